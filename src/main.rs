@@ -1,0 +1,2 @@
+//! The `attache` command.
+fn main() {}
