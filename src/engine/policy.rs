@@ -1,0 +1,1 @@
+//! A policy: targets, strategy, spec proper. (stub)
