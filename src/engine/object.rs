@@ -173,6 +173,15 @@ impl Object {
         Self::read(gk, Incoming { meta: &meta, spec })
     }
 
+    /// Whether an update from `old` to `new` changes neither spec nor labels. Specs are compared as
+    /// values: key order and spaces do not count.
+    pub fn unchanged(old: &RawValue, new: &RawValue) -> bool {
+        let (Ok((old, a)), Ok((new, b))) = (json::parts(old), json::parts(new)) else {
+            return false;
+        };
+        old.labels == new.labels && same_json(a, b)
+    }
+
     /// The names of its sections, in the order of the spec; none when its kind has no sections or
     /// what a section of it means is not known.
     pub fn sections(&self) -> Option<Vec<&Arc<str>>> {
@@ -187,6 +196,14 @@ impl Object {
             Node::GatewayClass { .. } | Node::Crd(_) | Node::Other { .. } => None,
         }
     }
+}
+
+fn same_json(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.is_none() && b.is_none();
+    };
+    let value = |spec: &RawValue| serde_json::from_str::<serde_json::Value>(spec.get()).ok();
+    a.get() == b.get() || value(a).is_some_and(|a| Some(a) == value(b))
 }
 
 /// What a section of a kind is called; none when it has no sections or they are not known.

@@ -43,7 +43,7 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
             ("defaults", StanzaPlace::Defaults),
         ] {
             if let Some(body) = spec.get(name).filter(|b| b.is_object()) {
-                let strategy = stanza_strategy(body, name, place, named)?;
+                let strategy = stanza_strategy(body, name, place, named, strategies.legacy)?;
                 found.push((format!("spec.{name}"), Stanza { strategy, place }));
             }
         }
@@ -118,6 +118,7 @@ fn stanza_strategy(
     stanza: &str,
     place: StanzaPlace,
     beside: Option<Strategy>,
+    legacy: bool,
 ) -> Result<Strategy, StrategyFault> {
     let op = match (body.get("strategy").and_then(Value::as_str), beside) {
         (Some(name), _) => op_named(name).ok_or_else(|| StrategyFault::Unknown {
@@ -125,6 +126,8 @@ fn stanza_strategy(
             name: name.to_owned(),
         })?,
         (None, Some(Strategy::Merge(_, op))) => op,
+        // The legacy dialect merges field by field (GEP-713 of 2021, hierarchy).
+        (None, _) if legacy => Op::Patch,
         (None, _) => Op::Atomic,
     };
     Ok(Strategy::Merge(direction(place), op))
