@@ -1,1 +1,22 @@
-//! attache
+//! Admission webhook for Gateway API policy attachment.
+//!
+//! The map of the modules; an arrow points to what a module may import, and a test holds it:
+//!
+//! ```text
+//! main -> cli -> serve -> { cache, http } -> metrics -> engine
+//!          cli, serve -> config, telemetry
+//! ```
+//!
+//! - [`engine`] is pure: no async, no clock, no I/O, no client. [`engine::review::review`] is its door.
+//! - [`cache`] turns a cluster or a directory into published snapshots.
+//! - [`http`] turns bytes into requests and verdicts into bytes.
+//! - `cache` and `http` do not know each other; [`serve`] joins them.
+
+pub mod cache;
+pub mod cli;
+pub mod config;
+pub mod engine;
+pub mod http;
+pub mod metrics;
+pub mod serve;
+pub mod telemetry;

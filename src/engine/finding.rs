@@ -1,0 +1,154 @@
+//! One thing the engine has to say: code, severity, object, field path, message.
+
+use super::ids::ObjectKey;
+
+/// What a finding is about. Codes are part of the interface (design section 4); their order here is
+/// the order in which findings of one severity are said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// A merge strategy that the kind does not have.
+    StrategyUnsupported,
+    /// More than one strategy in one policy.
+    StrategyMultiple,
+    /// The target is there and has no such section.
+    SectionUnknown,
+    /// The target kind has no sections, or the policy kind does not take them.
+    SectionUnsupported,
+    /// No target where the kind needs one; kind or name empty.
+    TargetMissingRef,
+    /// A version in `group`.
+    TargetGroupVersioned,
+    /// No such object now.
+    TargetNotFound,
+    /// A policy that acts on this object.
+    AffectedBy,
+    /// Could not be checked now, and why.
+    Unverified,
+}
+
+/// What a finding does to the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The request is refused.
+    Deny,
+    /// The user is told.
+    Warn,
+}
+
+/// One thing to say.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Refused or told.
+    pub severity: Severity,
+    /// What it is about.
+    pub code: Code,
+    /// The object that it is about.
+    pub object: ObjectKey,
+    /// Field path as in API server errors: `spec.targetRefs[0].sectionName`.
+    pub field: Option<String>,
+    /// One line, without the code and the field. It is never cut: it names the objects.
+    pub message: String,
+    /// Settings of a policy, each `field=value`; the first to go when a line is too long.
+    pub settings: Vec<String>,
+    /// Where it comes from; the next to go.
+    pub source: String,
+    /// What it is about within the object. With the code it is the identity of the finding: an
+    /// UPDATE is refused only for findings that the old object did not have (ruling 14).
+    pub subject: String,
+    /// The object whose cached state this rests on, when it rests on what is *not* there.
+    pub rests_on: Option<ObjectKey>,
+}
+
+// === impl Finding ===
+
+impl Finding {
+    /// A finding of the code's own severity.
+    pub fn new(code: Code, object: &ObjectKey, message: impl Into<String>) -> Self {
+        Self {
+            severity: code.default_severity(),
+            code,
+            object: object.clone(),
+            field: None,
+            message: message.into(),
+            settings: Vec::new(),
+            source: String::new(),
+            subject: String::new(),
+            rests_on: None,
+        }
+    }
+
+    /// The same, about a field.
+    #[must_use]
+    pub fn at(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+
+    /// The same, with its identity.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = subject.into();
+        self
+    }
+
+    /// The same as a warning where the fact that it rests on is not sure (design 2.2).
+    #[must_use]
+    pub fn only_if(mut self, sure: bool) -> Self {
+        if !sure {
+            self.severity = Severity::Warn;
+        }
+        self
+    }
+
+    /// The same, resting on what the cached state of an object does not show.
+    #[must_use]
+    pub fn resting_on(mut self, object: &ObjectKey) -> Self {
+        self.rests_on = Some(object.clone());
+        self
+    }
+}
+
+// === impl Code ===
+
+impl Code {
+    /// Every code, in the order of [`Code`].
+    pub const ALL: [Self; 9] = [
+        Self::StrategyUnsupported,
+        Self::StrategyMultiple,
+        Self::SectionUnknown,
+        Self::SectionUnsupported,
+        Self::TargetMissingRef,
+        Self::TargetGroupVersioned,
+        Self::TargetNotFound,
+        Self::AffectedBy,
+        Self::Unverified,
+    ];
+
+    /// The name in messages, metrics and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StrategyUnsupported => "strategy-unsupported",
+            Self::StrategyMultiple => "strategy-multiple",
+            Self::SectionUnknown => "section-unknown",
+            Self::SectionUnsupported => "section-unsupported",
+            Self::TargetMissingRef => "target-missing-ref",
+            Self::TargetGroupVersioned => "target-group-versioned",
+            Self::TargetNotFound => "target-not-found",
+            Self::AffectedBy => "affected-by",
+            Self::Unverified => "unverified",
+        }
+    }
+
+    /// Severity where nothing else is configured (design section 4).
+    pub fn default_severity(self) -> Severity {
+        match self {
+            Self::StrategyUnsupported
+            | Self::StrategyMultiple
+            | Self::SectionUnknown
+            | Self::SectionUnsupported
+            | Self::TargetMissingRef
+            | Self::TargetGroupVersioned => Severity::Deny,
+            Self::TargetNotFound | Self::AffectedBy | Self::Unverified => Severity::Warn,
+        }
+    }
+}
