@@ -3,6 +3,7 @@
 # The tag is the channel of rust-toolchain.toml.
 FROM rust:1.95.0-slim-bookworm AS build
 WORKDIR /build
+SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 # Linked against glibc statically: with musl's allocator parsing takes three times as long. The
 # target is named so that the flag reaches the binary only, not build scripts and derive macros.
 ENV RUSTFLAGS="-C target-feature=+crt-static"
@@ -13,9 +14,8 @@ RUN mkdir src \
  && echo 'fn main() {}' > src/main.rs \
  && touch src/lib.rs \
  && mkdir benches \
- && for bench in $(sed -n '/^\[\[bench\]\]/,/^name/s/^name = "\(.*\)"/\1/p' Cargo.toml); do \
-      echo 'fn main() {}' > "benches/$bench.rs"; \
-    done \
+ && sed -n '/^\[\[bench\]\]/,/^name/s/^name = "\(.*\)"/\1/p' Cargo.toml \
+  | while read -r bench; do echo 'fn main() {}' > "benches/$bench.rs"; done \
  && cargo build --release --locked --target "$(rustc --print host-tuple)" \
  && rm -r src
 
