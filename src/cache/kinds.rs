@@ -209,18 +209,13 @@ impl Kinds {
         Ok(())
     }
 
+    /// Awaits the end of one task; any other that ends meanwhile ends by mistake.
     async fn join(&mut self, id: Id) -> Result<(), Ended> {
-        while let Some(done) = self.tasks.join_next_with_id().await {
-            let ended = match &done {
-                Ok((ended, ())) => *ended,
-                Err(error) => error.id(),
-            };
-            if ended == id {
-                return Ok(());
-            }
-            return Err(unexpected(done.map(|_| ())));
+        match self.tasks.join_next_with_id().await {
+            Some(Ok((ended, ()))) if ended != id => Err(unexpected(Ok(()))),
+            Some(Err(error)) if error.id() != id => Err(unexpected(Err(error))),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn start(&mut self, wanted: BTreeMap<GroupKind, ApiResource>) {

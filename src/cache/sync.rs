@@ -1,6 +1,7 @@
 //! What has been listed, and what is wrong with the kinds that have not: the ground of readiness.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -300,7 +301,7 @@ fn names(kinds: &[GroupKind], total: usize) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     if total > SHOWN {
-        text.push_str(&format!(" and {} more", total - SHOWN));
+        let _ = write!(text, " and {} more", total - SHOWN);
     }
     text
 }

@@ -100,7 +100,7 @@ pub async fn follow<T, M>(
             Ok(Some(Err(error))) => {
                 listing = None;
                 report(&source.sync, &source.metrics, &gk, &error);
-                sleep(backoff.next()).await;
+                sleep(backoff.delay()).await;
                 continue;
             }
             Ok(Some(Ok(event))) => event,
@@ -161,21 +161,27 @@ fn report(sync: &SyncState, metrics: &Metrics, gk: &GroupKind, error: &watcher::
 fn code(error: &watcher::Error) -> Option<u16> {
     match error {
         watcher::Error::WatchError(status) => Some(status.code),
-        watcher::Error::InitialListFailed(kube::Error::Api(status))
-        | watcher::Error::WatchStartFailed(kube::Error::Api(status))
-        | watcher::Error::WatchFailed(kube::Error::Api(status)) => Some(status.code),
-        _ => None,
+        _ => match request_error(error)? {
+            kube::Error::Api(status) => Some(status.code),
+            _ => None,
+        },
     }
 }
 
-/// The API server's own words, else the innermost cause.
 fn why(error: &watcher::Error) -> String {
+    match (error, request_error(error)) {
+        (watcher::Error::WatchError(status), _) => status.message.clone(),
+        (_, Some(error)) => short(error),
+        (_, None) => error.to_string(),
+    }
+}
+
+fn request_error(error: &watcher::Error) -> Option<&kube::Error> {
     match error {
-        watcher::Error::WatchError(status) => status.message.clone(),
         watcher::Error::InitialListFailed(error)
         | watcher::Error::WatchStartFailed(error)
-        | watcher::Error::WatchFailed(error) => short(error),
-        watcher::Error::NoResourceVersion => error.to_string(),
+        | watcher::Error::WatchFailed(error) => Some(error),
+        _ => None,
     }
 }
 
@@ -197,14 +203,14 @@ pub(super) fn short(error: &kube::Error) -> String {
 
 impl Backoff {
     /// The next delay: 0.8 s, doubled each time up to 30 s, less up to a quarter.
-    pub fn next(&mut self) -> Duration {
+    pub fn delay(&mut self) -> Duration {
         let full = FIRST_DELAY
             .saturating_mul(1 << self.failures.min(10))
             .min(LONGEST_DELAY);
         self.failures = self.failures.saturating_add(1);
         // The hasher's keys are random; that is random enough to part two replicas.
         let random = RandomState::new().build_hasher().finish() % 256;
-        full - full / 1024 * u32::try_from(random).unwrap_or(0)
+        full.saturating_sub(full / 1024 * u32::try_from(random).unwrap_or(0))
     }
 }
 
