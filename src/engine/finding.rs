@@ -46,12 +46,66 @@ pub struct Finding {
     pub object: ObjectKey,
     /// Field path as in API server errors: `spec.targetRefs[0].sectionName`.
     pub field: Option<String>,
-    /// One line, without the code and the field.
+    /// One line, without the code and the field. It is never cut: it names the objects.
     pub message: String,
-    /// Details that go first when the line is too long (settings of a policy).
-    pub detail: String,
+    /// Settings of a policy, each `field=value`; the first to go when a line is too long.
+    pub settings: Vec<String>,
+    /// Where it comes from; the next to go.
+    pub source: String,
+    /// What it is about within the object. With the code it is the identity of the finding: an
+    /// UPDATE is refused only for findings that the old object did not have (ruling 14).
+    pub subject: String,
     /// The object whose cached state this rests on, when it rests on what is *not* there.
     pub rests_on: Option<ObjectKey>,
+}
+
+// === impl Finding ===
+
+impl Finding {
+    /// A finding of the code's own severity.
+    pub fn new(code: Code, object: &ObjectKey, message: impl Into<String>) -> Self {
+        Self {
+            severity: code.default_severity(),
+            code,
+            object: object.clone(),
+            field: None,
+            message: message.into(),
+            settings: Vec::new(),
+            source: String::new(),
+            subject: String::new(),
+            rests_on: None,
+        }
+    }
+
+    /// The same, about a field.
+    #[must_use]
+    pub fn at(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+
+    /// The same, with its identity.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = subject.into();
+        self
+    }
+
+    /// The same as a warning where the fact that it rests on is not sure (design 2.2).
+    #[must_use]
+    pub fn only_if(mut self, sure: bool) -> Self {
+        if !sure {
+            self.severity = Severity::Warn;
+        }
+        self
+    }
+
+    /// The same, resting on what the cached state of an object does not show.
+    #[must_use]
+    pub fn resting_on(mut self, object: &ObjectKey) -> Self {
+        self.rests_on = Some(object.clone());
+        self
+    }
 }
 
 // === impl Code ===

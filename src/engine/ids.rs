@@ -90,11 +90,7 @@ impl fmt::Display for GroupKind {
 
 impl ObjectKey {
     /// An object's key.
-    pub fn new(
-        gk: GroupKind,
-        namespace: impl Into<Arc<str>>,
-        name: impl Into<Arc<str>>,
-    ) -> Self {
+    pub fn new(gk: GroupKind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
         Self {
             gk,
             namespace: namespace.into(),

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::ids::{GroupKind, ObjectKey};
+
+mod json;
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -39,7 +40,7 @@ pub struct Incoming<'a> {
 }
 
 /// An object as the engine keeps it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Object {
     /// Which object.
     pub key: ObjectKey,
@@ -147,26 +148,73 @@ pub struct Crd {
 #[error("{0}")]
 pub struct Unreadable(pub String);
 
+// === impl Object ===
+
 impl Object {
     /// Reads an object from its parts.
     ///
     /// # Errors
     /// When a field that attachment depends on has the wrong type.
-    pub fn read(_gk: &GroupKind, _incoming: Incoming<'_>) -> Result<Self, Unreadable> {
-        todo!()
+    pub fn read(gk: &GroupKind, incoming: Incoming<'_>) -> Result<Self, Unreadable> {
+        let meta = incoming.meta;
+        Ok(Self {
+            key: ObjectKey::new(gk.clone(), meta.namespace.clone(), meta.name.clone()),
+            meta: meta.clone(),
+            node: json::node(gk, meta, incoming.spec)?,
+        })
     }
 
-    /// Reads an object from JSON text (`metadata` and `spec` of it).
+    /// Reads an object from JSON text.
     ///
     /// # Errors
     /// When it is not an object, or as in [`Object::read`].
-    pub fn from_json(_gk: &GroupKind, _json: &RawValue) -> Result<Self, Unreadable> {
-        todo!()
+    pub fn from_json(gk: &GroupKind, text: &RawValue) -> Result<Self, Unreadable> {
+        let (meta, spec) = json::parts(text)?;
+        Self::read(gk, Incoming { meta: &meta, spec })
+    }
+
+    /// Whether an update from `old` to `new` changes neither spec nor labels. Specs are compared as
+    /// values: key order and spaces do not count.
+    pub fn unchanged(old: &RawValue, new: &RawValue) -> bool {
+        let (Ok((old, a)), Ok((new, b))) = (json::parts(old), json::parts(new)) else {
+            return false;
+        };
+        old.labels == new.labels && same_json(a, b)
+    }
+
+    /// The names of its sections, in the order of the spec; none when its kind has no sections or
+    /// what a section of it means is not known.
+    pub fn sections(&self) -> Option<Vec<&Arc<str>>> {
+        match &self.node {
+            Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
+                Some(listeners.iter().map(|l| &l.name).collect())
+            }
+            Node::Route { rules, .. } => {
+                Some(rules.iter().filter_map(|r| r.name.as_ref()).collect())
+            }
+            Node::Service { ports } => Some(ports.iter().collect()),
+            Node::GatewayClass { .. } | Node::Crd(_) | Node::Other { .. } => None,
+        }
     }
 }
 
-impl PartialEq for Node {
-    fn eq(&self, _other: &Self) -> bool {
-        todo!()
+fn same_json(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.is_none() && b.is_none();
+    };
+    let value = |spec: &RawValue| serde_json::from_str::<serde_json::Value>(spec.get()).ok();
+    a.get() == b.get() || value(a).is_some_and(|a| Some(a) == value(b))
+}
+
+/// What a section of a kind is called; none when it has no sections or they are not known.
+pub fn section_noun(gk: &GroupKind) -> Option<&'static str> {
+    if gk.is_gateway_api("Gateway") || gk.is_gateway_api("ListenerSet") {
+        Some("listener")
+    } else if ROUTES.iter().any(|kind| gk.is_gateway_api(kind)) {
+        Some("rule")
+    } else if gk.is_core("Service") {
+        Some("port")
+    } else {
+        None
     }
 }

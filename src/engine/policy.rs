@@ -1,1 +1,204 @@
-//! A policy: targets, strategy, spec proper. (stub)
+//! A policy: what it targets, its strategy, its settings; and the order of precedence.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use super::object::{Node, Object, ROUTES};
+use super::profile::{Direction, Op, Profile, Strategy};
+
+mod settings;
+mod targets;
+
+pub use targets::{Entry, Fault, entries};
+
+/// A policy as the engine keeps it.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The object; its spec stays JSON until it is merged.
+    pub object: Arc<Object>,
+    /// What is known of its kind.
+    pub profile: Arc<Profile>,
+    /// What it names, faulty entries left out.
+    pub targets: Vec<TargetRef>,
+    /// How it merges; none when the spec names an unknown or more than one strategy: such a policy
+    /// takes part in no merge (GEP-713: an unsupported name is never replaced by the default).
+    pub strategies: Option<Vec<Stanza>>,
+}
+
+/// One reference to a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetRef {
+    /// The kind.
+    pub gk: GroupKind,
+    /// The namespace that the entry names, if it names one.
+    pub namespace: Option<Arc<str>>,
+    /// One object, or all objects with these labels.
+    pub select: Select,
+    /// A section of it.
+    pub section: Option<Arc<str>>,
+}
+
+/// Which objects of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// The one of this name.
+    Name(Arc<str>),
+    /// Those with all of these labels.
+    Labels(BTreeMap<Arc<str>, Arc<str>>),
+}
+
+/// Settings that merge by one strategy. A policy of the legacy dialect has up to two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stanza {
+    /// How they merge.
+    pub strategy: Strategy,
+    /// Where they stand.
+    pub place: StanzaPlace,
+}
+
+/// Where settings stand in a spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StanzaPlace {
+    /// Beside the targets.
+    Spec,
+    /// In `spec.defaults`.
+    Defaults,
+    /// In `spec.overrides`.
+    Overrides,
+}
+
+/// The order of policies on one level: older first, then `namespace/name`; one that is not created
+/// yet is the newest (GEP-713, conflict resolution; design 9, ruling 15).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Precedence {
+    created: Option<Timestamp>,
+    path: String,
+    key: ObjectKey,
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// Reads a policy from its object.
+    pub fn read(object: Arc<Object>, profile: Arc<Profile>) -> Self {
+        let spec = spec(&object);
+        let targets = entries(&spec, &profile)
+            .into_iter()
+            .filter_map(|entry| entry.target.ok())
+            .collect();
+        Self {
+            targets,
+            strategies: settings::stanzas(&spec, &profile).ok(),
+            object,
+            profile,
+        }
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &ObjectKey {
+        &self.object.key
+    }
+
+    /// Its place among the policies of one level.
+    pub fn precedence(&self) -> Precedence {
+        Precedence {
+            created: self.object.meta.created,
+            path: self.key().path(),
+            key: self.key().clone(),
+        }
+    }
+
+    /// The settings of one stanza: what is left of the spec without targets and strategy.
+    pub fn settings(&self, stanza: Stanza) -> Value {
+        settings::proper(&spec(&self.object), stanza.place, &self.profile)
+    }
+}
+
+/// The `spec` of an object of a kind that the engine has no type for, empty where there is none.
+pub fn spec(object: &Object) -> Value {
+    match &object.node {
+        Node::Other { spec: Some(spec) } => {
+            serde_json::from_str(spec.get()).unwrap_or_else(|_| Value::Object(Map::new()))
+        }
+        _ => Value::Object(Map::new()),
+    }
+}
+
+// === impl TargetRef ===
+
+impl TargetRef {
+    /// The object that it names, for a policy in `namespace`; none for a label selector.
+    pub fn object(&self, namespace: &Arc<str>) -> Option<ObjectKey> {
+        let Select::Name(name) = &self.select else {
+            return None;
+        };
+        let namespace = if is_cluster_scoped(&self.gk) {
+            Arc::default()
+        } else {
+            self.namespace.clone().unwrap_or_else(|| namespace.clone())
+        };
+        Some(ObjectKey::new(self.gk.clone(), namespace, name.clone()))
+    }
+}
+
+/// Cluster-scoped kinds that can be targets.
+pub fn is_cluster_scoped(gk: &GroupKind) -> bool {
+    gk.is_gateway_api("GatewayClass") || gk.is_core("Namespace")
+}
+
+/// The group of a reference that names none (design 9, ruling 9).
+pub(crate) fn guessed_group(kind: &str) -> &'static str {
+    let gateway_api = ["GatewayClass", "Gateway", "ListenerSet"].contains(&kind);
+    if gateway_api || ROUTES.contains(&kind) {
+        GATEWAY_API
+    } else {
+        ""
+    }
+}
+
+// === impl Precedence ===
+
+impl Ord for Precedence {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // `None` sorts before `Some`; here it is the newest.
+        let age = match (self.created, other.created) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        };
+        age.then_with(|| self.path.cmp(&other.path))
+            .then_with(|| self.key.cmp(&other.key))
+    }
+}
+
+impl PartialOrd for Precedence {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+pub use settings::{StrategyFault, stanzas};
+
+/// The operation that a name inside a stanza stands for (Kuadrant and GEP-713 spell these).
+pub(crate) fn op_named(name: &str) -> Option<Op> {
+    match name {
+        "atomic" => Some(Op::Atomic),
+        "patch" => Some(Op::Patch),
+        "merge" => Some(Op::ByKey),
+        _ => None,
+    }
+}
+
+/// The direction of a stanza.
+pub(crate) fn direction(place: StanzaPlace) -> Direction {
+    match place {
+        StanzaPlace::Overrides => Direction::Overrides,
+        StanzaPlace::Spec | StanzaPlace::Defaults => Direction::Defaults,
+    }
+}

@@ -1,10 +1,218 @@
-//! Facts about a policy kind. (stub)
+//! Facts about a policy kind, and where each came from: configuration, built-in profile, CRD, default.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::ids::GroupKind;
+use super::object::Crd;
+
+mod derive;
+pub mod file;
+mod resolve;
+
+pub use derive::is_policy_schema;
+
+/// Whether policies of a kind reach beyond what they name (GEP-713, classes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Acts on its target alone.
+    Direct,
+    /// Acts on what is below its target too.
+    Inherited,
+}
+
+/// Who wins between a less and a more specific policy (GEP-713, merge strategies).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The more specific.
+    Defaults,
+    /// The less specific.
+    Overrides,
+}
+
+/// In what pieces specs are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Op {
+    /// The whole spec.
+    Atomic,
+    /// Field by field (RFC 7386).
+    Patch,
+    /// Named rules.
+    ByKey,
+    /// Patch, with keys for lists.
+    Strategic,
+    /// By rules of the kind that the engine does not know.
+    Custom,
+}
+
+/// A merge strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// The oldest wins, the rest are rejected.
+    None,
+    /// Merged in this direction, in these pieces.
+    Merge(Direction, Op),
+}
+
+/// Where a fact came from, the most trusted first (design 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// The configuration file.
+    Config,
+    /// A profile that comes with attache.
+    Builtin,
+    /// The custom resource definition.
+    Crd,
+    /// Nothing said it.
+    Default,
+}
+
+/// A fact and its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact<T> {
+    /// The fact.
+    pub value: T,
+    /// Where it came from.
+    pub from: Source,
+}
+
+/// A field that holds target references.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefField {
+    /// Path from `spec`: `targetRef`, or `a.b`.
+    pub path: String,
+    /// Whether it is a list.
+    pub many: bool,
+    /// The group of a reference that names none, where something says so.
+    pub default_group: Option<Arc<str>>,
+    /// Whether entries take `sectionName`; none where nothing says so.
+    pub sections: Option<bool>,
+}
+
+/// A kind that can be a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// The kind.
+    pub gk: GroupKind,
+    /// Whether its sections can be targets.
+    pub sections: bool,
+}
+
+/// Strategies of a kind and where the spec names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strategies {
+    /// Path from `spec` of the field that names one.
+    pub path: Option<String>,
+    /// Names as users write them.
+    pub values: BTreeMap<String, Strategy>,
+    /// Whether the names are all there are.
+    pub complete: bool,
+    /// Whether `defaults` and `overrides` of `spec` are strategies.
+    pub stanzas: bool,
+    /// Whether one policy may carry both stanzas.
+    pub legacy: bool,
+}
+
+/// What the engine knows of a policy kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// The kind.
+    pub gk: GroupKind,
+    /// Direct or inherited.
+    pub class: Fact<Class>,
+    /// Fields that hold references.
+    pub refs: Fact<Vec<RefField>>,
+    /// Whether a policy without target is wrong.
+    pub required: Fact<bool>,
+    /// Kinds that can be targets; none where nothing says so.
+    pub allow: Option<Fact<Vec<Allowed>>>,
+    /// How rules without a name are called.
+    pub section_naming: file::SectionNaming,
+    /// Strategies.
+    pub strategies: Fact<Strategies>,
+    /// What holds where a policy names none.
+    pub unset: Fact<Strategy>,
+    /// Fields of `spec` that are not settings.
+    pub exclude: Vec<String>,
+}
 
 /// Profiles from the configuration and the built-in ones, before they meet a CRD.
 #[derive(Clone, Debug, Default)]
-pub struct ProfileRules {}
+pub struct ProfileRules {
+    config: BTreeMap<GroupKind, file::ProfileFile>,
+    builtin: BTreeMap<GroupKind, file::ProfileFile>,
+}
 
-/// A CRD is a policy kind (design 2.1)
-pub fn is_policy_kind(_rules: &ProfileRules, _crd: &super::object::Crd) -> bool {
-    todo!()
+// === impl ProfileRules ===
+
+impl ProfileRules {
+    /// Rules of the configuration over the built-in ones.
+    pub fn new(config: Vec<file::ProfileFile>, builtin: Vec<file::ProfileFile>) -> Self {
+        Self {
+            config: by_kind(config),
+            builtin: by_kind(builtin),
+        }
+    }
+
+    /// Kinds that are policy kinds whatever their CRD says.
+    pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.config.keys().chain(self.builtin.keys())
+    }
+
+    /// The profile of a kind; none when it is no policy kind (design 2.1).
+    pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
+        let known = self.config.contains_key(gk) || self.builtin.contains_key(gk);
+        if !known && !crd.is_some_and(|crd| is_policy_kind(self, crd)) {
+            return None;
+        }
+        let explicit = [
+            (self.config.get(gk), Source::Config),
+            (self.builtin.get(gk), Source::Builtin),
+        ];
+        Some(resolve::resolve(gk, &explicit, crd))
+    }
+}
+
+/// Whether a CRD defines a policy kind: named by a profile, labelled, or of the right shape
+/// (design 2.1).
+pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
+    rules.config.contains_key(&crd.gk)
+        || rules.builtin.contains_key(&crd.gk)
+        || crd.policy_label.is_some()
+        || is_policy_schema(&crd.spec_schema)
+}
+
+// === impl Fact ===
+
+impl<T> Fact<T> {
+    /// Whether a refusal may rest on it (design 2.2): all but a default.
+    pub fn is_said(&self) -> bool {
+        self.from != Source::Default
+    }
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// Whether policies of the kind act below what they name.
+    pub fn inherits(&self) -> bool {
+        self.class.value == Class::Inherited
+    }
+
+    /// Whether a kind is named among the allowed targets.
+    pub fn allows_explicitly(&self, gk: &GroupKind) -> bool {
+        let allow = self.allow.as_ref().map(|fact| &fact.value);
+        allow.is_some_and(|kinds| kinds.iter().any(|allowed| allowed.gk == *gk))
+    }
+}
+
+fn by_kind(files: Vec<file::ProfileFile>) -> BTreeMap<GroupKind, file::ProfileFile> {
+    let key =
+        |f: &file::ProfileFile| GroupKind::new(f.matches.group.as_str(), f.matches.kind.as_str());
+    files.into_iter().map(|f| (key(&f), f)).collect()
 }

@@ -1,13 +1,22 @@
 //! What a review came to: findings in order, and the lines that are said of them.
 
-use super::finding::{Finding, Severity};
+use super::finding::{Code, Finding, Severity};
 use super::ids::ObjectKey;
+use super::review::{Evidence, Reading};
+
+/// Most lines in one answer, the closing line included (design 3.3).
+const MAX_LINES: usize = 10;
+/// Most characters in one line.
+const MAX_LINE: usize = 256;
+/// Most characters in one answer: beyond 4,096 of all webhooks together the API server cuts.
+const MAX_TOTAL: usize = 2_000;
 
 /// What a review came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Everything found, in the order in which it is said.
     pub findings: Vec<Finding>,
+    confirmed: bool,
 }
 
 /// One refusal, for `status.details.causes`.
@@ -21,25 +30,183 @@ pub struct Cause {
     pub message: String,
 }
 
+// === impl Verdict ===
+
 impl Verdict {
+    /// Findings in order; those that rest on a read that failed become warnings that say so.
+    pub fn new(mut findings: Vec<Finding>, evidence: &Evidence) -> Self {
+        for finding in &mut findings {
+            if let (Some(object), Evidence::Live(readings)) = (&finding.rests_on, evidence) {
+                match readings.get(object) {
+                    Some(Reading::Answered) => {}
+                    Some(Reading::Failed(why)) => *finding = unverified(finding, why),
+                    None => *finding = unverified(finding, "it was not read"),
+                }
+            }
+        }
+        findings.sort();
+        findings.dedup();
+        Self {
+            findings,
+            confirmed: !matches!(evidence, Evidence::Cached),
+        }
+    }
+
     /// Whether the request may pass.
     pub fn allowed(&self) -> bool {
         self.findings.iter().all(|f| f.severity != Severity::Deny)
     }
-    /// Lines for `warnings`: escaped, sorted, within the budget of design 3.3.
+
+    /// Lines for `warnings`: escaped, in order, within the budget of design 3.3.
     pub fn warnings(&self) -> Vec<String> {
-        todo!()
+        let told: Vec<&Finding> = self
+            .findings
+            .iter()
+            .filter(|f| f.severity == Severity::Warn)
+            .collect();
+        let mut lines: Vec<String> = Vec::new();
+        let mut total = 0;
+        for (i, finding) in told.iter().enumerate() {
+            let line = warning(finding);
+            let length = line.chars().count();
+            let last = i + 1 == told.len();
+            // Unless this is the last one, the closing line must still find room.
+            let lines_left = MAX_LINES - lines.len();
+            if (!last && lines_left <= 1)
+                || total + length + MAX_LINE > MAX_TOTAL + usize::from(last) * MAX_LINE
+            {
+                lines.push(closing(told.len() - i, finding));
+                break;
+            }
+            total += length;
+            lines.push(line);
+        }
+        lines
     }
+
     /// Every refusal.
     pub fn causes(&self) -> Vec<Cause> {
-        todo!()
+        let refusals = self.refusals();
+        refusals
+            .map(|finding| Cause {
+                reason: finding.code.as_str(),
+                field: escape(finding.field.as_deref().unwrap_or_default()),
+                message: format!("{}: {}", finding.code.as_str(), escape(&finding.message)),
+            })
+            .collect()
     }
-    /// The text of `status.message` of a refusal.
+
+    /// The text of `status.message` of a refusal: one line for each.
     pub fn message(&self) -> String {
-        todo!()
+        let lines: Vec<String> = self.refusals().map(|f| text(f, &[], "")).collect();
+        lines.join("\n")
     }
-    /// Objects whose absence (or lack of a section) something here rests on, not yet read live.
+
+    /// Objects whose absence, or lack of a section, something here rests on, while only a cache has
+    /// been asked; sorted.
     pub fn rests_on(&self) -> Vec<ObjectKey> {
-        todo!()
+        if self.confirmed {
+            return Vec::new();
+        }
+        let mut objects: Vec<ObjectKey> = self
+            .findings
+            .iter()
+            .filter_map(|f| f.rests_on.clone())
+            .collect();
+        objects.sort();
+        objects.dedup();
+        objects
     }
+
+    fn refusals(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .filter(|f| f.severity == Severity::Deny)
+    }
+}
+
+fn unverified(finding: &Finding, why: &str) -> Finding {
+    let message = format!(
+        "{} could not be confirmed ({why}): {}",
+        finding.code.as_str(),
+        finding.message
+    );
+    Finding {
+        severity: Severity::Warn,
+        code: Code::Unverified,
+        message,
+        ..finding.clone()
+    }
+}
+
+/// One line within [`MAX_LINE`]: settings are left out first, then the source, then all but the
+/// pointer. A name is never cut in the middle (ruling 27).
+fn warning(finding: &Finding) -> String {
+    let fits = |line: &String| line.chars().count() <= MAX_LINE;
+    let settings = &finding.settings;
+    let fewer = (0..=settings.len()).rev().map(|shown| {
+        let mut kept: Vec<String> = settings.iter().take(shown).cloned().collect();
+        if shown < settings.len() {
+            kept.push(format!("{} more", settings.len() - shown));
+        }
+        text(finding, &kept, &finding.source)
+    });
+    let bare = std::iter::once_with(|| text(finding, &[], ""));
+    let code = finding.code.as_str();
+    fewer
+        .chain(bare)
+        .find(fits)
+        .unwrap_or_else(|| format!("{code}: too long for a warning: attache describe"))
+}
+
+fn text(finding: &Finding, settings: &[String], source: &str) -> String {
+    let mut line = finding.code.as_str().to_owned();
+    for part in [finding.field.as_deref(), Some(&*finding.message)]
+        .into_iter()
+        .flatten()
+    {
+        line.push_str(": ");
+        line.push_str(&escape(part));
+    }
+    if !settings.is_empty() {
+        line.push_str(" sets ");
+        line.push_str(&escape(&settings.join(", ")));
+    }
+    if !source.is_empty() {
+        line.push_str(" (");
+        line.push_str(&escape(source));
+        line.push(')');
+    }
+    line
+}
+
+fn closing(left: usize, finding: &Finding) -> String {
+    let object = &finding.object;
+    let name = escape(&format!("{}/{}", object.gk, object.name));
+    let line = format!("and {left} more: attache describe {name}");
+    if line.chars().count() <= MAX_LINE {
+        line
+    } else {
+        format!("and {left} more: attache describe")
+    }
+}
+
+/// Names come from users: control characters would make the API server drop the warning, and
+/// characters that turn the direction of text would make it lie.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}'
+            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let breaks = matches!(
+            c,
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}'..='\u{200d}'
+        );
+        if c.is_control() || turns || breaks {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }

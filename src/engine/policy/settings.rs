@@ -1,0 +1,140 @@
+//! Strategy and settings of a policy's spec.
+
+use serde_json::{Map, Value};
+
+use super::targets::at;
+use super::{Stanza, StanzaPlace, direction, op_named};
+use crate::engine::profile::{Op, Profile, Strategy};
+
+/// Why the strategy of a policy cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StrategyFault {
+    /// The kind has no strategy of this name.
+    Unknown {
+        /// Field path.
+        path: String,
+        /// What stands there.
+        name: String,
+    },
+    /// Two strategies in one policy: these fields contradict each other.
+    Multiple {
+        /// Field path of the first.
+        first: String,
+        /// Field path of the second.
+        second: String,
+    },
+}
+
+/// The stanzas of a spec with the strategy of each.
+///
+/// # Errors
+/// When the spec names a strategy that the kind does not have, or more than one (GEP-713, merge
+/// strategies: an instance declares one).
+pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyFault> {
+    let strategies = &profile.strategies.value;
+    let named = match &strategies.path {
+        Some(path) => named(spec, path, profile)?,
+        None => None,
+    };
+    let mut found = Vec::new();
+    if strategies.stanzas {
+        for (name, place) in [
+            ("overrides", StanzaPlace::Overrides),
+            ("defaults", StanzaPlace::Defaults),
+        ] {
+            if let Some(body) = spec.get(name).filter(|b| b.is_object()) {
+                let strategy = stanza_strategy(body, name, place, named, strategies.legacy)?;
+                found.push((format!("spec.{name}"), Stanza { strategy, place }));
+            }
+        }
+    }
+    let beside = first_setting(spec, profile);
+    if found.is_empty() || (beside.is_some() && !strategies.legacy) {
+        let strategy = named.unwrap_or(profile.unset.value);
+        let field = beside.unwrap_or_else(|| "spec".to_owned());
+        found.push((
+            field,
+            Stanza {
+                strategy,
+                place: StanzaPlace::Spec,
+            },
+        ));
+    }
+    if let ([(first, _), (second, _), ..], false) = (found.as_slice(), strategies.legacy) {
+        let (first, second) = (first.clone(), second.clone());
+        return Err(StrategyFault::Multiple { first, second });
+    }
+    Ok(found.into_iter().map(|(_, stanza)| stanza).collect())
+}
+
+/// The settings of one stanza.
+pub(super) fn proper(spec: &Value, place: StanzaPlace, profile: &Profile) -> Value {
+    let (body, inside) = match place {
+        StanzaPlace::Spec => (Some(spec), false),
+        StanzaPlace::Defaults => (spec.get("defaults"), true),
+        StanzaPlace::Overrides => (spec.get("overrides"), true),
+    };
+    let Some(Value::Object(map)) = body else {
+        return Value::Object(Map::new());
+    };
+    let keep = |name: &str| {
+        if inside {
+            name != "strategy"
+        } else {
+            !is_excluded(name, profile)
+        }
+    };
+    let kept = map.iter().filter(|(name, _)| keep(name));
+    Value::Object(kept.map(|(k, v)| (k.clone(), v.clone())).collect())
+}
+
+fn is_excluded(name: &str, profile: &Profile) -> bool {
+    profile.exclude.iter().any(|excluded| excluded == name)
+}
+
+/// The strategy that a field names; a name that means nothing to the engine is custom where the
+/// kind's names are not all known.
+fn named(spec: &Value, path: &str, profile: &Profile) -> Result<Option<Strategy>, StrategyFault> {
+    let Some(name) = at(spec, path).and_then(Value::as_str) else {
+        return Ok(None);
+    };
+    let strategies = &profile.strategies.value;
+    match strategies.values.get(name) {
+        Some(strategy) => Ok(Some(*strategy)),
+        None if strategies.complete => Err(StrategyFault::Unknown {
+            path: format!("spec.{path}"),
+            name: name.to_owned(),
+        }),
+        None => {
+            let op = op_named(name).unwrap_or(Op::Custom);
+            Ok(Some(Strategy::Merge(direction(StanzaPlace::Spec), op)))
+        }
+    }
+}
+
+/// A stanza's own `strategy` says in what pieces; the stanza says who wins.
+fn stanza_strategy(
+    body: &Value,
+    stanza: &str,
+    place: StanzaPlace,
+    beside: Option<Strategy>,
+    legacy: bool,
+) -> Result<Strategy, StrategyFault> {
+    let op = match (body.get("strategy").and_then(Value::as_str), beside) {
+        (Some(name), _) => op_named(name).ok_or_else(|| StrategyFault::Unknown {
+            path: format!("spec.{stanza}.strategy"),
+            name: name.to_owned(),
+        })?,
+        (None, Some(Strategy::Merge(_, op))) => op,
+        // The legacy dialect merges field by field (GEP-713 of 2021, hierarchy).
+        (None, _) if legacy => Op::Patch,
+        (None, _) => Op::Atomic,
+    };
+    Ok(Strategy::Merge(direction(place), op))
+}
+
+fn first_setting(spec: &Value, profile: &Profile) -> Option<String> {
+    let fields = spec.as_object()?.keys();
+    let mut settings = fields.filter(|name| !is_excluded(name, profile));
+    settings.next().map(|name| format!("spec.{name}"))
+}
