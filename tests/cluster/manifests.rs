@@ -21,7 +21,10 @@ fn the_manifests_pass_a_server_side_dry_run() {
         .collect();
     assert!(!namespaces.is_empty(), "no Namespace in\n{rendered}");
     kubectl
-        .run_with(["apply", "-f", "-"], &namespaces.join("\n---\n"))
+        .run_with(
+            ["apply", "--server-side", "-f", "-"],
+            &namespaces.join("\n---\n"),
+        )
         .ok();
     kubectl
         .run([

@@ -2,7 +2,6 @@
 
 use crate::harness::{Cluster, Said, World, eventually};
 
-/// After `denied the request: `.
 const SECTION: &str = "section-unknown: spec.targetRef.sectionName: Gateway infra/edge has no \
     listener \"htpp\"; did you mean \"http\"?";
 const STRATEGY: &str = "strategy-unsupported: spec.mergeStrategy: \"Sideways\" is not a strategy of \
@@ -17,10 +16,11 @@ const WAYS: [&[&str]; 5] = [
     &["diff", "-f"],
 ];
 
+/// `kubectl` says "The request is invalid: …" or "The RetryPolicy "…" is invalid: …", and ends with 1,
+/// or 2 from `diff`, where 1 is a difference.
 fn refused(said: &Said, why: &str) -> Result<(), String> {
-    let denied = format!("denied the request: {why}");
-    let refused = said.code == 1 && said.err.contains("(Invalid)") && said.err.contains(&denied);
-    if refused {
+    let code = if said.command.starts_with("diff") { 2 } else { 1 };
+    if said.code == code && said.err.contains(" is invalid: ") && said.err.contains(why) {
         Ok(())
     } else {
         Err(format!("not refused with {why:?}:\n{said}"))

@@ -9,11 +9,6 @@ use super::Attache;
 /// The label on the namespaces of one test.
 pub(super) const LABEL: &str = "attache.dev/test";
 
-/// What `kubectl` shows as the webhook's name.
-pub(super) fn name(attache: &Attache) -> String {
-    format!("{}.attache.dev", attache.name())
-}
-
 /// Both configurations as one list, for `kubectl apply -f -`.
 pub(super) fn configurations(attache: &Attache) -> String {
     let list = json!({
@@ -33,7 +28,7 @@ fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
         "kind": kind,
         "metadata": {"name": format!("attache-{}", attache.name())},
         "webhooks": [{
-            "name": name(attache),
+            "name": format!("{}.attache.dev", attache.name()),
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",
             "timeoutSeconds": 10,
