@@ -1,20 +1,19 @@
 //! Policy kinds come and go while attache runs.
 
-use crate::harness::{World, eventually, fixture};
+use crate::harness::{World, eventually, retry_policy_crd};
 
 const AFFECTED: &str = "affected-by: LimitPolicy.late.example.com infra/edge-limits";
 
-/// The tests' CRD under another name and group, with the label and no profile.
+/// The CRD of `RetryPolicy` under another name and group, with the label and no profile.
 fn late_crd() -> String {
-    fixture("crds/retrypolicies.yaml")
+    retry_policy_crd()
         .replace("RetryPolicy", "LimitPolicy")
         .replace("retrypolic", "limitpolic")
         .replace("policies.example.com", "late.example.com")
-        .replace("limitlate.example.com", "limitpolicies.late.example.com")
 }
 
 const LIMITS: &str = "
-apiVersion: late.example.com/v1alpha1
+apiVersion: late.example.com/v1
 kind: LimitPolicy
 metadata: {name: edge-limits, namespace: infra}
 spec:

@@ -69,7 +69,7 @@ spec:
   listeners:
   - {{name: {name}, protocol: HTTP, port: {port}}}
 ---
-apiVersion: policies.example.com/v1alpha1
+apiVersion: policies.example.com/v1
 kind: RetryPolicy
 metadata: {{name: {name}, namespace: infra}}
 spec:

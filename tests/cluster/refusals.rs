@@ -2,10 +2,17 @@
 
 use crate::harness::{Cluster, Said, World, eventually};
 
-const SECTION: &str = "section-unknown: spec.targetRef.sectionName: Gateway infra/edge has no \
-    listener \"htpp\"; did you mean \"http\"?";
-const STRATEGY: &str = "strategy-unsupported: spec.mergeStrategy: \"Sideways\" is not a strategy of \
-    RetryPolicy; it has ";
+/// What has to be in the text: the code, the field, what is wrong.
+const SECTION: [&str; 3] = [
+    "section-unknown: ",
+    "spec.targetRef.sectionName: ",
+    r#"Gateway infra/edge has no listener "htpp"; did you mean "http"?"#,
+];
+const STRATEGY: [&str; 3] = [
+    "strategy-unsupported: ",
+    "spec.mergeStrategy: ",
+    r#""Sideways" is not a strategy of RetryPolicy; it has "#,
+];
 
 /// The ways in which users send an object to the API server without the will to break anything.
 const WAYS: [&[&str]; 5] = [
@@ -16,18 +23,25 @@ const WAYS: [&[&str]; 5] = [
     &["diff", "-f"],
 ];
 
-/// `kubectl` says "The request is invalid: …" or "The RetryPolicy "…" is invalid: …", and ends with 1,
-/// or 2 from `diff`, where 1 is a difference.
-fn refused(said: &Said, why: &str) -> Result<(), String> {
-    let code = if said.command.starts_with("diff") { 2 } else { 1 };
-    if said.code == code && said.err.contains(" is invalid: ") && said.err.contains(why) {
+/// `kubectl` says "The request is invalid: …", or names the object, and ends with 1; `diff` ends with 2,
+/// because 1 is a difference.
+fn refused(said: &Said, why: [&str; 3]) -> Result<(), String> {
+    let code = if said.command.starts_with("diff") {
+        2
+    } else {
+        1
+    };
+    if said.code == code
+        && said.err.contains(" is invalid: ")
+        && why.iter().all(|text| said.err.contains(text))
+    {
         Ok(())
     } else {
         Err(format!("not refused with {why:?}:\n{said}"))
     }
 }
 
-fn refused_in_every_way(world: &World, file: &str, why: &str) {
+fn refused_in_every_way(world: &World, file: &str, why: [&str; 3]) {
     for way in WAYS {
         let args: Vec<&str> = way.iter().copied().chain([file]).collect();
         let said = world.kubectl(args);

@@ -14,6 +14,10 @@ use super::Kubectl;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");
 pub(super) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/fixtures");
 
+/// The policy kinds and the configuration that the documentation shows.
+pub(super) const QUICKSTART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quickstart");
+pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
+
 /// `cluster.sh` ends with this where the machine has nothing to build a cluster with.
 const CANNOT_BUILD: i32 = 3;
 
@@ -134,9 +138,9 @@ impl Cluster {
     fn install_crds(&self) {
         let kubectl = self.kubectl();
         let gateway_api = self.assets.join("gateway-api/experimental");
-        for folder in [gateway_api, Path::new(FIXTURES).join("crds")] {
+        for crds in [gateway_api, Path::new(QUICKSTART).join(POLICY_KINDS)] {
             kubectl
-                .run(["apply", "--server-side", "-f", path(&folder)])
+                .run(["apply", "--server-side", "-f", path(&crds)])
                 .ok();
         }
         kubectl

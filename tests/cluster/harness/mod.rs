@@ -11,4 +11,4 @@ pub(crate) use attache::Attache;
 pub(crate) use cluster::Cluster;
 pub(crate) use eventually::eventually;
 pub(crate) use kubectl::{Kubectl, Said};
-pub(crate) use world::{World, fixture};
+pub(crate) use world::{World, fixture, retry_policy_crd};

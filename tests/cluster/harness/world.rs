@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::cluster::FIXTURES;
+use super::cluster::{FIXTURES, POLICY_KINDS, QUICKSTART};
 use super::{Attache, Cluster, Kubectl, Said, eventually, webhook};
 
 const NAMESPACES: [&str; 2] = ["infra", "shop"];
 
 /// Never created: the refusal shows that attache is asked and knows the kind.
 const PROBE: &str = "
-apiVersion: policies.example.com/v1alpha1
+apiVersion: policies.example.com/v1
 kind: RetryPolicy
 metadata: {name: probe, namespace: infra}
 spec:
@@ -164,6 +164,13 @@ fn localize(name: &str, text: &str) -> String {
         text = text.replace(&from, &format!("namespace: {name}-{namespace}"));
     }
     text
+}
+
+/// The CRD of `RetryPolicy`.
+pub(crate) fn retry_policy_crd() -> String {
+    let kinds = fs::read_to_string(Path::new(QUICKSTART).join(POLICY_KINDS)).expect("CRDs");
+    let (first, _) = kinds.split_once("---\n").expect("more than one");
+    first.to_owned()
 }
 
 /// The text of a fixture.
