@@ -1,1 +1,125 @@
-//! (stub)
+//! A cluster or a directory, turned into published snapshots.
+//!
+//! ```text
+//! CRDs -> kinds -> watch (a task per kind) --Change--> writer --Arc<Snapshot>--> readers
+//! ```
+//!
+//! Readers load the snapshot and never wait for the writer. Nothing here judges: what the objects mean is the
+//! engine's, how requests arrive is `http`'s.
+
+pub mod confirm;
+pub mod directory;
+pub mod kinds;
+pub mod manifest;
+pub mod raw;
+pub mod reload;
+pub mod sync;
+pub mod watch;
+pub mod writer;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::engine::profile::ProfileRules;
+use crate::engine::snapshot::Snapshot;
+use crate::metrics::Metrics;
+
+use self::confirm::Confirm;
+use self::kinds::{Kinds, Resources};
+use self::sync::SyncState;
+use self::watch::Source;
+
+/// The published snapshot, shared by all readers.
+pub type Published = Arc<ArcSwap<Snapshot>>;
+
+/// Changes on their way to the writer; a full queue slows the watches down, which the API server buffers.
+const QUEUE: usize = 1024;
+
+/// What the operator may set.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// At most this many policy kinds are watched: whoever may create CRDs must not open watches without end.
+    pub max_policy_kinds: usize,
+}
+
+/// A cluster that is being watched. Dropping it ends the watches.
+#[derive(Debug)]
+pub struct Cluster {
+    /// What is known now.
+    pub snapshot: Published,
+    /// Which kinds have been listed, and what is wrong with the others.
+    pub sync: Arc<SyncState>,
+    /// Live reads of single objects.
+    pub confirm: Arc<Confirm>,
+    /// The tasks; none of them ends by itself. One that does says why.
+    pub tasks: JoinSet<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_policy_kinds: 200,
+        }
+    }
+}
+
+impl Cluster {
+    /// Starts to watch. Returns at once, whether or not the API server answers; [`SyncState::ready`] tells when
+    /// the snapshot can be relied upon.
+    pub fn start(
+        client: kube::Client,
+        rules: Arc<ProfileRules>,
+        metrics: Arc<Metrics>,
+        settings: Settings,
+    ) -> Self {
+        let snapshot = Arc::new(ArcSwap::from_pointee(Snapshot::new(Arc::clone(&rules))));
+        let sync = Arc::new(SyncState::new(Arc::clone(&metrics)));
+        let resources = Arc::new(Resources::default());
+        let confirm = Arc::new(Confirm::new(
+            client.clone(),
+            Arc::clone(&resources),
+            Arc::clone(&metrics),
+        ));
+        let (changes, queue) = mpsc::channel(QUEUE);
+        // CRDs are large; a short queue is enough, because the kinds task only starts and stops tasks.
+        let (crds, crd_events) = mpsc::channel(16);
+
+        let source = Source {
+            client,
+            sync: Arc::clone(&sync),
+            metrics: Arc::clone(&metrics),
+        };
+        let kinds = Kinds::new(source.clone(), changes, rules, settings, resources);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(writer::run(
+            queue,
+            Arc::clone(&snapshot),
+            Arc::clone(&sync),
+            metrics,
+        ));
+        tasks.spawn(kinds::watch_crds(source, crds));
+        tasks.spawn(kinds.run(crd_events));
+        Self {
+            snapshot,
+            sync,
+            confirm,
+            tasks,
+        }
+    }
+}
+
+/// A client configuration for watches and live reads: limits where kube has none, and none of its own retries,
+/// which would eat the time of a review. Watches have their own backoff.
+#[must_use]
+pub fn tuned(mut config: kube::Config) -> kube::Config {
+    config.connect_timeout = Some(Duration::from_secs(5));
+    // The API server ends a watch after 60 s, so a connection that is silent for longer is dead.
+    config.read_timeout = Some(Duration::from_secs(65));
+    config.reset_reader_on_write = true;
+    config.default_retry = false;
+    config
+}

@@ -1,1 +1,38 @@
-//! (stub)
+//! The command line: one file a command.
+
+use clap::{Parser, Subcommand};
+
+pub mod certs;
+pub mod serve;
+
+/// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
+#[derive(Debug, Parser)]
+#[command(name = "attache", version, about)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Answer admission reviews, from a cluster or from a directory of manifests.
+    Serve(serve::Args),
+    /// Make a certificate authority and a serving certificate for a try-out.
+    Certs(certs::Args),
+}
+
+/// Why a command failed, in words for the person at the terminal.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs a command.
+///
+/// # Errors
+/// What the command says.
+pub fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Serve(args) => serve::run(args),
+        Command::Certs(args) => certs::run(&args),
+    }
+}

@@ -1,2 +1,19 @@
-//! The `attache` command.
-fn main() {}
+//! The `attache` command: arguments in, exit code out.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The command could not run.
+const COULD_NOT_RUN: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = attache::cli::Cli::parse();
+    match attache::cli::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("attache: {error}");
+            ExitCode::from(COULD_NOT_RUN)
+        }
+    }
+}

@@ -1,13 +1,13 @@
 //! Which policies act on an object, and with which settings (design 9, ruling 3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::attach::attached;
 use super::ids::{GroupKind, ObjectKey, Place};
-use super::merge::{LeafPath, effective};
+use super::merge::{Effective, LeafPath, effective};
 use super::object::{Object, section_noun};
 use super::policy::Policy;
 use super::profile::Class;
@@ -31,6 +31,8 @@ pub struct Acting {
 /// least one leaf of it survives.
 pub fn acting_on(snapshot: &Snapshot, object: &Object) -> Vec<Acting> {
     let mut found: BTreeMap<ObjectKey, Acting> = BTreeMap::new();
+    // Paths that carry the same stack of policies are one path: it is folded once.
+    let mut folded: HashMap<Stack, Effective> = HashMap::new();
     for path in paths(snapshot, object) {
         for (kind, levels) in by_kind(snapshot, &path) {
             if !reaches(snapshot, &kind, &object.key) {
@@ -40,7 +42,12 @@ pub fn acting_on(snapshot: &Snapshot, object: &Object) -> Vec<Acting> {
                 .iter()
                 .map(|(_, policies)| policies.clone())
                 .collect();
-            let in_force = effective(&stacks);
+            let stack = stacks
+                .iter()
+                .map(|level| level.iter().map(Arc::as_ptr).collect());
+            let in_force = folded
+                .entry(stack.collect())
+                .or_insert_with(|| effective(&stacks));
             for (place, policies) in &levels {
                 for policy in policies {
                     let leaves = in_force.leaves_of(policy.key());
@@ -63,6 +70,9 @@ pub fn acting_on(snapshot: &Snapshot, object: &Object) -> Vec<Acting> {
     }
     found.into_values().collect()
 }
+
+/// Policies by level, by address: one snapshot holds each policy once.
+type Stack = Vec<Vec<*const Policy>>;
 
 type Levels = Vec<(Place, Vec<Arc<Policy>>)>;
 

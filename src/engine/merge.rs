@@ -134,22 +134,32 @@ fn fold(established: Piece, challenger: BTreeMap<LeafPath, Leaf>) -> BTreeMap<Le
     }
 }
 
-/// RFC 7386 on leaves: `over` replaces what it meets, and whatever stood below or above it.
+/// RFC 7386 on leaves: `over` replaces what it meets, and whatever stood below or above it. The cost
+/// is that of `over`, however large both are.
 fn patch(
     mut under: BTreeMap<LeafPath, Leaf>,
-    mut over: BTreeMap<LeafPath, Leaf>,
+    over: BTreeMap<LeafPath, Leaf>,
 ) -> BTreeMap<LeafPath, Leaf> {
-    // An empty object changes nothing where there is an object already.
-    over.retain(|path, leaf| {
-        let is_object = |p: &LeafPath| p.len() > path.len() && p.starts_with(path);
-        leaf.value != Value::Object(Map::new()) || !under.keys().any(is_object)
-    });
-    under.retain(|path, _| {
-        !over
-            .keys()
-            .any(|winner| path.starts_with(winner) || winner.starts_with(path))
-    });
-    under.extend(over);
+    for (path, leaf) in over {
+        let below: Vec<LeafPath> = under
+            .range(path.clone()..)
+            .map(|(found, _)| found)
+            .take_while(|found| found.starts_with(&path))
+            .cloned()
+            .collect();
+        // An empty object changes nothing where there is an object already.
+        let is_object = below.iter().any(|found| found.len() > path.len());
+        if is_object && leaf.value == Value::Object(Map::new()) {
+            continue;
+        }
+        for found in below {
+            under.remove(&found);
+        }
+        for length in 0..path.len() {
+            under.remove(path.get(..length).unwrap_or_default());
+        }
+        under.insert(path, leaf);
+    }
     under
 }
 

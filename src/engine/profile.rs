@@ -8,10 +8,12 @@ use serde::Deserialize;
 use super::ids::GroupKind;
 use super::object::Crd;
 
+mod builtin;
 mod derive;
 pub mod file;
 mod resolve;
 
+pub use builtin::builtin;
 pub use derive::is_policy_schema;
 
 /// Whether policies of a kind reach beyond what they name (GEP-713, classes).

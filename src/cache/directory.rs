@@ -1,0 +1,377 @@
+//! A directory of manifests as a snapshot: the state to judge against where there is no cluster.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::{Crd, Meta, Node, Object, ROUTES};
+use crate::engine::profile::ProfileRules;
+use crate::engine::snapshot::{Change, Snapshot};
+
+use super::kinds::is_gateway_kind;
+use super::manifest::{Manifest, Manifests, Origin, Problem};
+use super::raw::RawObject;
+
+/// A larger file is no manifest.
+const LARGEST_FILE: u64 = 64 << 20;
+/// Directories in directories.
+const DEPTH: u32 = 32;
+/// The label that the API server puts on every Namespace.
+const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// A directory as it was read.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Everything that could be used.
+    pub snapshot: Snapshot,
+    /// The objects, in the order of appearance.
+    pub objects: Vec<Object>,
+    /// Where each object stands; of two with one name, the later.
+    pub origins: BTreeMap<ObjectKey, Origin>,
+    /// Objects per kind.
+    pub counts: Counts,
+    /// What could not be used.
+    pub problems: Vec<Problem>,
+    /// The CRDs among the objects.
+    pub crds: Vec<Arc<Crd>>,
+}
+
+/// How much was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Objects per kind.
+    pub kinds: BTreeMap<GroupKind, usize>,
+    /// Those of them that are policies.
+    pub policy_kinds: BTreeSet<GroupKind>,
+}
+
+/// Reads files and directories (recursively, by name) into a snapshot. Objects without a namespace go to
+/// `namespace`, as kubectl would put them there.
+pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Loaded {
+    Loaded::new(read(paths), rules, namespace)
+}
+
+/// Reads files and directories (recursively, by name) into manifests.
+pub fn read(paths: &[PathBuf]) -> Manifests {
+    let mut manifests = Manifests::default();
+    for found in files(paths) {
+        match found {
+            Ok(path) => {
+                let file = path.display().to_string();
+                match read_file(&path) {
+                    Ok(text) => manifests.add(&file, &text),
+                    Err(why) => manifests.refuse(&file, why),
+                }
+            }
+            Err((path, why)) => manifests.refuse(&path.display().to_string(), why),
+        }
+    }
+    manifests
+}
+
+/// The files that are read: those named, and those with a known ending in directories, sorted by name. A directory
+/// is entered once, so that links that lead back do not hang.
+pub(super) fn files(paths: &[PathBuf]) -> Vec<Result<PathBuf, (PathBuf, String)>> {
+    let mut found = Vec::new();
+    let mut entered = HashSet::new();
+    for path in paths {
+        walk(path, 0, &mut entered, &mut found);
+    }
+    found
+}
+
+fn walk(
+    path: &Path,
+    depth: u32,
+    entered: &mut HashSet<PathBuf>,
+    found: &mut Vec<Result<PathBuf, (PathBuf, String)>>,
+) {
+    let refuse = |why: String| Err((path.to_owned(), why));
+    let is_dir = match fs::metadata(path) {
+        Ok(metadata) => metadata.is_dir(),
+        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
+    };
+    if !is_dir {
+        if depth == 0 || is_manifest(path) {
+            found.push(Ok(path.to_owned()));
+        }
+        return;
+    }
+    if depth > DEPTH {
+        return found.push(refuse("directories nested too deep".to_owned()));
+    }
+    match fs::canonicalize(path) {
+        Ok(real) => {
+            if !entered.insert(real) {
+                return;
+            }
+        }
+        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
+    }
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
+    };
+    let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    for entry in entries {
+        // Mounted ConfigMaps keep their files twice: once behind `..data`.
+        let hidden = entry
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        // A link that leads nowhere concerns us only if it would be read.
+        let dangling = !entry.exists() && !is_manifest(&entry);
+        if !hidden && !dangling {
+            walk(&entry, depth + 1, entered, found);
+        }
+    }
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.extension()
+        .and_then(|extension| extension.to_str())
+        .is_some_and(|extension| {
+            ["yaml", "yml", "json"]
+                .iter()
+                .any(|known| extension.eq_ignore_ascii_case(known))
+        })
+}
+
+fn read_file(path: &Path) -> Result<String, String> {
+    let describe = |error: std::io::Error| format!("cannot be read: {error}");
+    let file = fs::File::open(path).map_err(describe)?;
+    let mut text = String::new();
+    // The size is not asked for beforehand: files grow, and pipes have none.
+    let length = file
+        .take(LARGEST_FILE + 1)
+        .read_to_string(&mut text)
+        .map_err(describe)?;
+    if length as u64 > LARGEST_FILE {
+        return Err(format!("larger than {} MiB", LARGEST_FILE >> 20));
+    }
+    Ok(text)
+}
+
+// === impl Loaded ===
+
+impl Loaded {
+    /// Turns manifests into a snapshot.
+    ///
+    /// Age: a `creationTimestamp` in a file counts. Objects without one are newer than all that have one, and among
+    /// themselves the earlier is the older. Namespaces that objects live in exist, whether or not a file says so.
+    pub fn new(manifests: Manifests, rules: &Arc<ProfileRules>, namespace: &str) -> Self {
+        let mut problems = manifests.problems;
+        let mut found: Vec<(Manifest, RawObject)> = Vec::with_capacity(manifests.objects.len());
+        for manifest in manifests.objects {
+            let raw = RawObject::read(manifest.json.get());
+            match &raw.odd {
+                Some(why) => problems.push(problem(&manifest, &raw, why)),
+                None => found.push((manifest, raw)),
+            }
+        }
+        let cluster_scoped = cluster_scoped(&found);
+        let newest = found
+            .iter()
+            .filter_map(|(_, raw)| raw.meta().created)
+            .max()
+            .unwrap_or(Timestamp::UNIX_EPOCH);
+
+        let mut loaded = Self::default();
+        let mut places = HashMap::new();
+        let mut age = newest;
+        for (manifest, raw) in &found {
+            age = age
+                .saturating_add(SignedDuration::from_secs(1))
+                .unwrap_or(age);
+            let is_global = cluster_scoped(&manifest.gk);
+            let meta = placed(raw.meta(), &manifest.gk, is_global, namespace, age);
+            match raw.to_object_as(&manifest.gk, &meta) {
+                Ok(object) => loaded.push(object, manifest.origin.clone(), &mut places),
+                Err(why) => problems.push(problem(manifest, raw, &why.0)),
+            }
+        }
+        loaded.add_namespaces(age);
+        loaded.problems = problems;
+        loaded.build(rules);
+        loaded
+    }
+
+    /// Of two objects with one name the later counts, as `kubectl apply` would leave it.
+    fn push(&mut self, object: Object, origin: Origin, places: &mut HashMap<ObjectKey, usize>) {
+        self.origins.insert(object.key.clone(), origin);
+        let place = *places
+            .entry(object.key.clone())
+            .or_insert(self.objects.len());
+        match self.objects.get_mut(place) {
+            Some(before) => *before = object,
+            None => self.objects.push(object),
+        }
+    }
+
+    /// Adds the Namespaces that objects live in and that no file defines.
+    fn add_namespaces(&mut self, created: Timestamp) {
+        let gk = GroupKind::core("Namespace");
+        let names: BTreeSet<Arc<str>> = self
+            .objects
+            .iter()
+            .map(|object| Arc::clone(&object.key.namespace))
+            .filter(|name| !name.is_empty())
+            .collect();
+        for name in names {
+            let key = ObjectKey::new(gk.clone(), "", Arc::clone(&name));
+            if self.origins.contains_key(&key) {
+                continue;
+            }
+            let meta = Meta {
+                labels: BTreeMap::from([(NAMESPACE_LABEL.into(), Arc::clone(&name))]),
+                name,
+                created: Some(created),
+                ..Meta::default()
+            };
+            let node = Node::Other { spec: None };
+            self.objects.push(Object { key, meta, node });
+        }
+    }
+
+    fn build(&mut self, rules: &Arc<ProfileRules>) {
+        let mut kinds: BTreeMap<GroupKind, Vec<Object>> = BTreeMap::new();
+        // A directory is the whole state: a kind of Gateway API without objects is known to have none.
+        for kind in ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
+            .iter()
+            .chain(&ROUTES)
+        {
+            kinds.entry(GroupKind::gateway_api(kind)).or_default();
+        }
+        for object in &self.objects {
+            if let Node::Crd(crd) = &object.node {
+                self.crds.push(Arc::clone(crd));
+                kinds.entry(crd.gk.clone()).or_default();
+            }
+            let objects = kinds.entry(object.key.gk.clone()).or_default();
+            objects.push(object.clone());
+        }
+        for (gk, objects) in &kinds {
+            let written = objects
+                .iter()
+                .filter(|object| self.origins.contains_key(&object.key))
+                .count();
+            if written > 0 {
+                self.counts.kinds.insert(gk.clone(), written);
+            }
+        }
+        let mut snapshot = Snapshot::new(Arc::clone(rules));
+        // CRDs first: policies are read by what their CRD says.
+        if let Some(crds) = kinds.remove(&GroupKind::crd()) {
+            snapshot = snapshot.apply(Change::Listed(GroupKind::crd(), crds));
+        }
+        for (gk, objects) in kinds {
+            snapshot = snapshot.apply(Change::Listed(gk, objects));
+        }
+        self.counts.policy_kinds = snapshot
+            .policy_kinds()
+            .filter(|gk| self.counts.kinds.contains_key(*gk))
+            .cloned()
+            .collect();
+        self.snapshot = snapshot;
+    }
+}
+
+// === impl Counts ===
+
+impl Counts {
+    /// One line for the start: `1 Gateway, 3 routes, 4 policies of 2 kinds from examples/quickstart`.
+    pub fn summary(&self, from: &str) -> String {
+        let count = |gk: &GroupKind| self.kinds.get(gk).copied().unwrap_or(0);
+        let gateways = count(&GroupKind::gateway_api("Gateway"));
+        let routes: usize = ROUTES
+            .iter()
+            .map(|kind| count(&GroupKind::gateway_api(kind)))
+            .sum();
+        let policies: usize = self.policy_kinds.iter().map(count).sum();
+        let mut text = format!(
+            "{}, {}, {}",
+            number(gateways, "Gateway", "Gateways"),
+            number(routes, "route", "routes"),
+            number(policies, "policy", "policies"),
+        );
+        if policies > 0 {
+            let _ = write!(
+                text,
+                " of {}",
+                number(self.policy_kinds.len(), "kind", "kinds")
+            );
+        }
+        let _ = write!(text, " from {from}");
+        text
+    }
+}
+
+fn number(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Metadata as the API server would have stored it.
+fn placed(
+    mut meta: Meta,
+    gk: &GroupKind,
+    is_global: bool,
+    namespace: &str,
+    age: Timestamp,
+) -> Meta {
+    if is_global {
+        meta.namespace = "".into();
+    } else if meta.namespace.is_empty() {
+        meta.namespace = namespace.into();
+    }
+    if gk.is_core("Namespace") {
+        let label = meta.labels.entry(NAMESPACE_LABEL.into());
+        label.or_insert_with(|| Arc::clone(&meta.name));
+    }
+    meta.created.get_or_insert(age);
+    meta
+}
+
+/// Tells which kinds live outside namespaces: by the CRDs among the files, else by what is known of Kubernetes' own.
+fn cluster_scoped(found: &[(Manifest, RawObject)]) -> impl Fn(&GroupKind) -> bool + use<> {
+    let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
+    for (manifest, raw) in found {
+        if manifest.gk == GroupKind::crd()
+            && let Ok(object) = raw.to_object(&manifest.gk)
+            && let Node::Crd(crd) = &object.node
+        {
+            scopes.insert(crd.gk.clone(), !crd.namespaced);
+        }
+    }
+    move |gk| match scopes.get(gk) {
+        Some(is_global) => *is_global,
+        None if is_gateway_kind(gk) => gk.is_gateway_api("GatewayClass"),
+        None => matches!(
+            (&*gk.group, &*gk.kind),
+            ("", "Namespace" | "Node" | "PersistentVolume")
+                | ("apiextensions.k8s.io" | "admissionregistration.k8s.io", _)
+                | (
+                    "rbac.authorization.k8s.io",
+                    "ClusterRole" | "ClusterRoleBinding"
+                )
+                | ("storage.k8s.io", "StorageClass")
+                | ("networking.k8s.io", "IngressClass")
+                | ("scheduling.k8s.io", "PriorityClass")
+                | ("apiregistration.k8s.io", "APIService")
+        ),
+    }
+}
+
+fn problem(manifest: &Manifest, raw: &RawObject, why: &str) -> Problem {
+    Problem {
+        file: manifest.origin.file.clone(),
+        line: manifest.origin.line,
+        column: 0,
+        message: format!("{}: {why}", raw.key(&manifest.gk)),
+    }
+}

@@ -1,0 +1,313 @@
+//! Which kinds are watched: follows CRDs, starts a watch for each kind that matters, stops it when the kind goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use kube::core::{ApiResource, GroupVersionKind};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, Id, JoinSet};
+
+use crate::engine::ids::{APIEXTENSIONS, GroupKind};
+use crate::engine::object::{Crd, Node, Object, ROUTES};
+use crate::engine::profile::{ProfileRules, is_policy_kind};
+use crate::engine::snapshot::Change;
+
+use super::Settings;
+use super::raw::RawObject;
+use super::watch::{Event, Source, follow};
+
+/// A CRD as it was seen.
+#[derive(Debug)]
+pub struct SeenCrd {
+    object: Object,
+    /// Whether the API server serves the kind yet.
+    established: bool,
+}
+
+/// How to reach each kind that is watched.
+#[derive(Debug, Default)]
+pub struct Resources(ArcSwap<BTreeMap<GroupKind, ApiResource>>);
+
+/// The owner of the watches.
+pub struct Kinds {
+    source: Source,
+    changes: mpsc::Sender<Change>,
+    rules: Arc<ProfileRules>,
+    limit: usize,
+    crds: BTreeMap<Arc<str>, SeenCrd>,
+    running: BTreeMap<GroupKind, Running>,
+    tasks: JoinSet<()>,
+    resources: Arc<Resources>,
+}
+
+struct Running {
+    resource: ApiResource,
+    task: AbortHandle,
+}
+
+/// Why [`Kinds::run`] ends.
+struct Ended(String);
+
+/// Follows CRDs and sends them to [`Kinds::run`].
+pub async fn watch_crds(source: Source, events: mpsc::Sender<Event<SeenCrd>>) -> String {
+    let gk = GroupKind::crd();
+    source.sync.started(&gk);
+    let read = |raw: &RawObject, gk: &GroupKind| {
+        Ok(SeenCrd {
+            object: raw.to_object(gk)?,
+            established: raw.established,
+        })
+    };
+    follow(source, gk, crd_resource(), events, read, |event| event).await;
+    "the watch of custom resource definitions ended".to_owned()
+}
+
+// === impl Resources ===
+
+impl Resources {
+    /// How to reach a kind; none when it is not watched.
+    pub fn get(&self, gk: &GroupKind) -> Option<ApiResource> {
+        self.0.load().get(gk).cloned()
+    }
+}
+
+// === impl Kinds ===
+
+impl Kinds {
+    /// No watch yet.
+    pub fn new(
+        source: Source,
+        changes: mpsc::Sender<Change>,
+        rules: Arc<ProfileRules>,
+        settings: Settings,
+        resources: Arc<Resources>,
+    ) -> Self {
+        Self {
+            source,
+            changes,
+            rules,
+            limit: settings.max_policy_kinds,
+            crds: BTreeMap::new(),
+            running: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            resources,
+        }
+    }
+
+    /// Runs until the writer or the watch of CRDs ends, and says why.
+    pub async fn run(mut self, mut crds: mpsc::Receiver<Event<SeenCrd>>) -> String {
+        // Core kinds need no CRD: they are listed while CRDs are.
+        let core = self.wanted();
+        self.start(core);
+        loop {
+            let ended = tokio::select! {
+                event = crds.recv() => match event {
+                    Some(event) => self.on_crd(event).await,
+                    None => Err(Ended("the watch of custom resource definitions ended".to_owned())),
+                },
+                Some(done) = self.tasks.join_next() => Err(unexpected(done)),
+            };
+            if let Err(Ended(why)) = ended {
+                return why;
+            }
+        }
+    }
+
+    async fn on_crd(&mut self, event: Event<SeenCrd>) -> Result<(), Ended> {
+        let first = matches!(event, Event::Listed(_));
+        let change = match event {
+            Event::Listed(crds) => {
+                let objects = crds.iter().map(|crd| crd.object.clone()).collect();
+                self.crds = crds.into_iter().map(by_name).collect();
+                Change::Listed(GroupKind::crd(), objects)
+            }
+            Event::Applied(crd) => {
+                let object = crd.object.clone();
+                self.crds.extend([by_name(crd)]);
+                Change::Applied(Box::new(object))
+            }
+            Event::Deleted(key) => {
+                self.crds.remove(&key.name);
+                Change::Deleted(key)
+            }
+        };
+        let wanted = self.wanted();
+        // The objects of a kind come after its CRD and go before it: they are read by it.
+        self.stop_all_but(&wanted).await?;
+        self.send(change).await?;
+        self.start(wanted);
+        if first {
+            let kinds = self.running.keys().cloned();
+            self.source.sync.require(kinds);
+        }
+        Ok(())
+    }
+
+    /// The kinds to watch now: core kinds, Gateway API, and policy kinds up to the limit.
+    fn wanted(&self) -> BTreeMap<GroupKind, ApiResource> {
+        let mut wanted: BTreeMap<_, _> = core_kinds().into_iter().collect();
+        let mut policies = BTreeMap::new();
+        for crd in self.crds.values().filter_map(SeenCrd::usable) {
+            let Some(resource) = resource(crd) else {
+                continue;
+            };
+            if is_gateway_kind(&crd.gk) {
+                wanted.insert(crd.gk.clone(), resource);
+            } else if is_policy_kind(&self.rules, crd) {
+                policies.insert(crd.gk.clone(), resource);
+            }
+        }
+        if policies.len() > self.limit {
+            // Those that are watched stay: a flood of new kinds must not push them out.
+            let mut order: Vec<_> = policies.keys().cloned().collect();
+            order.sort_by_key(|gk| !self.running.contains_key(gk));
+            let left_out = order.split_off(self.limit.min(order.len()));
+            policies.retain(|gk, _| !left_out.contains(gk));
+            self.note_left_out(&left_out);
+        } else {
+            self.note_left_out(&[]);
+        }
+        wanted.append(&mut policies);
+        wanted
+    }
+
+    fn note_left_out(&self, kinds: &[GroupKind]) {
+        if self.source.sync.left_out(kinds, self.limit) && !kinds.is_empty() {
+            tracing::warn!(
+                limit = self.limit,
+                left_out = kinds.len(),
+                "too many policy kinds: not all are watched"
+            );
+        }
+    }
+
+    /// Stops the watches of other kinds. Awaits each task's end, so that none of its events follows `Gone`.
+    async fn stop_all_but(
+        &mut self,
+        wanted: &BTreeMap<GroupKind, ApiResource>,
+    ) -> Result<(), Ended> {
+        let unwanted: Vec<GroupKind> = self
+            .running
+            .iter()
+            .filter(|(gk, running)| wanted.get(*gk) != Some(&running.resource))
+            .map(|(gk, _)| gk.clone())
+            .collect();
+        for gk in unwanted {
+            let Some(running) = self.running.remove(&gk) else {
+                continue;
+            };
+            running.task.abort();
+            self.join(running.task.id()).await?;
+            // Another version of the same kind has the same objects: they stay until the new list.
+            if !wanted.contains_key(&gk) {
+                tracing::info!(kind = %gk, "no longer watched");
+                self.source.sync.stopped(&gk);
+                self.send(Change::Gone(gk)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Awaits the end of one task; any other that ends meanwhile ends by mistake.
+    async fn join(&mut self, id: Id) -> Result<(), Ended> {
+        match self.tasks.join_next_with_id().await {
+            Some(Ok((ended, ()))) if ended != id => Err(unexpected(Ok(()))),
+            Some(Err(error)) if error.id() != id => Err(unexpected(Err(error))),
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&mut self, wanted: BTreeMap<GroupKind, ApiResource>) {
+        let running: BTreeSet<_> = self.running.keys().cloned().collect();
+        for (gk, resource) in &wanted {
+            if running.contains(gk) {
+                continue;
+            }
+            tracing::info!(kind = %gk, version = %resource.version, "watching");
+            self.source.sync.started(gk);
+            let listed = gk.clone();
+            let task = self.tasks.spawn(follow(
+                self.source.clone(),
+                gk.clone(),
+                resource.clone(),
+                self.changes.clone(),
+                RawObject::to_object,
+                move |event| change(&listed, event),
+            ));
+            let running = Running {
+                resource: resource.clone(),
+                task,
+            };
+            self.running.insert(gk.clone(), running);
+        }
+        let mut reachable = wanted;
+        reachable.insert(GroupKind::crd(), crd_resource());
+        self.resources.0.store(Arc::new(reachable));
+    }
+
+    async fn send(&self, change: Change) -> Result<(), Ended> {
+        let sent = self.changes.send(change).await;
+        sent.map_err(|_| Ended("the writer of snapshots ended".to_owned()))
+    }
+}
+
+// === impl SeenCrd ===
+
+impl SeenCrd {
+    fn usable(&self) -> Option<&Crd> {
+        match &self.object.node {
+            Node::Crd(crd) if self.established => Some(crd),
+            _ => None,
+        }
+    }
+}
+
+fn by_name(crd: SeenCrd) -> (Arc<str>, SeenCrd) {
+    (Arc::clone(&crd.object.key.name), crd)
+}
+
+fn change(gk: &GroupKind, event: Event<Object>) -> Change {
+    match event {
+        Event::Listed(objects) => Change::Listed(gk.clone(), objects),
+        Event::Applied(object) => Change::Applied(Box::new(object)),
+        Event::Deleted(key) => Change::Deleted(key),
+    }
+}
+
+fn unexpected(done: Result<(), tokio::task::JoinError>) -> Ended {
+    match done {
+        Ok(()) => Ended("the watch of a kind ended".to_owned()),
+        Err(error) => Ended(format!("the watch of a kind ended: {error}")),
+    }
+}
+
+/// Kinds of Gateway API that make up the topology.
+pub(super) fn is_gateway_kind(gk: &GroupKind) -> bool {
+    ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
+        .iter()
+        .chain(&ROUTES)
+        .any(|kind| gk.is_gateway_api(kind))
+}
+
+fn core_kinds() -> [(GroupKind, ApiResource); 2] {
+    [("Service", "services"), ("Namespace", "namespaces")].map(|(kind, plural)| {
+        let gvk = GroupVersionKind::gvk("", "v1", kind);
+        (
+            GroupKind::core(kind),
+            ApiResource::from_gvk_with_plural(&gvk, plural),
+        )
+    })
+}
+
+fn crd_resource() -> ApiResource {
+    let gvk = GroupVersionKind::gvk(APIEXTENSIONS, "v1", "CustomResourceDefinition");
+    ApiResource::from_gvk_with_plural(&gvk, "customresourcedefinitions")
+}
+
+/// The best served version of a CRD: the stored one, which needs no conversion, else the first.
+fn resource(crd: &Crd) -> Option<ApiResource> {
+    let version = crd.served.first()?;
+    let gvk = GroupVersionKind::gvk(&crd.gk.group, version, &crd.gk.kind);
+    Some(ApiResource::from_gvk_with_plural(&gvk, &crd.plural))
+}

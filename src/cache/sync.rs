@@ -1,0 +1,307 @@
+//! What has been listed, and what is wrong with the kinds that have not: the ground of readiness.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::ArcSwap;
+use imbl::OrdMap;
+use tokio::time::Instant;
+
+use crate::engine::ids::GroupKind;
+use crate::metrics::{Metrics, watched_kind};
+
+/// Where a kind stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KindState {
+    /// Not listed yet.
+    Pending,
+    /// Listed, applied, and followed.
+    Synced,
+    /// The API server says that it may not be listed or is not there; its answer.
+    Denied(String),
+    /// It fails, since when; what was known is kept.
+    Failing(String, Instant),
+}
+
+/// One line for `/readyz?verbose`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What was looked at.
+    pub name: String,
+    /// Whether it is well.
+    pub ok: bool,
+    /// Whether readiness rests on it: with `ok` false, it is what is being waited for.
+    pub required: bool,
+    /// What is wrong, or how far it is.
+    pub detail: String,
+}
+
+/// Sync state of all kinds; shared, never locked.
+#[derive(Debug)]
+pub struct SyncState {
+    ready: AtomicBool,
+    inner: ArcSwap<Inner>,
+    metrics: Arc<Metrics>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Inner {
+    kinds: OrdMap<GroupKind, Kind>,
+    /// The kinds that were there at the first list of CRDs; none before it.
+    required: Option<Arc<BTreeSet<GroupKind>>>,
+    /// Policy kinds beyond the limit.
+    left_out: Arc<[GroupKind]>,
+    limit: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    listed: bool,
+    trouble: Option<Trouble>,
+}
+
+#[derive(Clone, Debug)]
+struct Trouble {
+    why: Arc<str>,
+    /// The API server answered, and waiting will not change the answer.
+    denied: bool,
+    since: Instant,
+}
+
+// === impl SyncState ===
+
+impl SyncState {
+    /// Nothing known yet.
+    pub fn new(metrics: Arc<Metrics>) -> Self {
+        Self {
+            ready: AtomicBool::new(false),
+            inner: ArcSwap::default(),
+            metrics,
+        }
+    }
+
+    /// Whether every kind that was there at the first list of CRDs is in the published snapshot, or cannot be.
+    /// Once true it stays true: neither a lost API server nor a new CRD may take the webhook away.
+    pub fn ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    /// Where a kind stands; none when it is not watched.
+    pub fn state(&self, gk: &GroupKind) -> Option<KindState> {
+        self.inner.load().kinds.get(gk).map(Kind::state)
+    }
+
+    /// Everything there is to say, sorted by name.
+    pub fn checks(&self) -> Vec<Check> {
+        let inner = self.inner.load();
+        let mut checks: Vec<Check> = inner
+            .kinds
+            .iter()
+            .map(|(gk, kind)| inner.check(gk, kind, self.ready()))
+            .collect();
+        let (ok, detail) = match inner.left_out.len() {
+            0 => (true, String::new()),
+            n => (
+                false,
+                format!(
+                    "limit {}, not watched: {}",
+                    inner.limit,
+                    names(&inner.left_out, n)
+                ),
+            ),
+        };
+        checks.push(Check {
+            name: "policy-kinds-limit".to_owned(),
+            ok,
+            required: false,
+            detail,
+        });
+        checks
+    }
+
+    pub(super) fn started(&self, gk: &GroupKind) {
+        self.update(|inner| {
+            inner.kinds.entry(gk.clone()).or_default();
+        });
+        let label = watched_kind(gk);
+        self.metrics
+            .cache_synced
+            .with_label_values(&[&label])
+            .set(0);
+    }
+
+    pub(super) fn stopped(&self, gk: &GroupKind) {
+        self.update(|inner| {
+            inner.kinds.remove(gk);
+        });
+        self.metrics.forget(&watched_kind(gk));
+    }
+
+    /// The objects of a kind are in the published snapshot, or (`false`) have left it.
+    pub(super) fn listed(&self, gk: &GroupKind, listed: bool) {
+        self.change(gk, |kind| {
+            kind.listed = listed;
+            if listed {
+                kind.trouble = None;
+            }
+        });
+    }
+
+    /// The watch of a kind does well.
+    pub(super) fn fine(&self, gk: &GroupKind) {
+        self.metrics.heard_of(&watched_kind(gk));
+        let troubled = |kind: &Kind| kind.listed && kind.trouble.is_some();
+        if self.inner.load().kinds.get(gk).is_some_and(troubled) {
+            self.change(gk, |kind| kind.trouble = None);
+        }
+    }
+
+    /// A kind fails. True when it is news.
+    pub(super) fn failing(&self, gk: &GroupKind, why: &str, denied: bool) -> bool {
+        let news = self
+            .inner
+            .load()
+            .kinds
+            .get(gk)
+            .is_some_and(|kind| kind.trouble.as_ref().is_none_or(|t| t.denied != denied));
+        self.change(gk, |kind| {
+            let since = match &kind.trouble {
+                Some(before) => before.since,
+                None => Instant::now(),
+            };
+            kind.trouble = Some(Trouble {
+                why: why.into(),
+                denied,
+                since,
+            });
+        });
+        news
+    }
+
+    /// Readiness waits for these; only the first call counts.
+    pub(super) fn require(&self, kinds: impl Iterator<Item = GroupKind>) {
+        if self.inner.load().required.is_none() {
+            let required = Arc::new(kinds.collect());
+            self.update(|inner| inner.required = Some(Arc::clone(&required)));
+        }
+    }
+
+    /// Policy kinds that are not watched, because there are too many. True when it is news.
+    pub(super) fn left_out(&self, kinds: &[GroupKind], limit: usize) -> bool {
+        let news = *self.inner.load().left_out != *kinds;
+        if news {
+            self.update(|inner| {
+                inner.left_out = kinds.into();
+                inner.limit = limit;
+            });
+        }
+        news
+    }
+
+    fn change(&self, gk: &GroupKind, change: impl Fn(&mut Kind)) {
+        self.update(|inner| {
+            // A kind that has been stopped stays away, whatever is still on its way.
+            if let Some(kind) = inner.kinds.get_mut(gk) {
+                change(kind);
+            }
+        });
+        if let Some(kind) = self.inner.load().kinds.get(gk) {
+            let label = watched_kind(gk);
+            let gauge = self.metrics.cache_synced.with_label_values(&[&label]);
+            gauge.set(i64::from(kind.listed));
+        }
+    }
+
+    fn update(&self, change: impl Fn(&mut Inner)) {
+        self.inner.rcu(|before| {
+            let mut after = Inner::clone(before);
+            change(&mut after);
+            after
+        });
+        if !self.ready() && self.inner.load().is_ready() {
+            self.ready.store(true, Ordering::Release);
+            tracing::info!("all kinds are listed: ready");
+        }
+    }
+}
+
+// === impl Inner ===
+
+impl Inner {
+    fn is_ready(&self) -> bool {
+        let crds = self.kinds.get(&GroupKind::crd());
+        // Without CRDs no policy kind is known: such a server must not replace one that works.
+        crds.is_some_and(|crds| crds.listed)
+            && self.required.as_ref().is_some_and(|required| {
+                required
+                    .iter()
+                    .all(|gk| self.kinds.get(gk).is_none_or(Kind::is_settled))
+            })
+    }
+
+    fn check(&self, gk: &GroupKind, kind: &Kind, ready: bool) -> Check {
+        let wanted = match &self.required {
+            Some(required) => required.contains(gk),
+            None => true,
+        };
+        let is_crd = *gk == GroupKind::crd();
+        let given_up = ready || (kind.is_settled() && !is_crd);
+        let (ok, detail) = match kind.state() {
+            KindState::Pending => (false, "not listed yet".to_owned()),
+            KindState::Synced => (true, String::new()),
+            KindState::Denied(why) => (false, why),
+            KindState::Failing(why, since) => {
+                let known = if kind.listed {
+                    "; what was known is kept"
+                } else {
+                    ""
+                };
+                (
+                    false,
+                    format!("{why}, for {} s{known}", since.elapsed().as_secs()),
+                )
+            }
+        };
+        Check {
+            name: format!("cache:{gk}"),
+            ok,
+            required: (wanted || is_crd) && (ok || !given_up),
+            detail,
+        }
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    fn state(&self) -> KindState {
+        match &self.trouble {
+            Some(t) if t.denied => KindState::Denied(t.why.to_string()),
+            Some(t) => KindState::Failing(t.why.to_string(), t.since),
+            None if self.listed => KindState::Synced,
+            None => KindState::Pending,
+        }
+    }
+
+    /// Whether waiting for it makes no sense any more.
+    fn is_settled(&self) -> bool {
+        self.listed || self.trouble.as_ref().is_some_and(|trouble| trouble.denied)
+    }
+}
+
+/// The first kinds by name, and how many more.
+fn names(kinds: &[GroupKind], total: usize) -> String {
+    const SHOWN: usize = 5;
+    let mut text = kinds
+        .iter()
+        .take(SHOWN)
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if total > SHOWN {
+        let _ = write!(text, " and {} more", total - SHOWN);
+    }
+    text
+}

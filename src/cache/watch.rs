@@ -1,0 +1,264 @@
+//! One task per kind: what the API server says about its objects, as changes.
+
+use std::collections::HashSet;
+use std::error::Error as _;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use kube::Api;
+use kube::core::ApiResource;
+use kube::runtime::watcher;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::Unreadable;
+use crate::metrics::{Metrics, watched_kind};
+
+use super::raw::RawObject;
+use super::sync::SyncState;
+
+/// The API server ends a watch after this; a dead connection is noticed 5 s later.
+const WATCH_SECONDS: u32 = 60;
+/// A watch that says nothing for so long has been renewed without an error, so it works.
+const QUIET: Duration = Duration::from_secs(70);
+/// Objects per page of a list.
+const PAGE: u32 = 500;
+const FIRST_DELAY: Duration = Duration::from_millis(800);
+const LONGEST_DELAY: Duration = Duration::from_secs(30);
+
+/// Where objects come from and where trouble is told.
+#[derive(Clone)]
+pub struct Source {
+    /// The API server.
+    pub client: kube::Client,
+    /// Told when a kind fails or recovers.
+    pub sync: Arc<SyncState>,
+    /// Counts.
+    pub metrics: Arc<Metrics>,
+}
+
+/// What happened to the objects of a kind, read as `T`.
+#[derive(Debug)]
+pub enum Event<T> {
+    /// These are all objects.
+    Listed(Vec<T>),
+    /// One is new or changed.
+    Applied(T),
+    /// One is gone, or cannot be understood any more.
+    Deleted(ObjectKey),
+}
+
+/// A delay that doubles, with jitter so that replicas do not come back together.
+#[derive(Debug, Default)]
+pub struct Backoff {
+    failures: u32,
+}
+
+/// Objects that could not be read, so that they are counted and told once.
+struct Skipped {
+    gk: GroupKind,
+    label: String,
+    names: HashSet<ObjectKey>,
+    metrics: Arc<Metrics>,
+}
+
+/// Follows a kind for ever; ends only when nobody wants its events any more.
+pub async fn follow<T, M>(
+    source: Source,
+    gk: GroupKind,
+    resource: ApiResource,
+    events: mpsc::Sender<M>,
+    read: impl Fn(&RawObject, &GroupKind) -> Result<T, Unreadable> + Send,
+    wrap: impl Fn(Event<T>) -> M + Send,
+) where
+    T: Send,
+    M: Send,
+{
+    let config = watcher::Config::default()
+        .timeout(WATCH_SECONDS)
+        .page_size(PAGE);
+    let api: Api<RawObject> = Api::all_with(source.client, &resource);
+    let mut stream = pin!(watcher(api, config));
+    let mut backoff = Backoff::default();
+    let mut skipped = Skipped::new(&gk, &source.metrics);
+    let mut listing: Option<Vec<T>> = None;
+
+    loop {
+        let event = match timeout(QUIET, stream.next()).await {
+            Err(_) => {
+                // A list that hangs is not a quiet watch.
+                if listing.is_none() {
+                    source.sync.fine(&gk);
+                }
+                continue;
+            }
+            Ok(None) => return,
+            Ok(Some(Err(error))) => {
+                listing = None;
+                report(&source.sync, &source.metrics, &gk, &error);
+                sleep(backoff.delay()).await;
+                continue;
+            }
+            Ok(Some(Ok(event))) => event,
+        };
+        let event = match event {
+            // Sent before any request, so it is no sign of progress.
+            watcher::Event::Init => {
+                skipped.clear();
+                listing = Some(Vec::new());
+                continue;
+            }
+            watcher::Event::InitApply(raw) => {
+                if let Some(object) = skipped.filter(&raw, read(&raw, &gk)) {
+                    listing.get_or_insert_default().push(object);
+                }
+                continue;
+            }
+            watcher::Event::InitDone => Event::Listed(listing.take().unwrap_or_default()),
+            watcher::Event::Apply(raw) => match skipped.filter(&raw, read(&raw, &gk)) {
+                Some(object) => Event::Applied(object),
+                // What it was before is no longer true.
+                None => Event::Deleted(raw.key(&gk)),
+            },
+            watcher::Event::Delete(raw) => {
+                skipped.forget(&raw);
+                Event::Deleted(raw.key(&gk))
+            }
+        };
+        backoff = Backoff::default();
+        source.sync.fine(&gk);
+        if events.send(wrap(event)).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn report(sync: &SyncState, metrics: &Metrics, gk: &GroupKind, error: &watcher::Error) {
+    let code = code(error);
+    let label = match code {
+        Some(code) => code.to_string(),
+        None => "none".to_owned(),
+    };
+    metrics
+        .watch_errors
+        .with_label_values(&[&watched_kind(gk), &label])
+        .inc();
+    // 410: the history is gone, and a new list follows. That is how watches live.
+    if code == Some(410) {
+        return;
+    }
+    let why = why(error);
+    if sync.failing(gk, &why, matches!(code, Some(403 | 404))) {
+        tracing::warn!(kind = %gk, %why, "cannot watch; trying again");
+    }
+}
+
+/// The API server's status code, if it answered.
+fn code(error: &watcher::Error) -> Option<u16> {
+    match error {
+        watcher::Error::WatchError(status) => Some(status.code),
+        _ => match request_error(error)? {
+            kube::Error::Api(status) => Some(status.code),
+            _ => None,
+        },
+    }
+}
+
+fn why(error: &watcher::Error) -> String {
+    match (error, request_error(error)) {
+        (watcher::Error::WatchError(status), _) => status.message.clone(),
+        (_, Some(error)) => short(error),
+        (_, None) => error.to_string(),
+    }
+}
+
+fn request_error(error: &watcher::Error) -> Option<&kube::Error> {
+    match error {
+        watcher::Error::InitialListFailed(error)
+        | watcher::Error::WatchStartFailed(error)
+        | watcher::Error::WatchFailed(error) => Some(error),
+        _ => None,
+    }
+}
+
+/// The API server's own words, else the innermost cause.
+pub(super) fn short(error: &kube::Error) -> String {
+    if let kube::Error::Api(status) = error {
+        return status.message.clone();
+    }
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = inner.to_string();
+        cause = inner.source();
+    }
+    text
+}
+
+// === impl Backoff ===
+
+impl Backoff {
+    /// The next delay: 0.8 s, doubled each time up to 30 s, less up to a quarter.
+    pub fn delay(&mut self) -> Duration {
+        let full = FIRST_DELAY
+            .saturating_mul(1 << self.failures.min(10))
+            .min(LONGEST_DELAY);
+        self.failures = self.failures.saturating_add(1);
+        // The hasher's keys are random; that is random enough to part two replicas.
+        let random = RandomState::new().build_hasher().finish() % 256;
+        full.saturating_sub(full / 1024 * u32::try_from(random).unwrap_or(0))
+    }
+}
+
+// === impl Skipped ===
+
+impl Skipped {
+    fn new(gk: &GroupKind, metrics: &Arc<Metrics>) -> Self {
+        Self {
+            gk: gk.clone(),
+            label: watched_kind(gk),
+            names: HashSet::new(),
+            metrics: Arc::clone(metrics),
+        }
+    }
+
+    fn filter<T>(&mut self, raw: &RawObject, read: Result<T, Unreadable>) -> Option<T> {
+        match read {
+            Ok(object) => {
+                self.forget(raw);
+                Some(object)
+            }
+            Err(why) => {
+                let key = raw.key(&self.gk);
+                if self.names.insert(key.clone()) {
+                    tracing::warn!(object = %key, %why, "object left out");
+                    self.count();
+                }
+                None
+            }
+        }
+    }
+
+    fn forget(&mut self, raw: &RawObject) {
+        if !self.names.is_empty() && self.names.remove(&raw.key(&self.gk)) {
+            self.count();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.names.clear();
+        self.count();
+    }
+
+    fn count(&self) {
+        let gauge = self
+            .metrics
+            .skipped_objects
+            .with_label_values(&[&self.label]);
+        gauge.set(i64::try_from(self.names.len()).unwrap_or(i64::MAX));
+    }
+}
