@@ -1,0 +1,164 @@
+//! A client that can misbehave: HTTP/1.1 by hand, h2 by hyper, both over rustls.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// Longer than any answer takes; a test that waits for it has failed.
+const LONG: Duration = Duration::from_secs(20);
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.body))
+    }
+}
+
+pub(crate) struct Client<S> {
+    pub(crate) stream: S,
+    read: Vec<u8>,
+}
+
+pub(crate) type Tls = Client<TlsStream<TcpStream>>;
+
+pub(crate) fn connector(ca_pem: &str, alpn: &[&str]) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap())
+        .unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+    // Each connection must show the certificate of now.
+    config.resumption = rustls::client::Resumption::disabled();
+    TlsConnector::from(Arc::new(config))
+}
+
+pub(crate) async fn tls(
+    addr: SocketAddr,
+    ca_pem: &str,
+    alpn: &[&str],
+) -> std::io::Result<TlsStream<TcpStream>> {
+    let tcp = TcpStream::connect(addr).await?;
+    let name = ServerName::try_from("localhost").unwrap();
+    timeout(LONG, connector(ca_pem, alpn).connect(name, tcp)).await?
+}
+
+impl Tls {
+    pub(crate) async fn connect(addr: SocketAddr, ca_pem: &str) -> Self {
+        Self::new(tls(addr, ca_pem, &["http/1.1"]).await.unwrap())
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self {
+            stream,
+            read: Vec::new(),
+        }
+    }
+
+    /// Sends bytes; a server that has heard enough may have closed already.
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
+        let write = async {
+            let _ = self.stream.write_all(bytes).await;
+            let _ = self.stream.flush().await;
+        };
+        timeout(LONG, write)
+            .await
+            .expect("the server does not read");
+    }
+
+    pub(crate) async fn post(&mut self, path: &str, body: &[u8]) -> Answer {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        self.send(&[head.as_bytes(), body].concat()).await;
+        self.answer().await
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> Answer {
+        self.send(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes())
+            .await;
+        self.answer().await
+    }
+
+    pub(crate) async fn answer(&mut self) -> Answer {
+        self.try_answer().await.expect("closed without an answer")
+    }
+
+    /// The next answer; none when the connection is closed instead.
+    pub(crate) async fn try_answer(&mut self) -> Option<Answer> {
+        let end = loop {
+            if let Some(at) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
+                break at;
+            }
+            self.more().await?;
+        };
+        let head = String::from_utf8(self.read[..end].to_vec()).unwrap();
+        let status = head[9..12].parse().unwrap();
+        let mut answer = Answer {
+            status,
+            head,
+            body: String::new(),
+        };
+        let length: usize = answer
+            .header("content-length")
+            .unwrap_or("0")
+            .parse()
+            .unwrap();
+        while self.read.len() < end + 4 + length {
+            self.more().await?;
+        }
+        answer.body = String::from_utf8(self.read[end + 4..end + 4 + length].to_vec()).unwrap();
+        self.read.drain(..end + 4 + length);
+        Some(answer)
+    }
+
+    /// Waits until the server closes the connection.
+    pub(crate) async fn closed(&mut self) {
+        while self.more().await.is_some() {}
+        assert!(
+            self.read.is_empty(),
+            "{:?}",
+            String::from_utf8_lossy(&self.read)
+        );
+    }
+
+    async fn more(&mut self) -> Option<()> {
+        let mut buffer = [0; 16 * 1024];
+        let read = timeout(LONG, self.stream.read(&mut buffer))
+            .await
+            .expect("no answer");
+        let read = read.unwrap_or(0);
+        self.read.extend_from_slice(&buffer[..read]);
+        (read > 0).then_some(())
+    }
+}

@@ -1,0 +1,190 @@
+//! Paths, methods, headers, sizes, deadlines, and too many at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::http::admission::Confirm;
+use attache::http::router::Limits;
+use futures::FutureExt;
+use tokio::sync::Semaphore;
+
+use crate::input::{too_large_by_length, too_large_in_chunks};
+use crate::server::{ALLOWED, Setup, on_listener, start, start_with, until};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_review_is_turned_away() {
+    let server = start().await;
+    let mut client = server.connect().await;
+    let answer = client.get("/validate").await;
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (405, r#"{"error":"only POST is allowed"}"#)
+    );
+    assert_eq!(answer.header("allow"), Some("POST"));
+    let answer = client.post("/validat", b"{}").await;
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (404, r#"{"error":"no such path"}"#)
+    );
+
+    let json = r#"{"error":"Content-Type must be application/json"}"#;
+    let encoded = r#"{"error":"Content-Encoding is not supported"}"#;
+    for (headers, status, body) in [
+        ("content-type: text/plain", 415, json),
+        ("content-type: application/jsonx", 415, json),
+        ("accept: */*", 415, json),
+        (
+            "content-type: application/json\r\ncontent-encoding: gzip",
+            415,
+            encoded,
+        ),
+        (
+            "content-type: Application/JSON; charset=utf-8",
+            400,
+            r#"{"error":"the body must have apiVersion admission.k8s.io/v1 and kind AdmissionReview"}"#,
+        ),
+    ] {
+        let mut client = server.connect().await;
+        let request = format!(
+            "POST /validate HTTP/1.1\r\nhost: x\r\n{headers}\r\ncontent-length: 2\r\n\r\n{{}}"
+        );
+        client.send(request.as_bytes()).await;
+        let answer = client.answer().await;
+        assert_eq!((answer.status, &*answer.body), (status, body), "{headers}");
+    }
+    let text = server.metrics.text().unwrap();
+    assert!(
+        text.contains(r#"attache_malformed_total{reason="media-type"} 4"#),
+        "{text}"
+    );
+    assert!(
+        text.contains(r#"attache_malformed_total{reason="version"} 1"#),
+        "{text}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_over_the_limit_is_refused_and_the_connection_closed() {
+    let server = start().await;
+    too_large_by_length(&server).await;
+    too_large_in_chunks(&server).await;
+    let text = server.metrics.text().unwrap();
+    assert!(
+        text.contains(r#"attache_malformed_total{reason="size"} 2"#),
+        "{text}"
+    );
+    let answer = server
+        .connect()
+        .await
+        .post("/validate", on_listener("http").as_bytes())
+        .await;
+    assert_eq!(answer.body, ALLOWED);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let limits = Limits {
+        body_timeout: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let server = start_with(Setup {
+        limits,
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    client
+        .send(b"POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n{")
+        .await;
+    let answer = client.answer().await;
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (408, r#"{"error":"the body did not come in time"}"#)
+    );
+    client.closed().await;
+}
+
+/// One place, taken by a review whose live read waits for the test.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back() {
+    let gate = Arc::new(Semaphore::new(0));
+    let held = gate.clone();
+    let setup = Setup {
+        limits: Limits {
+            max_in_flight: 1,
+            ..Limits::default()
+        },
+        confirm: Some(Arc::new(move |_| {
+            let held = held.clone();
+            async move {
+                held.acquire().await.unwrap().forget();
+                Ok(Some(crate::server::edge()))
+            }
+            .boxed()
+        })),
+        ..Setup::default()
+    };
+    let server = start_with(setup).await;
+    let mut first = server.connect().await;
+    let slow = tokio::spawn(async move {
+        first
+            .post("/validate", on_listener("htpp").as_bytes())
+            .await
+    });
+    until("the first is under way", || {
+        server.metrics.in_flight.get() == 1
+    })
+    .await;
+
+    let mut second = server.connect().await;
+    let started = std::time::Instant::now();
+    let answer = second
+        .post("/validate?timeout=1s", on_listener("http").as_bytes())
+        .await;
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (503, r#"{"error":"too many requests under way"}"#)
+    );
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    assert!(started.elapsed() >= Duration::from_millis(250));
+    assert_eq!(server.metrics.shed.get(), 1);
+
+    gate.add_permits(1);
+    let refused = slow.await.unwrap();
+    assert_eq!(
+        refused.json()["response"]["allowed"],
+        false,
+        "{}",
+        refused.body
+    );
+    assert_eq!(
+        second
+            .post("/validate", on_listener("http").as_bytes())
+            .await
+            .body,
+        ALLOWED
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_ends_the_request_and_nothing_else() {
+    let confirm: Confirm = Arc::new(|_| panic!("on purpose"));
+    let server = start_with(Setup {
+        confirm: Some(confirm),
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let answer = client
+        .post("/validate", on_listener("htpp").as_bytes())
+        .await;
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (500, r#"{"error":"internal error"}"#)
+    );
+    assert_eq!(server.metrics.panics.get(), 1);
+    let answer = client
+        .post("/validate", on_listener("http").as_bytes())
+        .await;
+    assert_eq!(answer.body, ALLOWED, "the same connection goes on");
+}

@@ -1,0 +1,17 @@
+//! The real router and TLS over real sockets: what is answered to what, and what the process survives.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod client;
+mod drain;
+mod input;
+mod limits;
+mod live;
+mod rotation;
+mod server;
+mod transport;

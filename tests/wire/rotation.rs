@@ -1,0 +1,179 @@
+//! Certificates on disk as kubelet mounts them: `tls.crt -> ..data/tls.crt`, `..data -> ..<time>`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::http::tls::{Certificates, Files, Made, Reload};
+use attache::metrics::Metrics;
+
+use crate::client::{Client, tls};
+use crate::server::{ALLOWED, Setup, on_listener, pair, start_with, until};
+
+/// Makes a directory of this content current, in one step, as kubelet does.
+fn mount(root: &Path, version: &str, cert: &str, key: &str) {
+    let directory = root.join(format!("..{version}"));
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("tls.crt"), cert).unwrap();
+    fs::write(directory.join("tls.key"), key).unwrap();
+    symlink(format!("..{version}"), root.join("..data_tmp")).unwrap();
+    fs::rename(root.join("..data_tmp"), root.join("..data")).unwrap();
+    for name in ["tls.crt", "tls.key"] {
+        let link = root.join(name);
+        if !link.is_symlink() {
+            symlink(format!("..data/{name}"), link).unwrap();
+        }
+    }
+}
+
+fn counted(metrics: &Metrics, result: &str) -> u64 {
+    metrics.cert_reload.with_label_values(&[result]).get()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_pair_is_served_after_each_swap_and_a_broken_one_never() {
+    let root = tempfile::tempdir().unwrap();
+    let certificates = Certificates::new();
+    let metrics = Arc::new(Metrics::new().unwrap());
+    let files = Files {
+        cert: root.path().join("tls.crt"),
+        key: root.path().join("tls.key"),
+    };
+    let reload = Reload::new(files, certificates.clone(), metrics.clone());
+    let server = start_with(Setup {
+        certificates: Some(certificates.clone()),
+        ..Setup::default()
+    })
+    .await;
+    let polling = tokio::spawn(reload.run(Duration::from_millis(5)));
+
+    // Not there yet: waited for, said once, and no handshake succeeds.
+    until("the missing files are counted", || {
+        counted(&metrics, "failed") == 1
+    })
+    .await;
+    assert!(!certificates.loaded());
+    assert!(tls(server.addr, &server.made.ca_pem, &[]).await.is_err());
+
+    let mut current: Option<Made> = None;
+    let mut open = None;
+    for version in 1..=3 {
+        let made = pair();
+        mount(
+            root.path(),
+            &version.to_string(),
+            &made.cert_pem,
+            &made.key_pem,
+        );
+        until("the new pair is loaded", || {
+            counted(&metrics, "loaded") == version
+        })
+        .await;
+        let stream = tls(server.addr, &made.ca_pem, &["http/1.1"])
+            .await
+            .expect("the new certificate");
+        let mut client = Client::new(stream);
+        assert_eq!(
+            client
+                .post("/validate", on_listener("http").as_bytes())
+                .await
+                .body,
+            ALLOWED
+        );
+        if let Some(old) = current.replace(made) {
+            assert!(
+                tls(server.addr, &old.ca_pem, &[]).await.is_err(),
+                "the old certificate is still served"
+            );
+        }
+        // A connection of before a swap goes on.
+        let earlier = open.get_or_insert(client);
+        assert_eq!(
+            earlier
+                .post("/validate", on_listener("http").as_bytes())
+                .await
+                .body,
+            ALLOWED
+        );
+    }
+    assert!(metrics.cert_not_after.get() > 1.7e9);
+
+    let current = current.unwrap();
+    let other = pair();
+    let broken = [
+        (
+            "mismatch",
+            other.cert_pem.as_str(),
+            current.key_pem.as_str(),
+        ),
+        ("empty", "", ""),
+        ("half", &current.cert_pem[..200], current.key_pem.as_str()),
+        ("words", "certificate", "key"),
+    ];
+    for (tried, (name, cert, key)) in broken.into_iter().enumerate() {
+        mount(root.path(), name, cert, key);
+        until(name, || counted(&metrics, "failed") == 2 + tried as u64).await;
+        tls(server.addr, &current.ca_pem, &[])
+            .await
+            .expect("the last good certificate");
+    }
+    // And from there back to good.
+    mount(root.path(), "good", &other.cert_pem, &other.key_pem);
+    until("the good pair is loaded", || {
+        counted(&metrics, "loaded") == 4
+    })
+    .await;
+    tls(server.addr, &other.ca_pem, &[])
+        .await
+        .expect("the new certificate");
+    assert_eq!(
+        counted(&metrics, "failed"),
+        5,
+        "each broken content is said once"
+    );
+    polling.abort();
+}
+
+#[test]
+fn chains_and_every_form_of_key_are_taken() {
+    let certificates = Certificates::new();
+    let made = pair();
+    let chain = format!("{}{}", made.cert_pem, made.ca_pem);
+    certificates
+        .store(chain.as_bytes(), made.key_pem.as_bytes())
+        .unwrap();
+    for (name, cert, key) in [
+        (
+            "RSA PKCS#1",
+            include_str!("keys/rsa.crt"),
+            include_str!("keys/rsa-pkcs1.pem"),
+        ),
+        (
+            "RSA PKCS#8",
+            include_str!("keys/rsa.crt"),
+            include_str!("keys/rsa-pkcs8.pem"),
+        ),
+        (
+            "EC SEC1",
+            include_str!("keys/ec.crt"),
+            include_str!("keys/ec-sec1.pem"),
+        ),
+        (
+            "EC PKCS#8",
+            include_str!("keys/ec.crt"),
+            include_str!("keys/ec-pkcs8.pem"),
+        ),
+    ] {
+        let certificates = Certificates::new();
+        certificates
+            .store(cert.as_bytes(), key.as_bytes())
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(certificates.not_after().is_some(), "{name}");
+    }
+    let error = certificates
+        .store(made.cert_pem.as_bytes(), pair().key_pem.as_bytes())
+        .unwrap_err();
+    assert!(!error.to_string().contains("BEGIN"), "{error}");
+}

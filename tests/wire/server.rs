@@ -1,0 +1,189 @@
+//! The server under test, with a small state and a certificate of its own.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use attache::config::Configuration;
+use attache::engine::ids::GroupKind;
+use attache::engine::object::Object;
+use attache::engine::snapshot::{Change, Snapshot};
+use attache::http::admission::{App, Confirm};
+use attache::http::drain::Phase;
+use attache::http::router::{Limits, router};
+use attache::http::server::{Bound, Options, Server};
+use attache::http::tls::{Certificates, Made, make_ca_and_pair, server_config};
+use attache::metrics::Metrics;
+use serde_json::json;
+use serde_json::value::to_raw_value;
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
+use tokio::task::JoinHandle;
+
+use crate::client::Tls;
+
+const PROFILES: &str = r"
+apiVersion: attache.dev/v1
+kind: Configuration
+profiles:
+- match: {group: policies.example.com, kind: RetryPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+    required: true
+  merge:
+    strategy:
+      path: spec.mergeStrategy
+      values:
+        AtomicDefaults: {direction: defaults, op: atomic}
+";
+
+/// The test that measures memory runs alone; all others side by side.
+static ALONE: RwLock<()> = RwLock::const_new(());
+
+pub(crate) enum Turn {
+    Together(#[expect(dead_code)] RwLockReadGuard<'static, ()>),
+    Alone(#[expect(dead_code)] RwLockWriteGuard<'static, ()>),
+}
+
+impl Turn {
+    pub(crate) async fn alone() -> Self {
+        Self::Alone(ALONE.write().await)
+    }
+}
+
+pub(crate) struct Setup {
+    pub(crate) limits: Limits,
+    pub(crate) options: Options,
+    pub(crate) confirm: Option<Confirm>,
+    pub(crate) certificates: Option<Arc<Certificates>>,
+    pub(crate) turn: Option<Turn>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            options: Options {
+                drain_delay: Duration::from_millis(200),
+                ..Options::default()
+            },
+            confirm: None,
+            certificates: None,
+            turn: None,
+        }
+    }
+}
+
+pub(crate) struct Running {
+    pub(crate) addr: SocketAddr,
+    pub(crate) made: Made,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) phase: watch::Sender<Phase>,
+    pub(crate) serving: JoinHandle<()>,
+    _turn: Turn,
+}
+
+pub(crate) fn pair() -> Made {
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    make_ca_and_pair(&names, jiff::Zoned::now().date()).unwrap()
+}
+
+/// Gateway infra/edge with the listeners http and https.
+pub(crate) fn edge() -> Object {
+    let listener = |name: &str, port: u16| json!({"name": name, "port": port, "protocol": "HTTP"});
+    let edge = json!({
+        "metadata": {"namespace": "infra", "name": "edge"},
+        "spec": {"gatewayClassName": "c", "listeners": [listener("http", 80), listener("https", 443)]},
+    });
+    Object::from_json(
+        &GroupKind::gateway_api("Gateway"),
+        &to_raw_value(&edge).unwrap(),
+    )
+    .unwrap()
+}
+
+pub(crate) fn snapshot() -> Snapshot {
+    let config: Configuration = serde_saphyr::from_str(PROFILES).unwrap();
+    let listed = Change::Listed(GroupKind::gateway_api("Gateway"), vec![edge()]);
+    Snapshot::new(config.rules().unwrap()).apply(listed)
+}
+
+pub(crate) async fn start() -> Running {
+    start_with(Setup::default()).await
+}
+
+pub(crate) async fn start_with(setup: Setup) -> Running {
+    let turn = match setup.turn {
+        Some(turn) => turn,
+        None => Turn::Together(ALONE.read().await),
+    };
+    let made = pair();
+    let certificates = setup.certificates.unwrap_or_else(|| {
+        let certificates = Certificates::new();
+        certificates
+            .store(made.cert_pem.as_bytes(), made.key_pem.as_bytes())
+            .unwrap();
+        certificates
+    });
+    let metrics = Arc::new(Metrics::new().unwrap());
+    let (phase, phases) = watch::channel(Phase::Running);
+    let state = Arc::new(ArcSwap::from_pointee(snapshot()));
+    let app = App::new(state, setup.confirm, metrics.clone(), setup.limits);
+    let server = Server {
+        router: router(app),
+        tls: Some(server_config(certificates).unwrap()),
+        options: setup.options,
+        metrics: metrics.clone(),
+        phase: phases,
+    };
+    let bound = Bound::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    Running {
+        addr: bound.addr,
+        made,
+        metrics,
+        phase,
+        serving: tokio::spawn(server.serve(bound)),
+        _turn: turn,
+    }
+}
+
+impl Running {
+    pub(crate) async fn connect(&self) -> Tls {
+        Tls::connect(self.addr, &self.made.ca_pem).await
+    }
+}
+
+/// Waits for something to become true; the only wait there is.
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let waited = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waited)
+        .await
+        .unwrap_or_else(|_| panic!("not in time: {what}"));
+}
+
+/// A review of a RetryPolicy infra/retries, whose spec is given as JSON text.
+pub(crate) fn review(spec: &str) -> String {
+    let object =
+        format!(r#"{{"metadata":{{"namespace":"infra","name":"retries"}},"spec":{spec}}}"#);
+    review_of(&object)
+}
+
+pub(crate) fn review_of(object: &str) -> String {
+    format!(
+        r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u-1","kind":{{"group":"policies.example.com","version":"v1","kind":"RetryPolicy"}},"operation":"CREATE","namespace":"infra","name":"retries","object":{object}}}}}"#
+    )
+}
+
+pub(crate) fn on_listener(name: &str) -> String {
+    review(&format!(
+        r#"{{"targetRef":{{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"{name}"}}}}"#
+    ))
+}
+
+/// The answer that allows and says nothing.
+pub(crate) const ALLOWED: &str = r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true}}"#;

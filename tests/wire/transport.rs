@@ -1,0 +1,189 @@
+//! Connections: protocols, stalls, idling, and more of them than there are places.
+
+use std::time::{Duration, Instant};
+
+use attache::http::server::Options;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+
+use crate::client::{Client, tls};
+use crate::server::{ALLOWED, Setup, on_listener, start, start_with, until};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn http2_by_alpn_many_at_once_on_one_connection() {
+    let server = start().await;
+    let stream = tls(server.addr, &server.made.ca_pem, &["h2", "http/1.1"])
+        .await
+        .unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .unwrap();
+    let connection = tokio::spawn(connection);
+    let mut answers = Vec::new();
+    for _ in 0..20 {
+        let request = hyper::Request::post("https://localhost/validate?timeout=10s")
+            .header("content-type", "application/json")
+            .body(Full::new(bytes::Bytes::from(on_listener("http"))))
+            .unwrap();
+        answers.push(sender.send_request(request));
+    }
+    for answer in futures::future::join_all(answers).await {
+        let answer = answer.unwrap();
+        assert_eq!(answer.status(), 200);
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(body, ALLOWED.as_bytes());
+    }
+    // At the end of a drain it is told to go (GOAWAY), not cut.
+    server
+        .phase
+        .send_replace(attache::http::drain::Phase::Draining);
+    connection.await.unwrap().unwrap();
+    server.serving.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_alpn_it_is_http1_and_the_connection_is_kept() {
+    let server = start().await;
+    let mut client = Client::new(tls(server.addr, &server.made.ca_pem, &[]).await.unwrap());
+    for _ in 0..3 {
+        let answer = client
+            .post("/validate?timeout=10s", on_listener("http").as_bytes())
+            .await;
+        assert_eq!(answer.body, ALLOWED);
+    }
+    // Two at once on one connection are answered in turn.
+    let body = on_listener("http");
+    let request = format!(
+        "POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    client.send(request.repeat(2).as_bytes()).await;
+    for _ in 0..2 {
+        assert_eq!(client.answer().await.body, ALLOWED);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handshake_that_stalls_is_ended_and_plain_http_is_too() {
+    let options = Options {
+        handshake_timeout: Duration::from_millis(100),
+        ..Options::default()
+    };
+    let server = start_with(Setup {
+        options,
+        ..Setup::default()
+    })
+    .await;
+    let mut silent = Client::new(TcpStream::connect(server.addr).await.unwrap());
+    silent.closed().await;
+    let mut plain = TcpStream::connect(server.addr).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut plain, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
+    let errors = |reason: &str| {
+        server
+            .metrics
+            .connection_errors
+            .with_label_values(&[reason])
+            .get()
+    };
+    until("both are counted", || {
+        errors("tls-timeout") == 1 && errors("tls") == 1
+    })
+    .await;
+    assert_eq!(
+        server
+            .connect()
+            .await
+            .post("/validate", on_listener("http").as_bytes())
+            .await
+            .body,
+        ALLOWED
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_connection_is_kept_for_its_time_and_not_longer() {
+    assert!(
+        Options::default().idle_timeout >= Duration::from_secs(100),
+        "the API server keeps them for 90 s"
+    );
+    let idle_timeout = Duration::from_millis(600);
+    let options = Options {
+        idle_timeout,
+        ..Options::default()
+    };
+    let server = start_with(Setup {
+        options,
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    assert_eq!(
+        client
+            .post("/validate", on_listener("http").as_bytes())
+            .await
+            .body,
+        ALLOWED
+    );
+    let answered = Instant::now();
+    client.closed().await;
+    let idle = answered.elapsed();
+    assert!(
+        idle >= idle_timeout - Duration::from_millis(50) && idle < idle_timeout * 10,
+        "{idle:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_the_limit_the_longest_idle_connection_makes_room() {
+    let options = Options {
+        max_connections: 2,
+        ..Options::default()
+    };
+    let server = start_with(Setup {
+        options,
+        ..Setup::default()
+    })
+    .await;
+    let mut used = server.connect().await;
+    let mut idle = server.connect().await;
+    assert_eq!(
+        used.post("/validate", on_listener("http").as_bytes())
+            .await
+            .body,
+        ALLOWED
+    );
+    let mut third = server.connect().await;
+    idle.closed().await;
+    for client in [&mut used, &mut third] {
+        assert_eq!(
+            client
+                .post("/validate", on_listener("http").as_bytes())
+                .await
+                .body,
+            ALLOWED
+        );
+    }
+    until("two are open", || server.metrics.connections.get() == 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_goes_away_leaves_nothing_behind() {
+    let server = start().await;
+    for _ in 0..20 {
+        let mut client = server.connect().await;
+        client
+            .send(b"POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{")
+            .await;
+    }
+    let metrics = &server.metrics;
+    until("all are gone", || {
+        metrics.in_flight.get() == 0 && metrics.connections.get() == 0
+    })
+    .await;
+    assert_eq!(metrics.panics.get(), 0);
+}
