@@ -36,7 +36,7 @@ pub struct Origin {
 }
 
 /// Something in a file that could not be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// The file.
     pub file: String,
@@ -105,7 +105,7 @@ impl Manifests {
                 Ok(value) => self.add_value(file, line, value, 0),
                 Err(error) => {
                     let place = (error.line() as u64, error.column() as u64);
-                    return self.problem(file, place, without_place(&error));
+                    return self.problem(file, place, error.to_string());
                 }
             }
             line += lines;
@@ -122,8 +122,8 @@ impl Manifests {
                     _ => (line, 0),
                 };
                 let message = error.without_snippet().to_string();
-                let message = message.lines().next().unwrap_or_default().to_owned();
-                self.problem(file, place, message);
+                let message = message.lines().next().unwrap_or_default();
+                self.problem(file, place, message.to_owned());
             }
         }
     }
@@ -175,7 +175,7 @@ impl Manifests {
             file: file.to_owned(),
             line,
             column,
-            message,
+            message: without_place(&message).to_owned(),
         });
     }
 }
@@ -238,12 +238,15 @@ fn is_foreign(file: &str) -> bool {
     )
 }
 
-/// `serde_json`'s message without the place, which is told apart.
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(at) => text.get(..at).unwrap_or_default().to_owned(),
-        None => text,
+/// A parser's message without the place at its end: it counts in a part of the file, and the place is told apart.
+pub(super) fn without_place(message: &str) -> &str {
+    let is_place = |rest: &str| {
+        let mut words = rest.split([' ', ',']).filter(|word| !word.is_empty());
+        words.all(|word| word == "column" || word.parse::<u64>().is_ok())
+    };
+    match message.rsplit_once(" at line ") {
+        Some((front, rest)) if is_place(rest) => front,
+        _ => message,
     }
 }
 
