@@ -1,0 +1,157 @@
+//! One `attache serve`.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::cluster::{Cluster, QUICKSTART, path};
+use super::eventually::{SOON, eventually};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
+
+pub(crate) struct Attache {
+    child: Child,
+    name: String,
+    /// Where the API server sends reviews, without a path.
+    pub(super) address: String,
+    admin: String,
+    ca: PathBuf,
+    log: PathBuf,
+    pid_file: PathBuf,
+}
+
+impl Attache {
+    /// Starts it and returns when its sockets are open; it may not be ready yet.
+    pub(crate) fn serve(cluster: &Cluster, name: &str) -> Self {
+        let certs = cluster.certs(make_certs);
+        let log = cluster.dir().join(format!("attache-{name}.log"));
+        let mut child = Command::new(PROGRAM)
+            .arg("serve")
+            .args(["--kubeconfig", path(&cluster.kubeconfig())])
+            .args(["--config", &format!("{QUICKSTART}/attache.yaml")])
+            .args(["--tls-cert", path(&certs.join("tls.crt"))])
+            .args(["--tls-key", path(&certs.join("tls.key"))])
+            .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
+            .args(["--drain-delay", "0s"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log).expect("a writable folder"))
+            .spawn()
+            .expect("attache runs");
+        let pid_file = cluster.dir().join(format!("attache-{name}.pid"));
+        fs::write(&pid_file, child.id().to_string()).expect("a writable folder");
+        let lines = lines_of(child.stdout.take().expect("piped"));
+        let mut attache = Self {
+            child,
+            name: name.to_owned(),
+            address: String::new(),
+            admin: String::new(),
+            ca: certs.join("ca.crt"),
+            log,
+            pid_file,
+        };
+        while attache.address.is_empty() || attache.admin.is_empty() {
+            let Ok(line) = lines.recv_timeout(SOON) else {
+                panic!("attache did not say where it listens");
+            };
+            if let Some((_, rest)) = line.split_once("admin http://") {
+                rest.trim().clone_into(&mut attache.admin);
+            } else if let Some((_, rest)) = line.split_once("https://") {
+                let address = rest.split('/').next().unwrap_or(rest).trim();
+                attache.address = format!("https://{address}");
+            }
+        }
+        attache
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The PEM that the API server is to trust.
+    pub(super) fn ca(&self) -> String {
+        fs::read_to_string(&self.ca).expect("ca.crt")
+    }
+
+    /// GET on the admin port: the status code and the rest of the answer.
+    pub(crate) fn get(&self, path: &str) -> Result<(u16, String), String> {
+        let answer = || -> std::io::Result<String> {
+            let mut stream = TcpStream::connect(&self.admin)?;
+            stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+            write!(
+                stream,
+                "GET {path} HTTP/1.1\r\nHost: attache\r\nConnection: close\r\n\r\n"
+            )?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok(answer)
+        };
+        let answer = answer().map_err(|error| format!("GET {path}: {error}"))?;
+        let code = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
+        Ok((code.ok_or_else(|| answer.clone())?, answer))
+    }
+
+    /// `Ok` when the admin port answers `path` with `code`.
+    pub(crate) fn answers(&self, path: &str, code: u16) -> Result<(), String> {
+        match self.get(path)? {
+            (got, _) if got == code => Ok(()),
+            (_, answer) => Err(answer),
+        }
+    }
+
+    pub(crate) fn wait_until_ready(&self) {
+        eventually("attache is ready", || self.answers("/readyz?verbose", 200));
+    }
+
+    /// SIGTERM, and how it ended.
+    pub(crate) fn terminate(&mut self) -> ExitStatus {
+        let sent = Command::new("kill")
+            .args(["-s", "TERM", &self.child.id().to_string()])
+            .status();
+        assert!(sent.expect("kill runs").success());
+        eventually("attache ends", || {
+            let ended = self.child.try_wait().map_err(|error| error.to_string())?;
+            ended.ok_or_else(|| "it still runs".to_owned())
+        })
+    }
+}
+
+impl Drop for Attache {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.pid_file);
+        if thread::panicking() {
+            let log = fs::read_to_string(&self.log).unwrap_or_default();
+            let from = log.len().saturating_sub(4000);
+            let tail = log.get(from..).unwrap_or(&log);
+            eprintln!("--- attache {}:\n{tail}", self.name);
+        }
+    }
+}
+
+fn make_certs(dir: &Path) {
+    let made = Command::new(PROGRAM)
+        .args(["certs", "--out", path(dir)])
+        .args(["--san", "127.0.0.1", "--san", "localhost"])
+        .output()
+        .expect("attache runs");
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "attache certs: {said}");
+}
+
+/// Lines as they come; read to the end, so that the writer never blocks.
+fn lines_of(stdout: ChildStdout) -> Receiver<String> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = send.send(line);
+        }
+    });
+    receive
+}

@@ -1,0 +1,180 @@
+//! One API server with etcd, kept by a child that outlives a panic or a kill of the tests.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader, Write, stderr};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio, id};
+use std::sync::{LazyLock, OnceLock};
+use std::thread;
+
+use super::Kubectl;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");
+pub(super) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/fixtures");
+
+/// The policy kinds and the configuration that the documentation shows.
+pub(super) const QUICKSTART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quickstart");
+pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
+
+/// `cluster.sh` ends with this where the machine has nothing to build a cluster with.
+const CANNOT_BUILD: i32 = 3;
+
+/// The folder with the binaries and CRDs, or nothing where the tests are skipped.
+static ASSETS: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    let built = Command::new(SCRIPT)
+        .arg("build")
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cluster.sh runs");
+    if built.status.success() {
+        let dir = String::from_utf8(built.stdout).expect("a path");
+        return Some(PathBuf::from(dir.trim()));
+    }
+    let required = env::var("ATTACHE_REQUIRE_CLUSTER").is_ok_and(|value| value == "1");
+    let can_skip = built.status.code() == Some(CANNOT_BUILD) && !required;
+    assert!(can_skip, "cluster.sh build: {}", built.status);
+    None
+});
+
+/// Most tests share this one; it ends with the process.
+static SHARED: LazyLock<Option<Cluster>> = LazyLock::new(|| Cluster::start("shared"));
+
+pub(crate) struct Cluster {
+    dir: PathBuf,
+    assets: PathBuf,
+    holder: Child,
+    certs: OnceLock<PathBuf>,
+}
+
+impl Cluster {
+    /// The cluster that most tests share, or nothing where there is none.
+    pub(crate) fn shared() -> Option<&'static Self> {
+        let cluster = SHARED.as_ref();
+        if cluster.is_none() {
+            skipped();
+        }
+        cluster
+    }
+
+    /// A cluster for one test.
+    pub(crate) fn own(name: &str) -> Option<Self> {
+        let cluster = Self::start(name);
+        if cluster.is_none() {
+            skipped();
+        }
+        cluster
+    }
+
+    /// With the Gateway API's and the tests' CRDs.
+    fn start(name: &str) -> Option<Self> {
+        let assets = ASSETS.clone()?;
+        let dir = env::temp_dir().join(format!("attache-cluster-{}-{name}", id()));
+        let mut holder = Command::new(SCRIPT)
+            .arg("hold")
+            .arg(&dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Apart from the terminal's group, so that ^C leaves it alive to clean up.
+            .process_group(0)
+            .spawn()
+            .expect("cluster.sh runs");
+        let mut line = String::new();
+        BufReader::new(holder.stdout.as_mut().expect("piped"))
+            .read_line(&mut line)
+            .expect("cluster.sh speaks");
+        assert_eq!(line, "ready\n", "cluster.sh hold {}", dir.display());
+        let cluster = Self {
+            dir,
+            assets,
+            holder,
+            certs: OnceLock::new(),
+        };
+        cluster.install_crds();
+        Some(cluster)
+    }
+
+    /// The folder of all that runs here; its `*.pid` are ended with the cluster.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.dir.join("kubeconfig")
+    }
+
+    /// `kubectl` as an admin.
+    pub(crate) fn kubectl(&self) -> Kubectl {
+        self.kubectl_with("kubeconfig")
+    }
+
+    /// `kubectl` as `alice` or `bob`, who have no rights but what a test gives them.
+    pub(crate) fn kubectl_as(&self, user: &str) -> Kubectl {
+        self.kubectl_with(&format!("kubeconfig-{user}"))
+    }
+
+    fn kubectl_with(&self, kubeconfig: &str) -> Kubectl {
+        Kubectl::new(
+            self.assets.join("kubectl"),
+            self.dir.join(kubeconfig),
+            self.dir.clone(),
+        )
+    }
+
+    pub(crate) fn stop_apiserver(&self) {
+        self.run("stop-apiserver");
+    }
+
+    pub(crate) fn start_apiserver(&self) {
+        self.run("start-apiserver");
+    }
+
+    fn run(&self, verb: &str) {
+        let status = Command::new(SCRIPT).arg(verb).arg(&self.dir).status();
+        assert!(status.expect("cluster.sh runs").success(), "{verb}");
+    }
+
+    fn install_crds(&self) {
+        let kubectl = self.kubectl();
+        let gateway_api = self.assets.join("gateway-api/experimental");
+        for crds in [gateway_api, Path::new(QUICKSTART).join(POLICY_KINDS)] {
+            kubectl
+                .run(["apply", "--server-side", "-f", path(&crds)])
+                .ok();
+        }
+        kubectl
+            .run(["wait", "--for=condition=Established", "crd", "--all"])
+            .ok();
+        let class = Path::new(FIXTURES).join("class.yaml");
+        kubectl.run(["apply", "-f", path(&class)]).ok();
+    }
+
+    /// Certificates for every attache beside this cluster, made once.
+    pub(super) fn certs(&self, make: impl FnOnce(&Path)) -> &Path {
+        self.certs.get_or_init(|| {
+            let dir = self.dir.join("attache-certs");
+            fs::create_dir(&dir).expect("a writable folder");
+            make(&dir);
+            dir
+        })
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.holder.stdin.take());
+        let _ = self.holder.wait();
+    }
+}
+
+pub(super) fn path(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// Past the test runner's capture, so that it is seen.
+fn skipped() {
+    let test = thread::current().name().unwrap_or("a test").to_owned();
+    let why = "no Go and no KUBEBUILDER_ASSETS, so there is no API server to test against";
+    let _ = writeln!(stderr(), "SKIPPED: {test}: {why}");
+}

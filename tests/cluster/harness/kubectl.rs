@@ -1,0 +1,123 @@
+//! `kubectl`, and what it said.
+
+use std::fmt;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// One user's `kubectl`.
+pub(crate) struct Kubectl {
+    program: PathBuf,
+    kubeconfig: PathBuf,
+    /// Where files are looked for; also its home, so that nobody's own settings play a part.
+    dir: PathBuf,
+}
+
+impl Kubectl {
+    pub(super) fn new(program: PathBuf, kubeconfig: PathBuf, dir: PathBuf) -> Self {
+        Self {
+            program,
+            kubeconfig,
+            dir,
+        }
+    }
+
+    /// The same user in another folder.
+    pub(crate) fn in_dir(self, dir: PathBuf) -> Self {
+        Self { dir, ..self }
+    }
+
+    pub(crate) fn run<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Said {
+        self.run_with(args, "")
+    }
+
+    /// With `input` on stdin.
+    pub(crate) fn run_with<'a>(
+        &self,
+        args: impl IntoIterator<Item = &'a str>,
+        input: &str,
+    ) -> Said {
+        let args: Vec<&str> = args.into_iter().collect();
+        let mut child = Command::new(&self.program)
+            .args(&args)
+            .current_dir(&self.dir)
+            .env("HOME", &self.dir)
+            .env("KUBECONFIG", &self.kubeconfig)
+            .env("KUBECACHEDIR", self.dir.join("kube-cache"))
+            .env_remove("KUBECTL_EXTERNAL_DIFF")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("kubectl runs");
+        let mut stdin = child.stdin.take().expect("piped");
+        stdin.write_all(input.as_bytes()).expect("kubectl reads");
+        drop(stdin);
+        let output = child.wait_with_output().expect("kubectl ends");
+        Said {
+            command: args.join(" "),
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// What a user sees after one command.
+pub(crate) struct Said {
+    pub(crate) command: String,
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Said {
+    /// Fails the test unless the command succeeded.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert!(self.code == 0, "{self}");
+        self
+    }
+
+    /// Fails the test unless stderr holds `text`.
+    #[track_caller]
+    pub(crate) fn warns(self, text: &str) -> Self {
+        assert!(self.err.contains(text), "no {text:?} in\n{self}");
+        self
+    }
+
+    /// Fails the test if stderr holds `text`.
+    #[track_caller]
+    pub(crate) fn silent_about(self, text: &str) -> Self {
+        assert!(!self.err.contains(text), "{text:?} in\n{self}");
+        self
+    }
+
+    /// Fails the test unless stdout holds `text`.
+    #[track_caller]
+    pub(crate) fn prints(self, text: &str) -> Self {
+        assert!(self.out.contains(text), "no {text:?} in\n{self}");
+        self
+    }
+
+    /// The command succeeded and stderr holds `text`; else what was said, for `eventually`.
+    pub(crate) fn has_warned(self, text: &str) -> Result<Self, String> {
+        if self.code == 0 && self.err.contains(text) {
+            Ok(self)
+        } else {
+            Err(self.to_string())
+        }
+    }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            command,
+            code,
+            out,
+            err,
+        } = self;
+        write!(f, "$ kubectl {command}\n{out}{err}(exit {code})")
+    }
+}

@@ -1,0 +1,61 @@
+//! The webhook configurations that make the API server ask one attache about one test's namespaces.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::Attache;
+
+/// The label on the namespaces of one test.
+pub(super) const LABEL: &str = "attache.dev/test";
+
+/// Both configurations as one list, for `kubectl apply -f -`.
+pub(super) fn configurations(attache: &Attache) -> String {
+    let list = json!({
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [
+            configuration(attache, "MutatingWebhookConfiguration", "/mutate"),
+            configuration(attache, "ValidatingWebhookConfiguration", "/validate"),
+        ],
+    });
+    list.to_string()
+}
+
+fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": format!("attache-{}", attache.name())},
+        "webhooks": [{
+            "name": format!("{}.attache.dev", attache.name()),
+            "admissionReviewVersions": ["v1"],
+            "sideEffects": "None",
+            "timeoutSeconds": 10,
+            // Not for real clusters: here a broken answer has to be seen.
+            "failurePolicy": "Fail",
+            "clientConfig": {
+                "url": format!("{}{path}", attache.address),
+                "caBundle": STANDARD.encode(attache.ca()),
+            },
+            "namespaceSelector": {"matchLabels": {LABEL: attache.name()}},
+            "rules": [
+                rule("gateway.networking.k8s.io", "*", "Namespaced"),
+                rule("policies.example.com", "*", "Namespaced"),
+                rule("late.example.com", "*", "Namespaced"),
+                rule("", "services", "Namespaced"),
+                rule("", "namespaces", "Cluster"),
+            ],
+        }],
+    })
+}
+
+fn rule(group: &str, resource: &str, scope: &str) -> Value {
+    json!({
+        "operations": ["CREATE", "UPDATE", "DELETE"],
+        "apiGroups": [group],
+        "apiVersions": ["*"],
+        "resources": [resource],
+        "scope": scope,
+    })
+}

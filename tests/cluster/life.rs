@@ -1,0 +1,74 @@
+//! What attache does when the API server is not there, and when it is told to end.
+
+use crate::harness::{Cluster, World, eventually};
+
+const SETS: &str = "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=";
+
+#[test]
+fn it_outlives_a_restart_of_the_api_server() {
+    let Some(cluster) = Cluster::own("restart") else {
+        return;
+    };
+    let world = World::on(&cluster, "restart");
+    world.apply("edge.yaml").ok();
+    world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
+
+    cluster.stop_apiserver();
+    world.attache.answers("/livez", 200).expect("alive");
+    world
+        .attache
+        .answers("/readyz", 200)
+        .expect("ready: it still knows what it knew");
+    cluster.start_apiserver();
+    world.attache.answers("/readyz", 200).expect("ready");
+
+    // Only a watch that works again can know this.
+    let infra = world.namespace("infra");
+    let more = r#"{"spec":{"retries":7}}"#;
+    let patch = [
+        "patch",
+        "retrypolicy",
+        "edge-retries",
+        "-n",
+        &infra,
+        "--type=merge",
+        "-p",
+        more,
+    ];
+    eventually("the API server asks attache again", || {
+        let said = world.kubectl(patch);
+        if said.code == 0 {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
+    });
+    world.warns_at_last("cart-route.yaml", &format!("{SETS}7"));
+}
+
+#[test]
+fn it_waits_for_an_api_server_that_is_not_up_yet() {
+    let Some(cluster) = Cluster::own("early") else {
+        return;
+    };
+    cluster.stop_apiserver();
+    let world = World::unregistered(&cluster, "early");
+    eventually("attache is alive", || world.attache.answers("/livez", 200));
+    let (code, answer) = world.attache.get("/readyz").expect("an answer");
+    assert!(code >= 500, "ready without an API server: {answer}");
+    cluster.start_apiserver();
+    world.attache.wait_until_ready();
+    world.create_namespaces();
+    world.register();
+    world.apply("edge.yaml").ok();
+    world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
+}
+
+#[test]
+fn sigterm_ends_it_in_good_order() {
+    let Some(mut world) = World::start("sigterm") else {
+        return;
+    };
+    let status = world.attache.terminate();
+    assert_eq!(status.code(), Some(0), "{status}");
+}

@@ -1,0 +1,80 @@
+//! A Gateway and a policy on its listener come in one file: never refused, whichever is first.
+
+use crate::harness::World;
+
+#[test]
+fn the_gateway_first() {
+    let Some(world) = World::start("gateway-first") else {
+        return;
+    };
+    world
+        .apply("gateway-first.yaml")
+        .ok()
+        .prints("gateway.gateway.networking.k8s.io/fresh created\n")
+        .prints("retrypolicy.policies.example.com/fresh-retries created\n");
+}
+
+#[test]
+fn the_policy_first() {
+    let Some(world) = World::start("policy-first") else {
+        return;
+    };
+    world
+        .apply("policy-first.yaml")
+        .ok()
+        .warns("Warning: target-not-found: ")
+        .prints("retrypolicy.policies.example.com/fresh-retries created\n")
+        .prints("gateway.gateway.networking.k8s.io/fresh created\n");
+}
+
+/// Tools that apply from git dry-run everything before anything exists.
+#[test]
+fn a_dry_run_of_both() {
+    let Some(world) = World::start("dry-both") else {
+        return;
+    };
+    for file in ["gateway-first.yaml", "policy-first.yaml"] {
+        world
+            .kubectl(["apply", "--server-side", "--dry-run=server", "-f", file])
+            .ok()
+            .warns("Warning: target-not-found: ");
+    }
+}
+
+/// A listener that an UPDATE brings, with a policy on it behind it: what the cache has not seen yet
+/// is looked up before anything is refused.
+#[test]
+fn a_listener_added_just_before_its_policy() {
+    let Some(world) = World::start("new-listener") else {
+        return;
+    };
+    world.apply("gateway-first.yaml").ok();
+    for round in 0..10 {
+        let name = format!("extra-{round}");
+        world
+            .apply_text(&listener_and_policy(&name, 8000 + round))
+            .ok()
+            .silent_about("section-unknown");
+    }
+}
+
+fn listener_and_policy(name: &str, port: u16) -> String {
+    format!(
+        "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: fresh, namespace: infra}}
+spec:
+  gatewayClassName: example
+  listeners:
+  - {{name: {name}, protocol: HTTP, port: {port}}}
+---
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {{name: {name}, namespace: infra}}
+spec:
+  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: fresh, sectionName: {name}}}
+  retries: 1
+"
+    )
+}

@@ -1,0 +1,115 @@
+//! A policy that can never take effect is refused, in words that say what to write instead.
+
+use crate::harness::{Cluster, Said, World, eventually};
+
+/// What has to be in the text: the code, the field, what is wrong.
+const SECTION: [&str; 3] = [
+    "section-unknown: ",
+    "spec.targetRef.sectionName: ",
+    r#"Gateway infra/edge has no listener "htpp"; did you mean "http"?"#,
+];
+const STRATEGY: [&str; 3] = [
+    "strategy-unsupported: ",
+    "spec.mergeStrategy: ",
+    r#""Sideways" is not a strategy of RetryPolicy; it has "#,
+];
+
+/// The ways in which users send an object to the API server without the will to break anything.
+const WAYS: [&[&str]; 5] = [
+    &["apply", "-f"],
+    &["apply", "--dry-run=server", "-f"],
+    &["apply", "--server-side", "-f"],
+    &["create", "-f"],
+    &["diff", "-f"],
+];
+
+/// `kubectl` says "The request is invalid: …", or names the object, and ends with 1; `diff` ends with 2,
+/// because 1 is a difference.
+fn refused(said: &Said, why: [&str; 3]) -> Result<(), String> {
+    let code = if said.command.starts_with("diff") {
+        2
+    } else {
+        1
+    };
+    if said.code == code
+        && said.err.contains(" is invalid: ")
+        && why.iter().all(|text| said.err.contains(text))
+    {
+        Ok(())
+    } else {
+        Err(format!("not refused with {why:?}:\n{said}"))
+    }
+}
+
+fn refused_in_every_way(world: &World, file: &str, why: [&str; 3]) {
+    for way in WAYS {
+        let args: Vec<&str> = way.iter().copied().chain([file]).collect();
+        let said = world.kubectl(args);
+        refused(&said, why).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn a_section_that_is_not_there() {
+    let Some(world) = World::start("bad-section") else {
+        return;
+    };
+    world.apply("edge.yaml").ok();
+    eventually("the Gateway is known", || {
+        refused(
+            &world.kubectl(["apply", "--dry-run=server", "-f", "bad-section.yaml"]),
+            SECTION,
+        )
+    });
+    refused_in_every_way(&world, "bad-section.yaml", SECTION);
+    let left = world.kubectl([
+        "get",
+        "retrypolicy",
+        "-n",
+        &world.namespace("infra"),
+        "-o",
+        "name",
+    ]);
+    assert_eq!(
+        left.ok().out,
+        "retrypolicy.policies.example.com/edge-retries\n"
+    );
+}
+
+#[test]
+fn a_strategy_that_the_kind_does_not_have() {
+    let Some(world) = World::start("bad-strategy") else {
+        return;
+    };
+    world.apply("edge.yaml").ok();
+    refused_in_every_way(&world, "bad-strategy.yaml", STRATEGY);
+}
+
+/// A long-broken policy stays editable: only what an update breaks anew is refused.
+#[test]
+fn an_update_that_breaks_nothing_new_passes() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let world = World::unregistered(cluster, "ratchet");
+    world.create_namespaces();
+    world.apply("edge.yaml").ok();
+    world.apply("bad-strategy.yaml").ok();
+    world.attache.wait_until_ready();
+    world.register();
+    let infra = world.namespace("infra");
+    let retries = r#"{"spec":{"retries":6}}"#;
+    world
+        .kubectl([
+            "patch",
+            "retrypolicy",
+            "bad-strategy",
+            "-n",
+            &infra,
+            "--type=merge",
+            "-p",
+            retries,
+        ])
+        .ok()
+        .warns("Warning: strategy-unsupported: ");
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# A cluster to try attache on: a real API server on loopback, the Gateway API, the quickstart's
+# objects, and attache registered with it.
+#
+#   try.sh up     start all of it in .cluster/ and leave it running
+#   try.sh down   end all of it and remove .cluster/
+#
+# ATTACHE names another binary than target/release/attache.
+set -euo pipefail
+shopt -s inherit_errexit
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cluster=$root/tests/cluster/cluster.sh
+dir=$root/.cluster
+attache=${ATTACHE:-${CARGO_TARGET_DIR:-$root/target}/release/attache}
+ready_seconds=60
+
+die() {
+  echo "try.sh: $*" >&2
+  exit 1
+}
+
+# COMMAND...: until it succeeds.
+wait_for() {
+  local deadline=$((SECONDS + ready_seconds))
+  until "$@" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$deadline" ] || die "not within $ready_seconds s: $*; see $dir/attache.log"
+    sleep 0.1
+  done
+}
+
+apply() { "$KUBECTL" apply --server-side -f "$@" >/dev/null; }
+
+# The port after PREFIX in what attache printed.
+port_after() { sed -n "s|.*$1127\.0\.0\.1:\([0-9]*\).*|\1|p" "$dir/attache.log" | head -n 1; }
+
+attache_is_ready() {
+  local admin
+  kill -0 "$(cat "$dir/attache.pid")" || die "attache ended: $(tail -n 3 "$dir/attache.log")"
+  admin=$(port_after 'admin http://')
+  [ -n "$admin" ] && curl -fs "http://127.0.0.1:$admin/readyz"
+}
+
+start_attache() {
+  "$attache" certs --out "$dir/attache-certs" --san 127.0.0.1 --san localhost
+  setsid "$attache" serve --kubeconfig "$KUBECONFIG" --config "$root/examples/quickstart/attache.yaml" \
+    --tls-cert "$dir/attache-certs/tls.crt" --tls-key "$dir/attache-certs/tls.key" \
+    --listen 127.0.0.1:0 --admin 127.0.0.1:0 >"$dir/attache.log" 2>&1 </dev/null &
+  echo $! >"$dir/attache.pid"
+  disown
+  wait_for attache_is_ready
+}
+
+# A webhook for /PATH, as KIND; Ignore, so that a cluster without attache still works.
+webhook() {
+  cat <<END
+apiVersion: admissionregistration.k8s.io/v1
+kind: $1
+metadata: {name: attache}
+webhooks:
+- name: $2.attache.dev
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  timeoutSeconds: 10
+  failurePolicy: Ignore
+  clientConfig:
+    url: https://127.0.0.1:$(port_after 'https://')/$2
+    caBundle: $(base64 -w0 <"$dir/attache-certs/ca.crt")
+  rules:
+  - operations: [CREATE, UPDATE, DELETE]
+    apiGroups: [gateway.networking.k8s.io, policies.example.com]
+    apiVersions: ["*"]
+    resources: ["*"]
+  - operations: [CREATE, UPDATE, DELETE]
+    apiGroups: [""]
+    apiVersions: [v1]
+    resources: [namespaces, services]
+END
+}
+
+up() {
+  [ ! -e "$dir" ] || die "$dir is there already; try.sh down removes it"
+  [ -x "$attache" ] || die "no $attache; build it with: cargo build --release"
+  "$cluster" start "$dir"
+  # shellcheck source=/dev/null
+  . "$dir/env"
+  export KUBECONFIG
+  apply "$ASSETS/gateway-api/experimental"
+  apply "$root/examples/quickstart/10-policy-kinds.yaml"
+  "$KUBECTL" wait --for=condition=Established crd --all >/dev/null
+  for file in "$root"/examples/quickstart/[2-9]*.yaml; do
+    apply "$file"
+  done
+  start_attache
+  webhook MutatingWebhookConfiguration mutate | apply -
+  webhook ValidatingWebhookConfiguration validate | apply -
+  cat <<END
+attache runs beside a Kubernetes API server. In this terminal:
+
+  export KUBECONFIG=$KUBECONFIG
+  export PATH=$ASSETS:\$PATH
+  kubectl apply --dry-run=server -f examples/requests/cart-route.yaml
+
+Logs are in $dir. To end it: tests/cluster/try.sh down
+END
+}
+
+down() {
+  [ ! -e "$dir" ] || "$cluster" stop "$dir"
+  rm -rf "$dir"
+}
+
+case "${1:-}" in
+  up) up ;;
+  down) down ;;
+  *)
+    sed -n '5,6p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac

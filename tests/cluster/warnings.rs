@@ -1,0 +1,102 @@
+//! Who applies a route is told which policies act on it.
+
+use crate::harness::{World, fixture};
+
+const EDGE_RETRIES: &str = "Warning: affected-by: RetryPolicy.policies.example.com \
+    infra/edge-retries sets retries=3 (Gateway infra/edge)\n";
+
+/// A world in which attache has seen the Gateway and its policy.
+fn with_edge(name: &str) -> Option<World<'static>> {
+    let world = World::start(name)?;
+    world.apply("edge.yaml").ok();
+    world.warns_at_last("cart-route.yaml", EDGE_RETRIES);
+    Some(world)
+}
+
+#[test]
+fn apply_tells_which_policies_act() {
+    let Some(world) = with_edge("apply") else {
+        return;
+    };
+    world
+        .apply("cart-route.yaml")
+        .ok()
+        .warns(EDGE_RETRIES)
+        .prints("httproute.gateway.networking.k8s.io/cart created\n");
+    let changed = fixture("cart-route.yaml").replace("cart.example.com", "basket.example.com");
+    world
+        .apply_text(&changed)
+        .ok()
+        .warns(EDGE_RETRIES)
+        .prints("httproute.gateway.networking.k8s.io/cart configured\n");
+}
+
+#[test]
+fn a_second_apply_of_the_same_file_is_silent() {
+    let Some(world) = with_edge("again") else {
+        return;
+    };
+    world.apply("cart-route.yaml").ok();
+    world
+        .apply("cart-route.yaml")
+        .ok()
+        .silent_about("Warning")
+        .prints("httproute.gateway.networking.k8s.io/cart unchanged\n");
+}
+
+#[test]
+fn a_server_dry_run_tells_the_same() {
+    let Some(world) = with_edge("dry-run") else {
+        return;
+    };
+    world
+        .kubectl(["apply", "--dry-run=server", "-f", "cart-route.yaml"])
+        .ok()
+        .warns(EDGE_RETRIES)
+        .prints("httproute.gateway.networking.k8s.io/cart created (server dry run)\n");
+}
+
+#[test]
+fn diff_tells_the_same() {
+    let Some(world) = with_edge("diff") else {
+        return;
+    };
+    let said = world
+        .kubectl(["diff", "-f", "cart-route.yaml"])
+        .warns(EDGE_RETRIES)
+        .prints("+kind: HTTPRoute");
+    assert_eq!(
+        said.code, 1,
+        "1 is how diff says that there are differences:\n{said}"
+    );
+}
+
+#[test]
+fn a_policy_of_a_namespace_that_the_user_may_not_read_is_not_shown() {
+    let Some(world) = with_edge("oracle") else {
+        return;
+    };
+    world.apply_text(ROUTES_OF_ALICE).ok();
+    let args = ["apply", "--dry-run=server", "-f", "cart-route.yaml"];
+    world
+        .kubectl_as("alice", args)
+        .ok()
+        .warns("affected-by")
+        .silent_about("edge-retries")
+        .silent_about("retries=3");
+    world.kubectl(args).ok().warns(EDGE_RETRIES);
+}
+
+const ROUTES_OF_ALICE: &str = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: routes, namespace: shop}
+rules:
+- {apiGroups: [gateway.networking.k8s.io], resources: [httproutes], verbs: ['*']}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: routes, namespace: shop}
+subjects: [{kind: User, name: alice, apiGroup: rbac.authorization.k8s.io}]
+roleRef: {kind: Role, name: routes, apiGroup: rbac.authorization.k8s.io}
+";
