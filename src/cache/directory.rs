@@ -66,10 +66,10 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
                 let file = path.display().to_string();
                 match read_file(&path) {
                     Ok(text) => manifests.add(&file, &text),
-                    Err(why) => manifests.refuse(&file, why),
+                    Err(why) => manifests.refuse(&file, &why),
                 }
             }
-            Err((path, why)) => manifests.refuse(&path.display().to_string(), why),
+            Err((path, why)) => manifests.refuse(&path.display().to_string(), &why),
         }
     }
     manifests

@@ -32,7 +32,7 @@ async fn not_ready_before_every_list_is_in_the_snapshot() {
         under.state(&policies) == Some(KindState::Synced)
     })
     .await;
-    sleep(Duration::from_secs(300)).await;
+    sleep(Duration::from_mins(5)).await;
     assert!(!under.ready());
     let check = under.check("cache:Gateway");
     assert_eq!((check.ok, check.required), (false, true));

@@ -1,5 +1,6 @@
 //! Directories of manifests.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::server::gateway_key;
 
-const CRD: &str = r#"
+const CRD: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
@@ -26,7 +27,7 @@ spec:
   scope: Namespaced
   names: {kind: RetryPolicy, plural: retrypolicies}
   versions: [{name: v1, served: true, storage: true}]
-"#;
+";
 
 fn gateway(name: &str, more: &str) -> String {
     format!(
@@ -268,9 +269,7 @@ fn hostile_files_end() {
         String::from("apiVersion: v1\nkind: Bomb\nmetadata: {name: b}\na0: &a0 [x, x]\n");
     for n in 1..40 {
         let before = n - 1;
-        bomb.push_str(&format!(
-            "a{n}: &a{n} [*a{before}, *a{before}, *a{before}]\n"
-        ));
+        writeln!(bomb, "a{n}: &a{n} [*a{before}, *a{before}, *a{before}]").unwrap();
     }
     let deep = format!(
         "apiVersion: v1\nkind: Deep\nmetadata: {{name: d}}\nspec: {}",

@@ -425,6 +425,6 @@ pub async fn eventually(what: &str, is_so: impl Fn() -> bool) {
             sleep(Duration::from_millis(10)).await;
         }
     };
-    let met = timeout(Duration::from_secs(600), waiting).await;
+    let met = timeout(Duration::from_mins(10), waiting).await;
     assert!(met.is_ok(), "not within 10 min: {what}");
 }

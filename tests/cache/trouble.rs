@@ -32,7 +32,7 @@ async fn a_kind_that_may_not_be_listed_is_named_and_the_rest_goes_on() {
     assert!(text.contains(count), "{text}");
 
     let asked = server.requests(RETRIES);
-    sleep(Duration::from_secs(600)).await;
+    sleep(Duration::from_mins(10)).await;
     let asked = server.requests(RETRIES) - asked;
     assert!(asked < 40, "{asked} requests in ten minutes");
 
@@ -50,7 +50,7 @@ async fn delays_grow_while_lists_fail_and_differ() {
     server.refuse(RETRIES, 503);
     server.refuse(GATEWAYS, 503);
     let under = Under::test(&server);
-    sleep(Duration::from_secs(300)).await;
+    sleep(Duration::from_mins(5)).await;
     assert!(!under.ready(), "503 is not an answer to rest on");
     assert!(matches!(
         under.state(&gateways()),
@@ -88,7 +88,7 @@ async fn without_crds_it_is_not_ready() {
     let server = Server::with_kinds();
     server.refuse(CRDS, 403);
     let under = Under::test(&server);
-    sleep(Duration::from_secs(120)).await;
+    sleep(Duration::from_mins(2)).await;
     assert!(!under.ready());
     let check = under.check("cache:CustomResourceDefinition.apiextensions.k8s.io");
     assert_eq!((check.ok, check.required), (false, true));
@@ -105,7 +105,7 @@ async fn an_api_server_that_is_away_at_the_start_is_waited_for() {
     let server = Server::with_kinds();
     server.down(true);
     let mut under = Under::test(&server);
-    sleep(Duration::from_secs(3_600)).await;
+    sleep(Duration::from_hours(1)).await;
     assert!(!under.ready());
     assert!(
         under.cluster.tasks.try_join_next().is_none(),
@@ -130,7 +130,7 @@ async fn an_api_server_that_goes_away_later_leaves_the_cache_and_readiness() {
         matches!(under.state(&gateways()), Some(KindState::Failing(..)))
     })
     .await;
-    sleep(Duration::from_secs(900)).await;
+    sleep(Duration::from_mins(15)).await;
     assert!(under.ready());
     assert!(under.get(&gateway_key("infra", "edge")).is_some());
     let check = under.check("cache:Gateway");
@@ -188,6 +188,6 @@ async fn dropping_the_cluster_ends_its_watches() {
     drop(under);
     eventually("left", || !server.is_watched(RETRIES)).await;
     let asked = server.requests(RETRIES);
-    sleep(Duration::from_secs(300)).await;
+    sleep(Duration::from_mins(5)).await;
     assert_eq!(server.requests(RETRIES), asked);
 }
