@@ -1,0 +1,225 @@
+//! Wire <-> engine: judges a request, and confirms by live reads what a refusal rests on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use futures::future::{BoxFuture, join_all};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use super::envelope::{Envelope, Malformed};
+use crate::engine::finding::{Code, Finding, Severity};
+use crate::engine::ids::ObjectKey;
+use crate::engine::object::Object;
+use crate::engine::review::{Evidence, Reading, review};
+use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::verdict::Verdict;
+use crate::metrics::{Metrics, requested_kind};
+
+/// Most live reads of one review; what rests on more is told as not verified.
+const MAX_READS: usize = 4;
+
+/// Reads an object from the API server: none when it is not there, an error when that is not known.
+pub type Confirm =
+    Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<Object>, String>> + Send + Sync>;
+
+/// What handlers share.
+pub struct App {
+    snapshot: Arc<ArcSwap<Snapshot>>,
+    confirm: Option<Confirm>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) limits: super::router::Limits,
+    pub(super) permits: Semaphore,
+}
+
+/// Which of the two webhooks is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// Refusals and warnings.
+    Validate,
+    /// Patches; none are made yet.
+    Mutate,
+}
+
+// === impl App ===
+
+impl App {
+    /// `confirm` is none when the snapshot is the truth (a directory of files).
+    pub fn new(
+        snapshot: Arc<ArcSwap<Snapshot>>,
+        confirm: Option<Confirm>,
+        metrics: Arc<Metrics>,
+        limits: super::router::Limits,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            snapshot,
+            confirm,
+            metrics,
+            limits,
+            permits: Semaphore::new(limits.max_in_flight),
+        })
+    }
+
+    /// Answers a body, live reads included; they end with the deadline at the latest.
+    ///
+    /// # Errors
+    /// When the body is not a review.
+    pub(super) async fn respond(
+        &self,
+        endpoint: Endpoint,
+        body: &[u8],
+        deadline: Instant,
+    ) -> Result<Vec<u8>, Malformed> {
+        let started = Instant::now();
+        let envelope = Envelope::parse(body)?;
+        let snapshot = self.snapshot.load_full();
+        let first = match self.confirm {
+            Some(_) => Evidence::Cached,
+            None => Evidence::Authoritative,
+        };
+        let mut verdict = judge(&snapshot, &first, endpoint, &envelope);
+        let rests_on = verdict.rests_on();
+        if let (Some(confirm), false) = (&self.confirm, rests_on.is_empty()) {
+            let (fresh, readings) = self.read(confirm, &snapshot, rests_on, deadline).await;
+            verdict = judge(&fresh, &Evidence::Live(readings), endpoint, &envelope);
+        }
+        let answer = envelope.answer(&verdict).map_err(Malformed::from)?;
+        self.note(&snapshot, &envelope, &verdict, started);
+        Ok(answer)
+    }
+
+    /// Reads objects live, side by side; gives the snapshot that holds what was read.
+    async fn read(
+        &self,
+        confirm: &Confirm,
+        snapshot: &Snapshot,
+        keys: Vec<ObjectKey>,
+        deadline: Instant,
+    ) -> (Snapshot, BTreeMap<ObjectKey, Reading>) {
+        let reads = keys.into_iter().take(MAX_READS).map(|key| async move {
+            let answer = timeout_at(deadline, confirm(key.clone())).await;
+            (
+                key,
+                answer.unwrap_or_else(|_| Err("no time left".to_owned())),
+            )
+        });
+        let mut fresh = snapshot.clone();
+        let mut readings = BTreeMap::new();
+        for (key, answer) in join_all(reads).await {
+            let (result, reading) = match answer {
+                Ok(Some(object)) => {
+                    fresh = fresh.apply(Change::Applied(Box::new(object)));
+                    ("found", Reading::Answered)
+                }
+                Ok(None) => {
+                    fresh = fresh.apply(Change::Deleted(key.clone()));
+                    ("absent", Reading::Answered)
+                }
+                Err(why) => ("failed", Reading::Failed(why)),
+            };
+            self.metrics.live_reads.with_label_values(&[result]).inc();
+            readings.insert(key, reading);
+        }
+        (fresh, readings)
+    }
+
+    /// Counts and logs one review: names for the log, closed sets for the metrics, objects for neither.
+    fn note(
+        &self,
+        snapshot: &Snapshot,
+        envelope: &Envelope<'_>,
+        verdict: &Verdict,
+        since: Instant,
+    ) {
+        let metrics = &self.metrics;
+        let allowed = verdict.allowed();
+        let decision = match (allowed, verdict.findings.is_empty()) {
+            (false, _) => "denied",
+            (true, false) => "warned",
+            (true, true) => "allowed",
+        };
+        let gk = envelope.gk();
+        let kind = requested_kind(snapshot, &gk);
+        metrics
+            .request_duration
+            .with_label_values(&[envelope.operation_label(), &*kind, decision])
+            .observe(since.elapsed().as_secs_f64());
+        let dry_run = envelope.dry_run();
+        metrics
+            .requests
+            .with_label_values(&[decision, if dry_run { "true" } else { "false" }])
+            .inc();
+        for finding in &verdict.findings {
+            let told = match finding.severity {
+                Severity::Deny => &metrics.denials,
+                Severity::Warn => &metrics.warnings,
+            };
+            told.with_label_values(&[finding.code.as_str()]).inc();
+            if finding.code == Code::Unverified {
+                let reason = if finding.rests_on.is_some() {
+                    "live-read"
+                } else {
+                    "request"
+                };
+                metrics.unverified.with_label_values(&[reason]).inc();
+            }
+        }
+        let findings = verdict.findings.len();
+        let (uid, ns, name) = (&*envelope.uid, envelope.namespace(), envelope.name());
+        let (kind, op) = (&*gk.kind, &*envelope.operation);
+        if allowed {
+            tracing::debug!(
+                uid, kind, ns, name, op, dry_run, allowed, findings, "reviewed"
+            );
+        } else {
+            let codes: Vec<&str> = verdict.causes().iter().map(|cause| cause.reason).collect();
+            tracing::info!(
+                uid,
+                kind,
+                ns,
+                name,
+                op,
+                dry_run,
+                allowed,
+                findings,
+                ?codes,
+                "denied"
+            );
+        }
+    }
+}
+
+/// Answers a body from a snapshot, without live reads. Pure: what a table of bodies or a fuzzer drives.
+///
+/// # Errors
+/// When the body is not a review.
+pub fn respond(
+    snapshot: &Snapshot,
+    evidence: &Evidence,
+    endpoint: Endpoint,
+    body: &[u8],
+) -> Result<Vec<u8>, Malformed> {
+    let envelope = Envelope::parse(body)?;
+    let verdict = judge(snapshot, evidence, endpoint, &envelope);
+    Ok(envelope.answer(&verdict)?)
+}
+
+fn judge(
+    snapshot: &Snapshot,
+    evidence: &Evidence,
+    endpoint: Endpoint,
+    envelope: &Envelope<'_>,
+) -> Verdict {
+    if endpoint == Endpoint::Mutate {
+        return Verdict::default();
+    }
+    match envelope.request() {
+        Ok(request) => review(snapshot, &request, evidence),
+        Err(why) => {
+            let object = ObjectKey::new(envelope.gk(), envelope.namespace(), envelope.name());
+            let finding = Finding::new(Code::Unverified, &object, format!("not checked: {why}"));
+            Verdict::new(vec![finding], evidence)
+        }
+    }
+}

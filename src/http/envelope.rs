@@ -1,0 +1,323 @@
+//! `AdmissionReview` v1 as it stands on the wire.
+//!
+//! Objects stay borrowed raw JSON: the uid comes back whatever an object holds (without it the API server takes
+//! the call for failed, and with `failurePolicy: Ignore` whoever can write an odd object is past the webhook),
+//! and memory stays near the size of the body.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use crate::engine::ids::GroupKind;
+use crate::engine::review::{Operation, Request};
+use crate::engine::verdict::{Cause, Verdict};
+
+const API_VERSION: &str = "admission.k8s.io/v1";
+const KIND: &str = "AdmissionReview";
+/// A uid has 36 bytes; more than this is not echoed.
+const MAX_UID: usize = 256;
+
+/// A request as it came. Absent and null are one.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope<'a> {
+    /// Names this call; the answer must carry it.
+    #[serde(borrow, default, deserialize_with = "text")]
+    pub uid: Cow<'a, str>,
+    #[serde(borrow, default)]
+    kind: Option<Kind<'a>>,
+    /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT`.
+    #[serde(borrow, default, deserialize_with = "text")]
+    pub operation: Cow<'a, str>,
+    #[serde(borrow, default, deserialize_with = "text")]
+    namespace: Cow<'a, str>,
+    #[serde(borrow, default, deserialize_with = "text")]
+    name: Cow<'a, str>,
+    #[serde(borrow, default, deserialize_with = "text")]
+    sub_resource: Cow<'a, str>,
+    #[serde(borrow, default)]
+    object: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    old_object: Option<&'a RawValue>,
+    #[serde(default)]
+    dry_run: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow, default, deserialize_with = "text")]
+    group: Cow<'a, str>,
+    #[serde(borrow, default, deserialize_with = "text")]
+    kind: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Review<'a> {
+    #[serde(borrow, default, deserialize_with = "text")]
+    api_version: Cow<'a, str>,
+    #[serde(borrow, default, deserialize_with = "text")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    request: Option<Envelope<'a>>,
+}
+
+/// Why a body is not a review. Texts hold nothing of the body: they go to logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Nothing there.
+    #[error("the body is empty")]
+    Empty,
+    /// Not UTF-8.
+    #[error("the body is not UTF-8")]
+    Utf8,
+    /// Not JSON, cut short, or more than one value.
+    #[error("the body is not JSON: line {line}, column {column}")]
+    Json {
+        /// Line of the body, from 1.
+        line: usize,
+        /// Column of the line, from 1.
+        column: usize,
+    },
+    /// JSON of another shape, or with a key that is there twice.
+    #[error("the body is not an AdmissionReview: line {line}, column {column}")]
+    Shape {
+        /// Line of the body, from 1.
+        line: usize,
+        /// Column of the line, from 1.
+        column: usize,
+    },
+    /// Another kind or version.
+    #[error("the body must have apiVersion {API_VERSION} and kind {KIND}")]
+    Version,
+    /// No request in it.
+    #[error("the AdmissionReview has no request")]
+    NoRequest,
+    /// No uid, or one that is too long to be echoed.
+    #[error("request.uid must have 1 to {MAX_UID} bytes")]
+    Uid,
+}
+
+// === impl Malformed ===
+
+impl Malformed {
+    /// The value of the metric's label.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Utf8 => "utf8",
+            Self::Json { .. } => "json",
+            Self::Shape { .. } => "shape",
+            Self::Version => "version",
+            Self::NoRequest => "request",
+            Self::Uid => "uid",
+        }
+    }
+}
+
+impl From<serde_json::Error> for Malformed {
+    fn from(error: serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        match error.classify() {
+            Category::Data => Self::Shape { line, column },
+            Category::Io | Category::Syntax | Category::Eof => Self::Json { line, column },
+        }
+    }
+}
+
+// === impl Envelope ===
+
+impl<'a> Envelope<'a> {
+    /// Reads the request of a review.
+    ///
+    /// # Errors
+    /// When the body is not a review with a uid: then there is nobody to answer to.
+    pub fn parse(body: &'a [u8]) -> Result<Self, Malformed> {
+        if body.is_empty() {
+            return Err(Malformed::Empty);
+        }
+        let body = std::str::from_utf8(body).map_err(|_| Malformed::Utf8)?;
+        let review: Review<'a> = serde_json::from_str(body)?;
+        if review.api_version != API_VERSION || review.kind != KIND {
+            return Err(Malformed::Version);
+        }
+        let request = review.request.ok_or(Malformed::NoRequest)?;
+        if request.uid.is_empty() || request.uid.len() > MAX_UID {
+            return Err(Malformed::Uid);
+        }
+        Ok(request)
+    }
+
+    /// The kind of the object; empty names when the request has none.
+    pub fn gk(&self) -> GroupKind {
+        match &self.kind {
+            Some(kind) => GroupKind::new(&*kind.group, &*kind.kind),
+            None => GroupKind::core(""),
+        }
+    }
+
+    /// Its namespace; empty when it has none.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Its name; empty on a CREATE with `generateName`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The operation as a label: whatever is not known is one value.
+    pub fn operation_label(&self) -> &'static str {
+        ["CREATE", "UPDATE", "DELETE", "CONNECT"]
+            .into_iter()
+            .find(|known| *known == self.operation)
+            .unwrap_or("other")
+    }
+
+    /// Whether nothing will be stored.
+    pub fn dry_run(&self) -> bool {
+        self.dry_run == Some(true)
+    }
+
+    /// The request as the engine sees it.
+    ///
+    /// # Errors
+    /// Why it cannot be put to the engine.
+    pub fn request(&self) -> Result<Request<'_>, &'static str> {
+        let operation = match &*self.operation {
+            "CREATE" => Operation::Create,
+            "UPDATE" => Operation::Update,
+            "DELETE" => Operation::Delete,
+            "CONNECT" => Operation::Connect,
+            _ => return Err("the operation is not known"),
+        };
+        let gk = self.gk();
+        if gk.kind.is_empty() {
+            return Err("the request names no kind");
+        }
+        let itself = self.sub_resource.is_empty() && operation == Operation::Delete;
+        if itself && self.name.is_empty() && self.old_object.is_none() {
+            return Err("the request does not say what is deleted");
+        }
+        // The API server gives a Namespace its own name as its namespace.
+        let clustered = gk.is_core("Namespace");
+        Ok(Request {
+            operation,
+            namespace: if clustered { "" } else { &self.namespace },
+            name: &self.name,
+            subresource: &self.sub_resource,
+            object: self.object,
+            old: self.old_object,
+            gk,
+        })
+    }
+
+    /// The answer that carries a verdict.
+    ///
+    /// # Errors
+    /// When it cannot be written, which its types do not provide for.
+    pub fn answer(&self, verdict: &Verdict) -> serde_json::Result<Vec<u8>> {
+        let allowed = verdict.allowed();
+        serde_json::to_vec(&Answer {
+            api_version: API_VERSION,
+            kind: KIND,
+            response: Response {
+                uid: &self.uid,
+                allowed,
+                status: (!allowed).then(|| self.refusal(verdict)),
+                warnings: verdict.warnings(),
+                audit_annotations: annotations(verdict),
+            },
+        })
+    }
+
+    fn refusal(&self, verdict: &Verdict) -> Refusal<'_> {
+        let kind = self.kind.as_ref();
+        Refusal {
+            status: "Failure",
+            message: verdict.message(),
+            reason: "Invalid",
+            // Below 400, or without a code, the API server makes it 400.
+            code: 422,
+            details: Details {
+                name: &self.name,
+                group: kind.map_or("", |kind| &kind.group),
+                kind: kind.map_or("", |kind| &kind.kind),
+                causes: verdict.causes().into_iter().map(WireCause::from).collect(),
+            },
+        }
+    }
+}
+
+/// What stands in the audit log, as `<webhook>/<key>`: the codes, never names.
+fn annotations(verdict: &Verdict) -> BTreeMap<&'static str, String> {
+    let mut codes: Vec<&str> = verdict.findings.iter().map(|f| f.code.as_str()).collect();
+    codes.dedup();
+    let key = (!codes.is_empty()).then_some("findings");
+    key.map(|key| (key, codes.join(","))).into_iter().collect()
+}
+
+/// A string; null is as absent.
+fn text<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Cow<'a, str>, D::Error> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    Ok(Option::<Text<'a>>::deserialize(from)?.map_or(Cow::Borrowed(""), |text| text.0))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    response: Response<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'a> {
+    uid: &'a str,
+    allowed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Refusal<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    audit_annotations: BTreeMap<&'static str, String>,
+}
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    status: &'static str,
+    message: String,
+    reason: &'static str,
+    code: u16,
+    details: Details<'a>,
+}
+
+#[derive(Serialize)]
+struct Details<'a> {
+    name: &'a str,
+    group: &'a str,
+    kind: &'a str,
+    causes: Vec<WireCause>,
+}
+
+#[derive(Serialize)]
+struct WireCause {
+    reason: &'static str,
+    message: String,
+    field: String,
+}
+
+impl From<Cause> for WireCause {
+    fn from(cause: Cause) -> Self {
+        Self {
+            reason: cause.reason,
+            message: cause.message,
+            field: cause.field,
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Listener, TLS handshake, connections, drain.
+//!
+//! Bind first, serve later: a port that is taken ends the start, not the first request.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::header::{CONNECTION, HeaderValue};
+use axum::http::{Response, Version};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use super::connections::{Connections, Place};
+use super::drain::{Phase, reached};
+use crate::metrics::Metrics;
+
+/// How a listener treats its connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Most open connections; the API server keeps at most 25 idle ones for a host.
+    pub max_connections: usize,
+    /// Time for a TLS handshake; the API server's own limit.
+    pub handshake_timeout: Duration,
+    /// Time that an HTTP/1.1 connection may be idle. It must be more than the 90 s after which the API server
+    /// closes one itself: a POST on a connection that the other side closes at that moment is not tried again.
+    pub idle_timeout: Duration,
+    /// How long to go on accepting after the first signal, until all endpoints have forgotten this pod.
+    pub drain_delay: Duration,
+    /// How long requests under way may take after that.
+    pub drain_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_connections: 1024,
+            handshake_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_mins(2),
+            drain_delay: Duration::from_secs(10),
+            drain_timeout: Duration::from_secs(15),
+        }
+    }
+}
+
+/// A listener that is bound and not yet served.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    /// Where it listens, the port filled in.
+    pub addr: SocketAddr,
+}
+
+/// What serves one listener.
+pub struct Server {
+    /// Answers requests.
+    pub router: Router,
+    /// How to speak TLS; none for plain HTTP.
+    pub tls: Option<Arc<ServerConfig>>,
+    /// Limits and times.
+    pub options: Options,
+    /// Where connections are counted.
+    pub metrics: Arc<Metrics>,
+    /// When to end.
+    pub phase: watch::Receiver<Phase>,
+}
+
+/// What every connection needs.
+struct Shared {
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    options: Options,
+    metrics: Arc<Metrics>,
+    phase: watch::Receiver<Phase>,
+    /// True when connections are to end.
+    closing: watch::Receiver<bool>,
+}
+
+// === impl Bound ===
+
+impl Bound {
+    /// Listens; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub async fn bind(addr: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(addr).await?;
+        let addr = listener.local_addr()?;
+        Ok(Self { listener, addr })
+    }
+}
+
+// === impl Server ===
+
+impl Server {
+    /// Serves until drained: on [`Phase::Draining`] it goes on accepting for `drain_delay`, asking clients to close,
+    /// then lets requests under way finish for `drain_timeout`. [`Phase::Aborted`] ends it at once.
+    pub async fn serve(self, bound: Bound) {
+        let (close, closing) = watch::channel(false);
+        let (mut draining, mut aborted) = (self.phase.clone(), self.phase.clone());
+        let shared = Arc::new(Shared {
+            router: self.router,
+            tls: self.tls.map(TlsAcceptor::from),
+            options: self.options,
+            metrics: self.metrics,
+            phase: self.phase,
+            closing,
+        });
+        let mut tasks = JoinSet::new();
+        let work = async {
+            tokio::select! {
+                () = accept(&bound.listener, &shared, &mut tasks) => {}
+                () = async {
+                    reached(&mut draining, Phase::Draining).await;
+                    sleep(shared.options.drain_delay).await;
+                } => {}
+            }
+            drop(bound.listener);
+            close.send_replace(true);
+            let finish = async { while tasks.join_next().await.is_some() {} };
+            if timeout(shared.options.drain_timeout, finish).await.is_err() {
+                tracing::warn!(
+                    open = tasks.len(),
+                    "connections cut at the end of the drain"
+                );
+            }
+        };
+        // Dropping `work` drops its tasks with it.
+        tokio::select! {
+            () = work => {}
+            () = reached(&mut aborted, Phase::Aborted) => {}
+        }
+    }
+}
+
+/// Accepts for ever; it ends by being dropped.
+async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
+    let connections = Arc::new(Connections::default());
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = tasks.join_next() => continue,
+        };
+        let errors = &shared.metrics.connection_errors;
+        let failed = |reason| errors.with_label_values(&[reason]).inc();
+        match accepted {
+            Ok((stream, peer)) => match connections.enter(shared.options.max_connections) {
+                Some(place) => {
+                    tasks.spawn(connection(shared.clone(), stream, peer, place));
+                }
+                None => failed("limit"),
+            },
+            // The client went away while it was in the queue.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) => {
+                // Out of file descriptors, mostly: trying again at once would spin.
+                failed("accept");
+                tracing::warn!(%error, "failed to accept a connection");
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+async fn connection(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: Place) {
+    shared.metrics.connections.inc();
+    let mut closing = shared.closing.clone();
+    tokio::select! {
+        () = speak(&shared, stream, peer, &place) => {}
+        () = place.evicted() => {
+            shared.metrics.connection_errors.with_label_values(&["evicted"]).inc();
+        }
+        // Nothing has been asked yet: there is nothing to finish.
+        () = async {
+            closed(&mut closing).await;
+            sleep(shared.options.drain_timeout).await;
+        } => {}
+    }
+    shared.metrics.connections.dec();
+}
+
+/// TLS, if any, then HTTP.
+async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: &Place) {
+    // Answers are one small write each; waiting for more would only add delay.
+    let _ = stream.set_nodelay(true);
+    let Some(tls) = &shared.tls else {
+        return http(shared, stream, false, peer, place).await;
+    };
+    let mut closing = shared.closing.clone();
+    let handshake = tokio::select! {
+        done = timeout(shared.options.handshake_timeout, tls.accept(stream)) => done,
+        () = closed(&mut closing) => return,
+    };
+    let reason = match handshake {
+        Ok(Ok(stream)) => {
+            let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            return http(shared, stream, h2, peer, place).await;
+        }
+        Ok(Err(error)) => {
+            tracing::debug!(%peer, %error, "TLS handshake failed");
+            "tls"
+        }
+        Err(_) => "tls-timeout",
+    };
+    shared
+        .metrics
+        .connection_errors
+        .with_label_values(&[reason])
+        .inc();
+}
+
+async fn http<I>(shared: &Arc<Shared>, stream: I, h2: bool, peer: SocketAddr, place: &Place)
+where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let busy = place.busy();
+        let http1 = request.version() < Version::HTTP_2;
+        let shared = shared.clone();
+        async move {
+            let router = shared.router.clone();
+            let mut response: Response<Body> = router.oneshot(request.map(Body::new)).await?;
+            if http1 && *shared.phase.borrow() >= Phase::Draining {
+                // An idle connection to this pod would outlive its endpoint.
+                let headers = response.headers_mut();
+                headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            drop(busy);
+            Ok::<_, std::convert::Infallible>(response)
+        }
+    });
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        // This timer runs between requests too: it is the idle timeout.
+        .header_read_timeout(shared.options.idle_timeout);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Duration::from_secs(30))
+        .keep_alive_timeout(Duration::from_secs(20));
+    // TLS has said which it is; looking at the first bytes would wait for them without a limit.
+    let builder = if h2 {
+        builder.http2_only()
+    } else {
+        builder.http1_only()
+    };
+    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    let mut closing = shared.closing.clone();
+    let ended = tokio::select! {
+        ended = serving.as_mut() => ended,
+        () = closed(&mut closing) => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%peer, %error, "connection ended");
+    }
+}
+
+/// Waits until connections are to end. A sender that is gone means that the server is.
+async fn closed(closing: &mut watch::Receiver<bool>) {
+    let _ = closing.wait_for(|closing| *closing).await;
+}
