@@ -1,1 +1,282 @@
-//! (stub)
+//! The only wiring: what starts in which order, and how it ends.
+//!
+//! Bind and check first, then start tasks. A task that ends by itself ends the process.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Zoned;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::cache::confirm::Confirm as LiveRead;
+use crate::cache::reload::{self, Directory};
+use crate::cache::sync::SyncState;
+use crate::cache::{Cluster, Published, Settings, tuned};
+use crate::cli::Failure;
+use crate::cli::serve::Args;
+use crate::config::Configuration;
+use crate::engine::profile::ProfileRules;
+use crate::http::admin::{self, Check, Checks};
+use crate::http::admission::{App, Confirm};
+use crate::http::drain::{self, Phase};
+use crate::http::router::{self, Limits};
+use crate::http::server::{Bound, Options, Server};
+use crate::http::tls::{Certificates, Files, Reload, server_config};
+use crate::metrics::Metrics;
+
+/// How often mounted certificates are read again: well inside the minute in which kubelet brings a
+/// new pair.
+const CERTIFICATE_POLL: Duration = Duration::from_secs(10);
+/// How often a directory is looked at.
+const DIRECTORY_POLL: Duration = Duration::from_secs(1);
+
+/// Where the state comes from, running.
+struct State {
+    snapshot: Published,
+    /// None when the snapshot is the truth.
+    confirm: Option<Confirm>,
+    sync: Option<Arc<SyncState>>,
+    tasks: JoinSet<String>,
+}
+
+/// Serves until a signal.
+///
+/// # Errors
+/// When an address is taken, the configuration is wrong, or a task ends that should not.
+pub async fn serve(args: Args) -> Result<(), Failure> {
+    let (phase, phases) = watch::channel(Phase::Running);
+    let signals = drain::on_signals(phase)?;
+    let config = Configuration::find(args.config.as_deref(), args.from.as_deref())?;
+    let rules = config.rules()?;
+    let metrics = Arc::new(Metrics::new()?);
+    let listen = bind("--listen", args.listen).await?;
+    let admin_port = bind("--admin", args.admin).await?;
+
+    let mut background = JoinSet::new();
+    let certificates = certificates(&args, &metrics, &mut background)?;
+    let state = match &args.from {
+        Some(directory) => from_directory(directory, rules, &metrics).await?,
+        None => from_cluster(&args, rules, &metrics).await?,
+    };
+    announce(&args, &listen, &admin_port);
+
+    let options = Options {
+        drain_delay: args.drain_delay,
+        drain_timeout: args.drain_timeout,
+        ..Options::default()
+    };
+    let app = App::new(
+        state.snapshot,
+        state.confirm,
+        metrics.clone(),
+        Limits::default(),
+    );
+    let webhook = Server {
+        router: router::router(app),
+        tls: Some(server_config(certificates.clone())?),
+        options,
+        metrics: metrics.clone(),
+        phase: phases.clone(),
+    };
+    let admin = Server {
+        router: admin::router(
+            checks(certificates, state.sync),
+            metrics.clone(),
+            phases.clone(),
+        ),
+        tls: None,
+        options,
+        metrics,
+        phase: phases,
+    };
+    let mut tasks = state.tasks;
+    background.spawn(async {
+        signals.await;
+        std::future::pending().await
+    });
+    // The admin port answers as long as the webhook does, so that readiness can be seen to fail.
+    background.spawn(async {
+        admin.serve(admin_port).await;
+        std::future::pending().await
+    });
+    tokio::select! {
+        () = webhook.serve(listen) => Ok(()),
+        Some(ended) = tasks.join_next() => Err(ended?.into()),
+        Some(ended) = background.join_next() => Err(ended?.into()),
+    }
+}
+
+async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<Bound, Failure> {
+    let bound = Bound::bind(addr).await;
+    bound.map_err(|e| format!("failed to listen on {addr}: {e}; choose another with {flag}").into())
+}
+
+/// From files, followed; or of our own for a directory.
+fn certificates(
+    args: &Args,
+    metrics: &Arc<Metrics>,
+    background: &mut JoinSet<String>,
+) -> Result<Arc<Certificates>, Failure> {
+    let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else {
+        if args.from.is_some() {
+            return Ok(Certificates::self_signed(Zoned::now().date())?);
+        }
+        let remedy = "the API server must be able to trust the webhook: give --tls-cert and \
+                      --tls-key (attache certs makes a pair for a try-out)";
+        return Err(remedy.into());
+    };
+    let certificates = Certificates::new();
+    let files = Files {
+        cert: cert.clone(),
+        key: key.clone(),
+    };
+    let reload = Reload::new(files, certificates.clone(), metrics.clone());
+    background.spawn(async move {
+        reload.run(CERTIFICATE_POLL).await;
+        "the certificate reload ended".to_owned()
+    });
+    Ok(certificates)
+}
+
+async fn from_directory(
+    path: &Path,
+    rules: Arc<ProfileRules>,
+    metrics: &Arc<Metrics>,
+) -> Result<State, Failure> {
+    if !path.is_dir() {
+        return Err(format!("{} is not a directory", path.display()).into());
+    }
+    let directory = Directory {
+        paths: vec![path.to_owned()],
+        namespace: "default".to_owned(),
+        rules,
+    };
+    let reading = directory.clone();
+    let (loaded, seen) = tokio::task::spawn_blocking(move || reading.load()).await?;
+    for problem in &loaded.problems {
+        tracing::warn!("{problem}");
+    }
+    say(&loaded.counts.summary(&path.display().to_string()));
+    let snapshot: Published = Arc::new(arc_swap::ArcSwap::from_pointee(loaded.snapshot));
+    let mut tasks = JoinSet::new();
+    let published = snapshot.clone();
+    let metrics = metrics.clone();
+    tasks.spawn(reload::watch_directory(
+        directory,
+        seen,
+        DIRECTORY_POLL,
+        published,
+        metrics,
+    ));
+    Ok(State {
+        snapshot,
+        confirm: None,
+        sync: None,
+        tasks,
+    })
+}
+
+async fn from_cluster(
+    args: &Args,
+    rules: Arc<ProfileRules>,
+    metrics: &Arc<Metrics>,
+) -> Result<State, Failure> {
+    let client = kube::Client::try_from(tuned(kube_config(args).await?))?;
+    let cluster = Cluster::start(client, rules, metrics.clone(), Settings::default());
+    Ok(State {
+        snapshot: cluster.snapshot,
+        confirm: Some(live_reads(cluster.confirm)),
+        sync: Some(cluster.sync),
+        tasks: cluster.tasks,
+    })
+}
+
+async fn kube_config(args: &Args) -> Result<kube::Config, Failure> {
+    let options = kube::config::KubeConfigOptions {
+        context: args.context.clone(),
+        ..kube::config::KubeConfigOptions::default()
+    };
+    let config = match &args.kubeconfig {
+        Some(file) => {
+            let kubeconfig = kube::config::Kubeconfig::read_from(file)?;
+            kube::Config::from_custom_kubeconfig(kubeconfig, &options).await?
+        }
+        None if args.context.is_some() => kube::Config::from_kubeconfig(&options).await?,
+        None => kube::Config::infer().await.map_err(|e| {
+            format!("no cluster: {e}; give --kubeconfig, or --from for a directory of manifests")
+        })?,
+    };
+    Ok(config)
+}
+
+/// `cache` reads and `http` asks; neither knows the other.
+fn live_reads(confirm: Arc<LiveRead>) -> Confirm {
+    Arc::new(move |key| {
+        let confirm = confirm.clone();
+        Box::pin(async move { confirm.read(key).await })
+    })
+}
+
+fn checks(certificates: Arc<Certificates>, sync: Option<Arc<SyncState>>) -> Checks {
+    Arc::new(move || {
+        let loaded = certificates.loaded();
+        let mut checks = vec![Check {
+            name: "certificate".to_owned(),
+            ok: loaded,
+            required: true,
+            detail: if loaded {
+                String::new()
+            } else {
+                "not read yet".to_owned()
+            },
+        }];
+        let Some(sync) = &sync else {
+            return checks;
+        };
+        checks.push(Check {
+            name: "cache".to_owned(),
+            ok: sync.ready(),
+            required: true,
+            detail: if sync.ready() {
+                String::new()
+            } else {
+                "not filled yet".to_owned()
+            },
+        });
+        checks.extend(sync.checks().into_iter().map(|check| Check {
+            name: check.name,
+            ok: check.ok,
+            // `cache` sums them up, and stays well once it was.
+            required: false,
+            detail: check.detail,
+        }));
+        checks
+    })
+}
+
+fn announce(args: &Args, listen: &Bound, admin: &Bound) {
+    let note = if args.tls_cert.is_none() {
+        "  (self-signed for this run)"
+    } else {
+        ""
+    };
+    let url = format!("https://{}/validate", listen.addr);
+    say(&format!("{url}{note}"));
+    say(&format!("admin http://{}", admin.addr));
+    let review = args
+        .from
+        .as_ref()
+        .map(|directory| directory.join("review.json"));
+    if let Some(review) = review.filter(|file| file.is_file()) {
+        let (header, file) = ("content-type: application/json", review.display());
+        say(&format!("try  curl -sk {url} -H '{header}' -d @{file}"));
+    }
+}
+
+/// A line for the person at the terminal. Nobody may be reading any more; that ends nothing.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "attache: {line}");
+}

@@ -194,7 +194,7 @@ fn without_text(text: &str) -> String {
                 j
             }
             'r' if (at(i + 1) == '"' || at(i + 1) == '#') && !in_word(&source, i) => {
-                let hashes = (i + 1..).take_while(|&j| at(j) == '#').count();
+                let hashes = (i + 1..source.len()).take_while(|&j| at(j) == '#').count();
                 if at(i + 1 + hashes) == '"' {
                     let mut close = vec!['"'];
                     close.extend(std::iter::repeat_n('#', hashes));

@@ -15,7 +15,7 @@ use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::{Change, Snapshot};
 
 use super::kinds::is_gateway_kind;
-use super::manifest::{Manifest, Manifests, Origin, Problem};
+use super::manifest::{Manifest, Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
 /// A larger file is no manifest.
@@ -66,10 +66,10 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
                 let file = path.display().to_string();
                 match read_file(&path) {
                     Ok(text) => manifests.add(&file, &text),
-                    Err(why) => manifests.refuse(&file, why),
+                    Err(why) => manifests.refuse(&file, &why),
                 }
             }
-            Err((path, why)) => manifests.refuse(&path.display().to_string(), why),
+            Err((path, why)) => manifests.refuse(&path.display().to_string(), &why),
         }
     }
     manifests
@@ -197,6 +197,7 @@ impl Loaded {
             }
         }
         loaded.add_namespaces(age);
+        problems.sort();
         loaded.problems = problems;
         loaded.build(rules);
         loaded
@@ -372,6 +373,6 @@ fn problem(manifest: &Manifest, raw: &RawObject, why: &str) -> Problem {
         file: manifest.origin.file.clone(),
         line: manifest.origin.line,
         column: 0,
-        message: format!("{}: {why}", raw.key(&manifest.gk)),
+        message: format!("{}: {}", raw.key(&manifest.gk), without_place(why)),
     }
 }

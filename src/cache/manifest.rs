@@ -12,6 +12,8 @@ use crate::engine::ids::GroupKind;
 const LIST_DEPTH: u32 = 8;
 /// Below `serde_json`'s own limit of 128, so that what is read here can be read again.
 const DEPTH: usize = 120;
+/// What anchors and aliases may stand for in one document; manifests hardly use them.
+const ALIASED: usize = 50_000;
 
 /// An object in a file.
 #[derive(Clone, Debug)]
@@ -36,7 +38,7 @@ pub struct Origin {
 }
 
 /// Something in a file that could not be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// The file.
     pub file: String,
@@ -86,8 +88,8 @@ impl Manifests {
     }
 
     /// Notes what is wrong with a file as a whole.
-    pub fn refuse(&mut self, file: &str, message: impl Into<String>) {
-        self.problem(file, (0, 0), message.into());
+    pub fn refuse(&mut self, file: &str, message: &str) {
+        self.problem(file, (0, 0), message);
     }
 
     fn add_json(&mut self, file: &str, text: &str) {
@@ -105,7 +107,7 @@ impl Manifests {
                 Ok(value) => self.add_value(file, line, value, 0),
                 Err(error) => {
                     let place = (error.line() as u64, error.column() as u64);
-                    return self.problem(file, place, without_place(&error));
+                    return self.problem(file, place, &error.to_string());
                 }
             }
             line += lines;
@@ -122,7 +124,7 @@ impl Manifests {
                     _ => (line, 0),
                 };
                 let message = error.without_snippet().to_string();
-                let message = message.lines().next().unwrap_or_default().to_owned();
+                let message = message.lines().next().unwrap_or_default();
                 self.problem(file, place, message);
             }
         }
@@ -132,17 +134,13 @@ impl Manifests {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
             if !is_foreign(file) {
-                self.problem(
-                    file,
-                    (line, 0),
-                    "no object: apiVersion or kind is missing".into(),
-                );
+                self.problem(file, (line, 0), "no object: apiVersion or kind is missing");
             }
             return;
         };
         if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
             if depth >= LIST_DEPTH {
-                return self.problem(file, (line, 0), "lists nested too deep".into());
+                return self.problem(file, (line, 0), "lists nested too deep");
             }
             if let Some(Value::Array(items)) = value.get_mut("items").map(Value::take) {
                 for item in items {
@@ -166,16 +164,16 @@ impl Manifests {
                     line,
                 },
             }),
-            Err(error) => self.problem(file, (line, 0), error.to_string()),
+            Err(error) => self.problem(file, (line, 0), &error.to_string()),
         }
     }
 
-    fn problem(&mut self, file: &str, (line, column): (u64, u64), message: String) {
+    fn problem(&mut self, file: &str, (line, column): (u64, u64), message: &str) {
         self.problems.push(Problem {
             file: file.to_owned(),
             line,
             column,
-            message,
+            message: without_place(message).to_owned(),
         });
     }
 }
@@ -238,12 +236,16 @@ fn is_foreign(file: &str) -> bool {
     )
 }
 
-/// `serde_json`'s message without the place, which is told apart.
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(at) => text.get(..at).unwrap_or_default().to_owned(),
-        None => text,
+/// A parser's message without the place at its end: it counts in a part of the file, and the place is told apart.
+pub(super) fn without_place(message: &str) -> &str {
+    const PLACE: [&str; 5] = ["at", "line", "column", "defined", "used"];
+    let is_place = |rest: &str| {
+        let mut words = rest.split(|c: char| !c.is_ascii_alphanumeric());
+        words.all(|word| word.is_empty() || PLACE.contains(&word) || word.parse::<u64>().is_ok())
+    };
+    match message.split_once(" at line ") {
+        Some((front, rest)) if is_place(rest) => front,
+        _ => message,
     }
 }
 
@@ -255,6 +257,10 @@ fn options() -> serde_saphyr::Options {
             max_events: 16_000_000,
             max_depth: DEPTH,
             flow_nesting_limit: DEPTH,
+            max_recorded_anchor_events: ALIASED,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: ALIASED,
         },
         // As kubectl reads them.
         legacy_octal_numbers: true,

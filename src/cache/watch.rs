@@ -19,12 +19,14 @@ use crate::engine::object::Unreadable;
 use crate::metrics::{Metrics, watched_kind};
 
 use super::raw::RawObject;
-use super::sync::SyncState;
+use super::sync::{KindState, SyncState};
 
 /// The API server ends a watch after this; a dead connection is noticed 5 s later.
 const WATCH_SECONDS: u32 = 60;
 /// A watch that says nothing for so long has been renewed without an error, so it works.
 const QUIET: Duration = Duration::from_secs(70);
+/// After a failure, one that is silent for longer than a connection may take has been taken up again.
+const RESUMED: Duration = Duration::from_secs(10);
 /// Objects per page of a list.
 const PAGE: u32 = 500;
 const FIRST_DELAY: Duration = Duration::from_millis(800);
@@ -81,25 +83,32 @@ pub async fn follow<T, M>(
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(PAGE);
-    let api: Api<RawObject> = Api::all_with(source.client, &resource);
+    let api: Api<RawObject> = Api::all_with(source.client.clone(), &resource);
     let mut stream = pin!(watcher(api, config));
     let mut backoff = Backoff::default();
     let mut skipped = Skipped::new(&gk, &source.metrics);
     let mut listing: Option<Vec<T>> = None;
+    let mut resuming = false;
 
     loop {
-        let event = match timeout(QUIET, stream.next()).await {
+        let patience = if resuming { RESUMED } else { QUIET };
+        let event = match timeout(patience, stream.next()).await {
             Err(_) => {
                 // A list that hangs is not a quiet watch.
                 if listing.is_none() {
                     source.sync.fine(&gk);
+                    if !resuming {
+                        backoff = Backoff::default();
+                    }
                 }
+                resuming = false;
                 continue;
             }
             Ok(None) => return,
             Ok(Some(Err(error))) => {
                 listing = None;
-                report(&source.sync, &source.metrics, &gk, &error);
+                resuming = true;
+                report(&source, &gk, &error, backoff.is_fresh());
                 sleep(backoff.delay()).await;
                 continue;
             }
@@ -130,6 +139,7 @@ pub async fn follow<T, M>(
             }
         };
         backoff = Backoff::default();
+        resuming = false;
         source.sync.fine(&gk);
         if events.send(wrap(event)).await.is_err() {
             return;
@@ -137,13 +147,14 @@ pub async fn follow<T, M>(
     }
 }
 
-fn report(sync: &SyncState, metrics: &Metrics, gk: &GroupKind, error: &watcher::Error) {
+fn report(source: &Source, gk: &GroupKind, error: &watcher::Error, first: bool) {
     let code = code(error);
     let label = match code {
         Some(code) => code.to_string(),
         None => "none".to_owned(),
     };
-    metrics
+    source
+        .metrics
         .watch_errors
         .with_label_values(&[&watched_kind(gk), &label])
         .inc();
@@ -151,8 +162,13 @@ fn report(sync: &SyncState, metrics: &Metrics, gk: &GroupKind, error: &watcher::
     if code == Some(410) {
         return;
     }
+    let denied = matches!(code, Some(403 | 404));
+    // One failure of a watch is part of life too: servers restart, new kinds start up.
+    if first && !denied && source.sync.state(gk) == Some(KindState::Synced) {
+        return;
+    }
     let why = why(error);
-    if sync.failing(gk, &why, matches!(code, Some(403 | 404))) {
+    if source.sync.failing(gk, &why, denied) {
         tracing::warn!(kind = %gk, %why, "cannot watch; trying again");
     }
 }
@@ -202,6 +218,11 @@ pub(super) fn short(error: &kube::Error) -> String {
 // === impl Backoff ===
 
 impl Backoff {
+    /// Whether nothing has failed since it was made.
+    pub fn is_fresh(&self) -> bool {
+        self.failures == 0
+    }
+
     /// The next delay: 0.8 s, doubled each time up to 30 s, less up to a quarter.
     pub fn delay(&mut self) -> Duration {
         let full = FIRST_DELAY

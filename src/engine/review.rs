@@ -10,7 +10,7 @@ use super::affected::{Acting, acting_on};
 use super::finding::{Code, Finding, Severity};
 use super::ids::{GroupKind, ObjectKey, Place};
 use super::object::{Object, Unreadable, section_noun};
-use super::policy::Policy;
+use super::policy::{Policy, is_cluster_scoped};
 use super::snapshot::{Change, Snapshot};
 use super::validate::{is_target_kind, validate};
 use super::verdict::Verdict;
@@ -98,9 +98,15 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
 // === impl Request ===
 
 impl Request<'_> {
-    /// The object that the request is about.
+    /// The object that the request is about. The API server gives a Namespace its own name as
+    /// namespace; it lives in none.
     pub fn key(&self) -> ObjectKey {
-        ObjectKey::new(self.gk.clone(), self.namespace, self.name)
+        let namespace = if is_cluster_scoped(&self.gk) {
+            ""
+        } else {
+            self.namespace
+        };
+        ObjectKey::new(self.gk.clone(), namespace, self.name)
     }
 
     /// Reads an object of the request; the request's own name and namespace count.

@@ -12,7 +12,7 @@ use super::envelope::{Envelope, Malformed};
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::Object;
-use crate::engine::review::{Evidence, Reading, review};
+use crate::engine::review::{Evidence, Reading, Request, review};
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::verdict::Verdict;
 use crate::metrics::{Metrics, requested_kind};
@@ -24,8 +24,12 @@ const MAX_READS: usize = 4;
 pub type Confirm =
     Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<Object>, String>> + Send + Sync>;
 
+/// What judges requests: [`review`], or less than it where the cost of the rest is measured.
+pub type Judge = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
+
 /// What handlers share.
 pub struct App {
+    judge: Judge,
     snapshot: Arc<ArcSwap<Snapshot>>,
     confirm: Option<Confirm>,
     pub(super) metrics: Arc<Metrics>,
@@ -52,7 +56,19 @@ impl App {
         metrics: Arc<Metrics>,
         limits: super::router::Limits,
     ) -> Arc<Self> {
+        Self::judged_by(review, snapshot, confirm, metrics, limits)
+    }
+
+    /// The same with another judge.
+    pub fn judged_by(
+        judge: Judge,
+        snapshot: Arc<ArcSwap<Snapshot>>,
+        confirm: Option<Confirm>,
+        metrics: Arc<Metrics>,
+        limits: super::router::Limits,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            judge,
             snapshot,
             confirm,
             metrics,
@@ -78,11 +94,12 @@ impl App {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
         };
-        let mut verdict = judge(&snapshot, &first, endpoint, &envelope);
+        let mut verdict = self::verdict(self.judge, &snapshot, &first, endpoint, &envelope);
         let rests_on = verdict.rests_on();
         if let (Some(confirm), false) = (&self.confirm, rests_on.is_empty()) {
             let (fresh, readings) = self.read(confirm, &snapshot, rests_on, deadline).await;
-            verdict = judge(&fresh, &Evidence::Live(readings), endpoint, &envelope);
+            let evidence = Evidence::Live(readings);
+            verdict = self::verdict(self.judge, &fresh, &evidence, endpoint, &envelope);
         }
         let answer = envelope.answer(&verdict).map_err(Malformed::from)?;
         self.note(&snapshot, &envelope, &verdict, started);
@@ -201,11 +218,12 @@ pub fn respond(
     body: &[u8],
 ) -> Result<Vec<u8>, Malformed> {
     let envelope = Envelope::parse(body)?;
-    let verdict = judge(snapshot, evidence, endpoint, &envelope);
+    let verdict = verdict(review, snapshot, evidence, endpoint, &envelope);
     Ok(envelope.answer(&verdict)?)
 }
 
-fn judge(
+fn verdict(
+    judge: Judge,
     snapshot: &Snapshot,
     evidence: &Evidence,
     endpoint: Endpoint,
@@ -215,7 +233,7 @@ fn judge(
         return Verdict::default();
     }
     match envelope.request() {
-        Ok(request) => review(snapshot, &request, evidence),
+        Ok(request) => judge(snapshot, &request, evidence),
         Err(why) => {
             let object = ObjectKey::new(envelope.gk(), envelope.namespace(), envelope.name());
             let finding = Finding::new(Code::Unverified, &object, format!("not checked: {why}"));

@@ -97,15 +97,19 @@ copy_crds() {
 
 # --- run --------------------------------------------------------------------------------------------
 
-# Below the range that the kernel gives to outgoing connections and to port 0.
-free_port() {
-  local port
+# Three free ports in a row; prints the first. They lie below the range that the kernel gives to outgoing
+# connections and to port 0, and begin at our process id, so that clusters that start together differ.
+free_ports() {
+  local n=$$ first
   while :; do
-    port=$((20000 + RANDOM % 12000))
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+    first=$((20000 + n % 4000 * 3))
+    in_use "$first" || in_use $((first + 1)) || in_use $((first + 2)) || break
+    n=$((n + 997))
   done
-  echo "$port"
+  echo "$first"
 }
+
+in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 token() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
@@ -124,14 +128,15 @@ daemon() {
 }
 
 write_env() {
-  local dir=$1 assets=$2
+  local dir=$1 assets=$2 port
+  port=$(free_ports)
   cat >"$dir/env" <<END
 ASSETS=$assets
 KUBECTL=$assets/kubectl
 KUBECONFIG=$dir/kubeconfig
-ETCD_PORT=$(free_port)
-ETCD_PEER_PORT=$(free_port)
-APISERVER_PORT=$(free_port)
+ETCD_PORT=$port
+ETCD_PEER_PORT=$((port + 1))
+APISERVER_PORT=$((port + 2))
 END
   # alice and bob have no rights until a test gives them some.
   (

@@ -199,6 +199,7 @@ pub(super) fn node(
             parse("spec", text)?,
             meta.labels.get(POLICY_LABEL).cloned(),
         ))),
+        ("", "Namespace") => Node::Other { spec: None },
         _ => Node::Other {
             spec: spec.map(|spec| Arc::from(spec.to_owned())),
         },

@@ -21,25 +21,27 @@ pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
 /// `cluster.sh` ends with this where the machine has nothing to build a cluster with.
 const CANNOT_BUILD: i32 = 3;
 
-/// The folder with the binaries and CRDs, or nothing where the tests are skipped.
-static ASSETS: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+/// The folder with the binaries and CRDs; nothing where the tests are skipped; or why they fail.
+static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| {
     let built = Command::new(SCRIPT)
         .arg("build")
         .stderr(Stdio::inherit())
         .output()
         .expect("cluster.sh runs");
-    if built.status.success() {
-        let dir = String::from_utf8(built.stdout).expect("a path");
-        return Some(PathBuf::from(dir.trim()));
-    }
     let required = env::var("ATTACHE_REQUIRE_CLUSTER").is_ok_and(|value| value == "1");
-    let can_skip = built.status.code() == Some(CANNOT_BUILD) && !required;
-    assert!(can_skip, "cluster.sh build: {}", built.status);
-    None
+    match built.status.code() {
+        Some(0) => {
+            let dir = String::from_utf8(built.stdout).expect("a path");
+            Ok(Some(PathBuf::from(dir.trim())))
+        }
+        Some(CANNOT_BUILD) if !required => Ok(None),
+        _ => Err(format!("no cluster: cluster.sh build: {}", built.status)),
+    }
 });
 
 /// Most tests share this one; it ends with the process.
-static SHARED: LazyLock<Option<Cluster>> = LazyLock::new(|| Cluster::start("shared"));
+static SHARED: LazyLock<Cluster> =
+    LazyLock::new(|| Cluster::start("shared", assets().expect("asked for after a look")));
 
 pub(crate) struct Cluster {
     dir: PathBuf,
@@ -51,25 +53,17 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// The cluster that most tests share, or nothing where there is none.
     pub(crate) fn shared() -> Option<&'static Self> {
-        let cluster = SHARED.as_ref();
-        if cluster.is_none() {
-            skipped();
-        }
-        cluster
+        assets()?;
+        Some(&SHARED)
     }
 
-    /// A cluster for one test.
+    /// A cluster for one test, or nothing where there is none.
     pub(crate) fn own(name: &str) -> Option<Self> {
-        let cluster = Self::start(name);
-        if cluster.is_none() {
-            skipped();
-        }
-        cluster
+        Some(Self::start(name, assets()?))
     }
 
-    /// With the Gateway API's and the tests' CRDs.
-    fn start(name: &str) -> Option<Self> {
-        let assets = ASSETS.clone()?;
+    /// With the CRDs of the Gateway API and of the quickstart.
+    fn start(name: &str, assets: &Path) -> Self {
         let dir = env::temp_dir().join(format!("attache-cluster-{}-{name}", id()));
         let mut holder = Command::new(SCRIPT)
             .arg("hold")
@@ -87,12 +81,12 @@ impl Cluster {
         assert_eq!(line, "ready\n", "cluster.sh hold {}", dir.display());
         let cluster = Self {
             dir,
-            assets,
+            assets: assets.to_owned(),
             holder,
             certs: OnceLock::new(),
         };
         cluster.install_crds();
-        Some(cluster)
+        cluster
     }
 
     /// The folder of all that runs here; its `*.pid` are ended with the cluster.
@@ -172,8 +166,20 @@ pub(super) fn path(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
 
+/// The folder that `cluster.sh build` made; says SKIPPED where there is none.
+fn assets() -> Option<&'static Path> {
+    match &*ASSETS {
+        Ok(Some(dir)) => Some(dir),
+        Ok(None) => {
+            say_skipped();
+            None
+        }
+        Err(why) => panic!("{why}"),
+    }
+}
+
 /// Past the test runner's capture, so that it is seen.
-fn skipped() {
+fn say_skipped() {
     let test = thread::current().name().unwrap_or("a test").to_owned();
     let why = "no Go and no KUBEBUILDER_ASSETS, so there is no API server to test against";
     let _ = writeln!(stderr(), "SKIPPED: {test}: {why}");

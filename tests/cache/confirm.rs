@@ -1,0 +1,142 @@
+//! Live reads: short, single, and honest about what they could not find out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::engine::ids::ObjectKey;
+use attache::engine::object::Node;
+use tokio::time::{Instant, sleep};
+
+use crate::server::*;
+
+const EDGE: &str = "/apis/gateway.networking.k8s.io/v1/namespaces/infra/gateways/edge";
+
+async fn ready(server: &Server) -> Under {
+    let under = Under::test(server);
+    under.until_ready().await;
+    under
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_the_object_as_it_is_now() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    let read = under
+        .cluster
+        .confirm
+        .read(gateway_key("infra", "edge"))
+        .await;
+    let object = read.unwrap().unwrap();
+    assert!(matches!(object.node, Node::Gateway { .. }));
+    assert_eq!(object.key, gateway_key("infra", "edge"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn says_that_there_is_no_such_object() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    let read = under
+        .cluster
+        .confirm
+        .read(gateway_key("infra", "none"))
+        .await;
+    assert!(read.unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn gives_up_after_its_time_without_a_second_attempt() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    server.hold(EDGE);
+    let start = Instant::now();
+    let read = under
+        .cluster
+        .confirm
+        .read(gateway_key("infra", "edge"))
+        .await;
+    assert_eq!(read.unwrap_err(), "timed out after 300 ms");
+    assert!(start.elapsed() < Duration::from_millis(310));
+    assert_eq!(server.requests(EDGE), 1);
+    server.release(EDGE);
+    let read = under
+        .cluster
+        .confirm
+        .read(gateway_key("infra", "edge"))
+        .await;
+    assert!(read.unwrap().is_some(), "the next question is asked anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn refusals_and_failures_are_no_answer() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    let read = || under.cluster.confirm.read(gateway_key("infra", "edge"));
+    server.refuse(EDGE, 403);
+    assert_eq!(read().await.unwrap_err(), "forbidden");
+    server.refuse(EDGE, 503);
+    assert_eq!(read().await.unwrap_err(), "the API server answered 503");
+    assert_eq!(server.requests(EDGE), 2, "one attempt each");
+    server.down(true);
+    assert_eq!(read().await.unwrap_err(), "connection refused");
+    let unknown = ObjectKey::new(retry_gk(), "infra", "retries");
+    let mut other = unknown.clone();
+    other.gk.kind = "TimeoutPolicy".into();
+    let why = under.cluster.confirm.read(other).await.unwrap_err();
+    assert_eq!(why, "TimeoutPolicy.example.dev is not watched");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_read_serves_all_who_ask_at_the_same_time() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    server.hold(EDGE);
+    let confirm = Arc::clone(&under.cluster.confirm);
+    let asks = (0..50).map(|_| {
+        let confirm = Arc::clone(&confirm);
+        tokio::spawn(async move { confirm.read(gateway_key("infra", "edge")).await })
+    });
+    let asks: Vec<_> = asks.collect();
+    eventually("asked", || server.requests(EDGE) > 0).await;
+    server.release(EDGE);
+    for ask in asks {
+        assert!(ask.await.unwrap().unwrap().is_some());
+    }
+    assert_eq!(server.requests(EDGE), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_dropped_leaves_nothing_behind() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    server.hold(EDGE);
+    let confirm = Arc::clone(&under.cluster.confirm);
+    let ask = tokio::spawn(async move { confirm.read(gateway_key("infra", "edge")).await });
+    eventually("asked", || server.requests(EDGE) > 0).await;
+    ask.abort();
+    assert!(ask.await.unwrap_err().is_cancelled());
+    sleep(Duration::from_secs(5)).await;
+    server.release(EDGE);
+    let read = under
+        .cluster
+        .confirm
+        .read(gateway_key("infra", "edge"))
+        .await;
+    assert!(
+        read.unwrap().is_some(),
+        "not the timeout of the dropped one"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_that_no_object_has_are_not_asked_for() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    for name in ["../secrets/x", "a/b", "", "..", "a%2fb", "a?x=1", "UPPER"] {
+        let read = under.cluster.confirm.read(gateway_key("infra", name)).await;
+        assert!(read.unwrap().is_none(), "{name}");
+    }
+    let read = under.cluster.confirm.read(gateway_key("a/b", "edge")).await;
+    assert!(read.unwrap().is_none());
+    let listed_and_watched = server.requests(GATEWAYS);
+    assert!(listed_and_watched <= 2, "{listed_and_watched}");
+}

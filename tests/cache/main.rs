@@ -1,0 +1,16 @@
+//! The cache against an API server of our own making, in virtual time, and against directories.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod cluster;
+mod confirm;
+mod directory;
+mod kinds;
+mod server;
+mod trouble;

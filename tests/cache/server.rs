@@ -1,0 +1,430 @@
+//! An API server that lists, watches and gets, and fails as it is told to; and a cluster that follows it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use attache::cache::sync::{Check, KindState};
+use attache::cache::{Cluster, Settings};
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::object::Object;
+use attache::engine::profile::ProfileRules;
+use attache::metrics::Metrics;
+use bytes::Bytes;
+use futures::channel::mpsc;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
+use hyper::{Request, Response};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, timeout};
+
+pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub const SERVICES: &str = "/api/v1/services";
+pub const NAMESPACES: &str = "/api/v1/namespaces";
+pub const GATEWAYS: &str = "/apis/gateway.networking.k8s.io/v1/gateways";
+pub const RETRIES: &str = "/apis/example.dev/v1/retrypolicies";
+
+type Body = UnsyncBoxBody<Bytes, io::Error>;
+type Watcher = mpsc::UnboundedSender<Result<Frame<Bytes>, io::Error>>;
+
+#[derive(Clone, Default)]
+pub struct Server(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    down: bool,
+    version: u64,
+    served: BTreeMap<String, Kind>,
+    /// Refused with this code.
+    refused: BTreeMap<String, u16>,
+    /// Answered only when taken out again.
+    held: BTreeSet<String>,
+    requests: Vec<(Instant, String)>,
+}
+
+#[derive(Default)]
+struct Kind {
+    objects: BTreeMap<String, Value>,
+    watchers: Vec<Watcher>,
+}
+
+// === impl Server ===
+
+impl Server {
+    /// Serves CRDs, Services and Namespaces.
+    pub fn new() -> Self {
+        let server = Self::default();
+        for path in [CRDS, SERVICES, NAMESPACES] {
+            server.serve(path);
+        }
+        server
+    }
+
+    /// Serves a Gateway kind and a policy kind too, with a Gateway and a policy in them.
+    pub fn with_kinds() -> Self {
+        let server = Self::new();
+        server.install(&gateway_crd());
+        server.install(&policy_crd("example.dev", "RetryPolicy"));
+        server.put(GATEWAYS, gateway("infra", "edge"));
+        server.put(RETRIES, policy("RetryPolicy", "infra", "retries", "edge"));
+        server
+    }
+
+    pub fn client(&self) -> kube::Client {
+        let server = self.clone();
+        let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+            let server = server.clone();
+            async move { server.answer(request).await }
+        });
+        kube::Client::new(service, "default")
+    }
+
+    fn state<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn serve(&self, path: &str) {
+        self.state(|state| {
+            state.served.entry(path.to_owned()).or_default();
+        });
+    }
+
+    /// Adds a CRD and serves its first version.
+    pub fn install(&self, crd: &Value) {
+        self.serve(&path_of(crd));
+        self.put(CRDS, crd.clone());
+    }
+
+    /// Removes a CRD; its path answers 404 and its watches end.
+    pub fn uninstall(&self, crd: &Value) {
+        self.state(|state| state.served.remove(&path_of(crd)));
+        self.delete(CRDS, &name_of(crd));
+    }
+
+    pub fn put(&self, path: &str, mut object: Value) {
+        self.state(|state| {
+            state.version += 1;
+            if object["metadata"].is_object() {
+                object["metadata"]["resourceVersion"] = json!(state.version.to_string());
+            }
+            let kind = state.served.get_mut(path).expect(path);
+            let before = kind.objects.insert(name_of(&object), object.clone());
+            let what = if before.is_some() {
+                "MODIFIED"
+            } else {
+                "ADDED"
+            };
+            kind.tell(what, &object);
+        });
+    }
+
+    pub fn delete(&self, path: &str, name: &str) {
+        self.state(|state| {
+            state.version += 1;
+            let kind = state.served.get_mut(path).expect(path);
+            let mut object = kind.objects.remove(name).expect(name);
+            object["metadata"]["resourceVersion"] = json!(state.version.to_string());
+            kind.tell("DELETED", &object);
+        });
+    }
+
+    /// Deletes without telling the watchers.
+    pub fn forget(&self, path: &str, name: &str) {
+        self.state(|state| state.served.get_mut(path).unwrap().objects.remove(name));
+    }
+
+    /// Ends the watches of a path with 410 Gone.
+    pub fn expire(&self, path: &str) {
+        self.state(|state| {
+            let gone = status(410, "too old resource version");
+            state.served.get_mut(path).unwrap().tell("ERROR", &gone);
+        });
+    }
+
+    pub fn refuse(&self, path: &str, code: u16) {
+        self.state(|state| state.refused.insert(path.to_owned(), code));
+    }
+
+    pub fn allow(&self, path: &str) {
+        self.state(|state| state.refused.remove(path));
+    }
+
+    /// Requests to a path hang until released.
+    pub fn hold(&self, path: &str) {
+        self.state(|state| state.held.insert(path.to_owned()));
+    }
+
+    pub fn release(&self, path: &str) {
+        self.state(|state| state.held.remove(path));
+    }
+
+    /// Refuses connections and cuts those that are open, or ends that.
+    pub fn down(&self, down: bool) {
+        self.state(|state| {
+            state.down = down;
+            for kind in state.served.values_mut().filter(|_| down) {
+                for watcher in kind.watchers.drain(..) {
+                    let cut = io::Error::from(io::ErrorKind::ConnectionReset);
+                    let _ = watcher.unbounded_send(Err(cut));
+                }
+            }
+        });
+    }
+
+    /// How often a path was asked.
+    pub fn requests(&self, path: &str) -> usize {
+        self.times(path).len()
+    }
+
+    /// When a path was asked.
+    pub fn times(&self, path: &str) -> Vec<Instant> {
+        self.state(|state| {
+            let asked = state.requests.iter().filter(|(_, asked)| asked == path);
+            asked.map(|(when, _)| *when).collect()
+        })
+    }
+
+    pub fn is_watched(&self, path: &str) -> bool {
+        self.state(|state| {
+            let kind = state.served.get(path);
+            kind.is_some_and(|kind| kind.watchers.iter().any(|w| !w.is_closed()))
+        })
+    }
+
+    async fn answer(&self, request: Request<kube::client::Body>) -> io::Result<Response<Body>> {
+        let path = request.uri().path().to_owned();
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        self.state(|state| state.requests.push((Instant::now(), path.clone())));
+        while self.state(|state| state.held.contains(&path)) {
+            sleep(Duration::from_millis(10)).await;
+        }
+        self.state(|state| {
+            if state.down {
+                return Err(io::Error::from(io::ErrorKind::ConnectionRefused));
+            }
+            if let Some(code) = state.refused.get(&path) {
+                return Ok(json_body(
+                    *code,
+                    &status(*code, &format!("refused: {path}")),
+                ));
+            }
+            let version = state.version.to_string();
+            if let Some(kind) = state.served.get_mut(&path) {
+                return Ok(if query.contains("watch=true") {
+                    kind.watch()
+                } else {
+                    kind.list(&query, &version)
+                });
+            }
+            Ok(match state.get(&path) {
+                Some(object) => json_body(200, &object),
+                None => json_body(404, &status(404, "not found")),
+            })
+        })
+    }
+}
+
+impl State {
+    /// An object by its own path: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`.
+    fn get(&self, path: &str) -> Option<Value> {
+        let (collection, name) = path.rsplit_once('/')?;
+        let (front, back) = collection.split_once("/namespaces/")?;
+        let (namespace, plural) = back.split_once('/')?;
+        let kind = self.served.get(&format!("{front}/{plural}"))?;
+        let object = kind.objects.get(name)?;
+        (object["metadata"]["namespace"] == namespace).then(|| object.clone())
+    }
+}
+
+impl Kind {
+    fn tell(&mut self, what: &str, object: &Value) {
+        let line = format!("{{\"type\":\"{what}\",\"object\":{object}}}\n");
+        self.watchers.retain(|watcher| {
+            let frame = Frame::data(Bytes::from(line.clone()));
+            watcher.unbounded_send(Ok(frame)).is_ok()
+        });
+    }
+
+    fn watch(&mut self) -> Response<Body> {
+        let (sender, receiver) = mpsc::unbounded();
+        self.watchers.push(sender);
+        Response::new(StreamBody::new(receiver).boxed_unsync())
+    }
+
+    fn list(&self, query: &str, version: &str) -> Response<Body> {
+        let number = |name: &str| {
+            let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
+            value.and_then(|value| value.parse::<usize>().ok())
+        };
+        let from = number("continue=").unwrap_or(0);
+        let limit = number("limit=").unwrap_or(usize::MAX);
+        let items: Vec<_> = self.objects.values().skip(from).take(limit).collect();
+        let next = from + items.len();
+        let more = if next < self.objects.len() {
+            next.to_string()
+        } else {
+            String::new()
+        };
+        let metadata = json!({"resourceVersion": version, "continue": more});
+        let list =
+            json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items});
+        json_body(200, &list)
+    }
+}
+
+fn json_body(code: u16, value: &Value) -> Response<Body> {
+    let body = Full::new(Bytes::from(value.to_string()));
+    let body = body.map_err(|never| match never {}).boxed_unsync();
+    let response = Response::builder().status(code);
+    response.body(body).unwrap()
+}
+
+fn status(code: u16, message: &str) -> Value {
+    json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": "Test", "code": code,
+    })
+}
+
+fn name_of(object: &Value) -> String {
+    object["metadata"]["name"]
+        .as_str()
+        .unwrap_or("?")
+        .to_owned()
+}
+
+/// Where the first version of a CRD is served.
+fn path_of(crd: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let spec = &crd["spec"];
+    format!(
+        "/apis/{}/{}/{}",
+        text(&spec["group"]),
+        text(&spec["versions"][0]["name"]),
+        text(&spec["names"]["plural"])
+    )
+}
+
+// === objects ===
+
+pub fn crd(group: &str, kind: &str, plural: &str, version: &str) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural},
+            "versions": [{"name": version, "served": true, "storage": true}],
+        },
+        "status": {"conditions": [{"type": "Established", "status": "True"}]},
+    })
+}
+
+pub fn gateway_crd() -> Value {
+    crd("gateway.networking.k8s.io", "Gateway", "gateways", "v1")
+}
+
+/// The CRD of a policy kind; the plural is made as for `RetryPolicy`.
+pub fn policy_crd(group: &str, kind: &str) -> Value {
+    let plural = kind.to_lowercase().replace("policy", "policies");
+    let mut crd = crd(group, kind, &plural, "v1");
+    crd["metadata"]["labels"] = json!({"gateway.networking.k8s.io/policy": "Direct"});
+    crd
+}
+
+pub fn gateway(namespace: &str, name: &str) -> Value {
+    json!({
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "Gateway",
+        "metadata": {"namespace": namespace, "name": name},
+        "spec": {
+            "gatewayClassName": "test",
+            "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}],
+        },
+    })
+}
+
+pub fn policy(kind: &str, namespace: &str, name: &str, gateway: &str) -> Value {
+    let target = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": gateway});
+    json!({
+        "apiVersion": "example.dev/v1",
+        "kind": kind,
+        "metadata": {"namespace": namespace, "name": name},
+        "spec": {"targetRefs": [target]},
+    })
+}
+
+pub fn gateway_key(namespace: &str, name: &str) -> ObjectKey {
+    ObjectKey::new(GroupKind::gateway_api("Gateway"), namespace, name)
+}
+
+pub fn retry_gk() -> GroupKind {
+    GroupKind::new("example.dev", "RetryPolicy")
+}
+
+// === a cluster under test ===
+
+pub struct Under {
+    pub cluster: Cluster,
+    pub metrics: Arc<Metrics>,
+}
+
+impl Under {
+    pub fn test(server: &Server) -> Self {
+        Self::with(server, Settings::default())
+    }
+
+    pub fn with(server: &Server, settings: Settings) -> Self {
+        let metrics = Arc::new(Metrics::new().unwrap());
+        let rules = Arc::new(ProfileRules::default());
+        let cluster = Cluster::start(server.client(), rules, Arc::clone(&metrics), settings);
+        Self { cluster, metrics }
+    }
+
+    pub fn ready(&self) -> bool {
+        self.cluster.sync.ready()
+    }
+
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
+        self.cluster.snapshot.load().get(key).cloned()
+    }
+
+    pub fn count(&self, gk: &GroupKind) -> usize {
+        self.cluster.snapshot.load().count(gk)
+    }
+
+    pub fn knows(&self, gk: &GroupKind) -> bool {
+        self.cluster.snapshot.load().knows(gk)
+    }
+
+    pub fn state(&self, gk: &GroupKind) -> Option<KindState> {
+        self.cluster.sync.state(gk)
+    }
+
+    pub fn check(&self, name: &str) -> Check {
+        let checks = self.cluster.sync.checks();
+        let found = checks.iter().find(|check| check.name == name);
+        found
+            .unwrap_or_else(|| panic!("{name} in {checks:?}"))
+            .clone()
+    }
+
+    pub async fn until_ready(&self) {
+        eventually("ready", || self.ready()).await;
+    }
+}
+
+/// Waits in virtual time: nothing passes but what the tasks under test wait for themselves.
+pub async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let met = timeout(Duration::from_mins(10), waiting).await;
+    assert!(met.is_ok(), "not within 10 min: {what}");
+}

@@ -1,0 +1,181 @@
+//! What the manifests, the Dockerfile and the toolchain say of the same thing is the same.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+fn text(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn documents(path: &str) -> Vec<Value> {
+    serde_saphyr::from_multiple(&text(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value
+        .as_array()
+        .map(|list| list.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default()
+}
+
+/// `group/resource` of every rule in a list of them.
+fn resources(rules: &Value) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for rule in rules.as_array().unwrap() {
+        for group in strings(&rule["apiGroups"]) {
+            for resource in strings(&rule["resources"]) {
+                all.insert(format!("{group}/{resource}"));
+            }
+        }
+    }
+    all
+}
+
+fn seconds(args: &[&str], flag: &str) -> u64 {
+    args.iter()
+        .find_map(|arg| {
+            arg.strip_prefix(flag)?
+                .strip_prefix('=')?
+                .strip_suffix('s')?
+                .parse()
+                .ok()
+        })
+        .unwrap_or_else(|| panic!("no {flag}=<n>s in {args:?}"))
+}
+
+#[test]
+fn what_is_read_of_policies_is_what_is_asked_about() {
+    let roles = documents("manifests/base/rbac-policies.yaml");
+    let readable = resources(&roles[0]["rules"]);
+    for file in ["validating-webhook", "mutating-webhook"] {
+        let path = format!("manifests/base/{file}.yaml");
+        let webhook = &documents(&path)[0]["webhooks"][0];
+        let asked = resources(&webhook["rules"]);
+        let missing: Vec<_> = readable
+            .iter()
+            .filter(|kind| {
+                !asked.contains(*kind) && !kind.starts_with("gateway.networking.k8s.io/")
+            })
+            .collect();
+        assert!(missing.is_empty(), "{path} has no rule for {missing:?}");
+        let unreadable: Vec<_> = asked
+            .difference(&readable)
+            .filter(|kind| {
+                ![
+                    "gateway.networking.k8s.io/*",
+                    "/namespaces",
+                    "/services",
+                    "apiextensions.k8s.io/customresourcedefinitions",
+                ]
+                .contains(&kind.as_str())
+            })
+            .collect();
+        assert!(
+            unreadable.is_empty(),
+            "{path}: attache may not read {unreadable:?}: manifests/base/rbac-policies.yaml"
+        );
+    }
+}
+
+#[test]
+fn a_broken_attache_stops_nobody() {
+    for file in ["validating-webhook", "mutating-webhook"] {
+        let webhook = &documents(&format!("manifests/base/{file}.yaml"))[0]["webhooks"][0];
+        assert_eq!(webhook["failurePolicy"], "Ignore", "{file}");
+        assert_eq!(webhook["sideEffects"], "None", "{file}");
+        assert!(webhook["timeoutSeconds"].as_u64().unwrap() <= 5, "{file}");
+        let excluded = &webhook["namespaceSelector"]["matchExpressions"][0];
+        assert_eq!(excluded["operator"], "NotIn", "{file}");
+        assert_eq!(
+            strings(&excluded["values"]),
+            ["kube-system", "attache-system"],
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn rights_are_exact_and_read_only() {
+    for file in ["rbac", "rbac-policies"] {
+        for role in documents(&format!("manifests/base/{file}.yaml")) {
+            let Some(rules) = role["rules"].as_array() else {
+                continue;
+            };
+            for rule in rules {
+                let named = resources(&Value::Array(vec![rule.clone()]));
+                assert!(
+                    named
+                        .iter()
+                        .all(|kind| !kind.contains('*') && kind != "/secrets"),
+                    "{file}: {named:?}"
+                );
+                let review = named
+                    .iter()
+                    .all(|kind| kind == "authorization.k8s.io/subjectaccessreviews");
+                let verbs = strings(&rule["verbs"]);
+                let expected: &[&str] = if review {
+                    &["create"]
+                } else {
+                    &["get", "list", "watch"]
+                };
+                assert_eq!(verbs, expected, "{file}: {named:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pod_has_time_to_drain() {
+    let pod = &documents("manifests/base/deployment.yaml")[0]["spec"]["template"]["spec"];
+    let args = strings(&pod["containers"][0]["args"]);
+    let drain = seconds(&args, "--drain-delay") + seconds(&args, "--drain-timeout");
+    let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
+    assert!(grace > drain, "grace {grace} s, drain {drain} s");
+}
+
+#[test]
+fn the_image_is_built_with_the_toolchain_of_the_project_and_runs_as_the_pod_says() {
+    let toolchain = text("rust-toolchain.toml");
+    let channel = toolchain
+        .lines()
+        .find_map(|line| line.strip_prefix("channel = \"")?.strip_suffix('"'))
+        .unwrap();
+    let dockerfile = text("Dockerfile");
+    assert!(
+        dockerfile.contains(&format!("FROM rust:{channel}-")),
+        "rust-toolchain.toml says {channel}"
+    );
+    let pod = &documents("manifests/base/deployment.yaml")[0]["spec"]["template"]["spec"];
+    let user = &pod["securityContext"]["runAsUser"];
+    assert!(
+        dockerfile.contains(&format!("USER {user}:{user}")),
+        "the pod runs as {user}"
+    );
+}
+
+#[test]
+fn each_request_to_try_is_the_review_of_its_manifest() {
+    for (review, manifest, place) in [
+        ("cart-route", "cart-route", 0),
+        ("bad-section", "bad-section", 0),
+        ("bad-strategy", "bad-strategy", 0),
+        ("gateway-and-policy-1", "gateway-and-policy", 0),
+        ("gateway-and-policy-2", "gateway-and-policy", 1),
+    ] {
+        let review: Value =
+            serde_json::from_str(&text(&format!("examples/requests/{review}.json"))).unwrap();
+        let manifest = documents(&format!("examples/requests/{manifest}.yaml"));
+        assert_eq!(review["request"]["object"], manifest[place]);
+    }
+}
