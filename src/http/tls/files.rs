@@ -12,6 +12,9 @@ use tokio::time::sleep;
 use super::{Certificates, TlsError};
 use crate::metrics::Metrics;
 
+/// Files that change again and again are taken as they are; the next round brings the rest.
+const MAX_REREADS: usize = 3;
+
 /// Where the pair is.
 #[derive(Clone, Debug)]
 pub struct Files {
@@ -88,7 +91,20 @@ impl Reload {
         }
     }
 
+    /// Both files as of one moment: a swap between the two reads would mix an old certificate with a new key.
     async fn read(&self) -> Result<Pair, TlsError> {
+        let mut pair = self.read_once().await?;
+        for _ in 0..MAX_REREADS {
+            let again = self.read_once().await?;
+            if again == pair {
+                break;
+            }
+            pair = again;
+        }
+        Ok(pair)
+    }
+
+    async fn read_once(&self) -> Result<Pair, TlsError> {
         Ok(Pair {
             cert: read(&self.files.cert).await?,
             key: read(&self.files.key).await?,
