@@ -6,7 +6,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -27,7 +31,7 @@ pub struct Envelope<'a> {
     /// Names this call; the answer must carry it.
     #[serde(borrow, default, deserialize_with = "text")]
     pub uid: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "object")]
     kind: Option<Kind<'a>>,
     /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT`.
     #[serde(borrow, default, deserialize_with = "text")]
@@ -61,7 +65,7 @@ struct Review<'a> {
     api_version: Cow<'a, str>,
     #[serde(borrow, default, deserialize_with = "text")]
     kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "object")]
     request: Option<Envelope<'a>>,
 }
 
@@ -140,7 +144,7 @@ impl<'a> Envelope<'a> {
             return Err(Malformed::Empty);
         }
         let body = std::str::from_utf8(body).map_err(|_| Malformed::Utf8)?;
-        let review: Review<'a> = serde_json::from_str(body)?;
+        let Object(review): Object<Review<'a>> = serde_json::from_str(body)?;
         if review.api_version != API_VERSION || review.kind != KIND {
             return Err(Malformed::Version);
         }
@@ -202,11 +206,9 @@ impl<'a> Envelope<'a> {
         if itself && self.name.is_empty() && self.old_object.is_none() {
             return Err("the request does not say what is deleted");
         }
-        // The API server gives a Namespace its own name as its namespace.
-        let clustered = gk.is_core("Namespace");
         Ok(Request {
             operation,
-            namespace: if clustered { "" } else { &self.namespace },
+            namespace: &self.namespace,
             name: &self.name,
             subresource: &self.sub_resource,
             object: self.object,
@@ -265,6 +267,30 @@ fn text<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Cow<'a, str>, D::E
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     Ok(Option::<Text<'a>>::deserialize(from)?.map_or(Cow::Borrowed(""), |text| text.0))
+}
+
+/// An object; null is as absent.
+fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    Ok(Option::<Object<T>>::deserialize(from)?.map(|Object(value)| value))
+}
+
+/// A struct that is written as a JSON object; a derived one would also take the list of its fields.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = Object<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(fields)).map(Object)
+            }
+        }
+        from.deserialize_map(Fields(PhantomData))
+    }
 }
 
 #[derive(Serialize)]
