@@ -153,7 +153,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
     }
 
     async fn more(&mut self) -> Option<()> {
-        let mut buffer = [0; 16 * 1024];
+        let mut buffer = vec![0; 16 * 1024];
         let read = timeout(LONG, self.stream.read(&mut buffer))
             .await
             .expect("no answer");

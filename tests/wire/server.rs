@@ -166,7 +166,7 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         .unwrap_or_else(|_| panic!("not in time: {what}"));
 }
 
-/// A review of a RetryPolicy infra/retries, whose spec is given as JSON text.
+/// A review of the `RetryPolicy` infra/retries, whose spec is given as JSON text.
 pub(crate) fn review(spec: &str) -> String {
     let object =
         format!(r#"{{"metadata":{{"namespace":"infra","name":"retries"}},"spec":{spec}}}"#);
