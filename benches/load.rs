@@ -270,7 +270,7 @@ async fn one(setup: &Setup, mode: &str) -> Run {
         .read_line(&mut line)
         .unwrap();
     let addr: SocketAddr = line.trim().parse().unwrap();
-    let bodies: Arc<Vec<Bytes>> = Arc::new((0..REQUESTS).map(|i| review(i, setup)).collect());
+    let bodies: Arc<Vec<Bytes>> = Arc::new((0..REQUESTS).map(|i| envelope(i, setup)).collect());
     load(addr, &bodies, Duration::from_millis(500)).await;
     let started = Instant::now();
     let mut times = load(addr, &bodies, Duration::from_secs(setup.seconds)).await;
@@ -284,7 +284,7 @@ async fn one(setup: &Setup, mode: &str) -> Run {
     }
 }
 
-fn review(i: usize, setup: &Setup) -> Bytes {
+fn envelope(i: usize, setup: &Setup) -> Bytes {
     let object = route(i * 37 % setup.routes);
     let meta = &object["metadata"];
     let review = json!({

@@ -58,5 +58,6 @@ fn filter() -> Result<EnvFilter, TelemetryError> {
             return filter.map_err(|source| TelemetryError::Filter { variable, source });
         }
     }
-    Ok(EnvFilter::new("info"))
+    // kube logs every retry; the cache says once what changed.
+    Ok(EnvFilter::new("info,kube_client=off,kube_runtime=error"))
 }

@@ -83,7 +83,7 @@ mod tests {
     fn times_have_a_unit() {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
         for wrong in ["", "10", "s", "-1s", "1h", "1.5s"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }

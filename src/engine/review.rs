@@ -90,7 +90,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
         let old = request.old.and_then(|text| request.read(text).ok());
         policy_findings(snapshot, object, old)
     } else {
-        target_findings(snapshot, object)
+        target_findings(snapshot, &object)
     };
     Verdict::new(findings, evidence)
 }
@@ -150,18 +150,18 @@ fn policy_findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> 
 }
 
 /// Findings on a target: the policies that will act on it once it is admitted.
-fn target_findings(snapshot: &Snapshot, object: Object) -> Vec<Finding> {
+fn target_findings(snapshot: &Snapshot, object: &Object) -> Vec<Finding> {
     let after = snapshot.apply(Change::Applied(Box::new(object.clone())));
-    let acting = acting_on(&after, &object);
+    let acting = acting_on(&after, object);
     acting
-        .into_iter()
+        .iter()
         .map(|acting| affected_by(&object.key, acting))
         .collect()
 }
 
-fn affected_by(object: &ObjectKey, acting: Acting) -> Finding {
+fn affected_by(object: &ObjectKey, acting: &Acting) -> Finding {
     let mut finding = Finding::new(Code::AffectedBy, object, acting.policy.to_string());
-    finding.subject = finding.message.clone();
+    finding.subject.clone_from(&finding.message);
     let settings = acting.settings.iter();
     finding.settings = settings.map(|(path, value)| setting(path, value)).collect();
     let from: Vec<String> = acting

@@ -171,18 +171,15 @@ impl Snapshot {
             return;
         }
         let objects: Vec<Arc<Object>> = self.objects(gk).cloned().collect();
-        match profile {
-            Some(profile) => {
-                self.profiles.insert(gk.clone(), profile.clone());
-                for object in objects {
-                    self.set_policy(object, profile.clone());
-                }
+        if let Some(profile) = profile {
+            self.profiles.insert(gk.clone(), profile.clone());
+            for object in objects {
+                self.set_policy(object, profile.clone());
             }
-            None => {
-                self.profiles.remove(gk);
-                for object in objects {
-                    self.unset_policy(&object.key);
-                }
+        } else {
+            self.profiles.remove(gk);
+            for object in objects {
+                self.unset_policy(&object.key);
             }
         }
     }
@@ -192,13 +189,11 @@ impl Snapshot {
         self.unset_policy(&key);
         let policy = Arc::new(Policy::read(object, profile));
         for target in &policy.targets {
-            match target.object(&key.namespace) {
-                Some(named) => self.naming.entry(named).or_default().insert(key.clone()),
-                None => {
-                    let selecting = self.selecting.entry(target.gk.clone()).or_default();
-                    selecting.insert(key.clone())
-                }
+            let policies = match target.object(&key.namespace) {
+                Some(named) => self.naming.entry(named).or_default(),
+                None => self.selecting.entry(target.gk.clone()).or_default(),
             };
+            policies.insert(key.clone());
         }
         self.policies.insert(key, policy);
     }

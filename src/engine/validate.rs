@@ -90,7 +90,7 @@ fn target_findings(
     if let Some(section) = section {
         if entry.field.sections == Some(false) {
             let what = format!("{} takes no sectionName", policy.profile.gk.kind);
-            return Some(unsupported(policy, entry, section, what, true));
+            return Some(unsupported(policy, entry, section, &what, true));
         }
         if let Some(finding) = sectionless(policy, entry, target, section) {
             return Some(finding);
@@ -122,7 +122,7 @@ fn sectionless(
             policy,
             entry,
             section,
-            format!("{gk} has no sections"),
+            &format!("{gk} has no sections"),
             true,
         ));
     }
@@ -130,7 +130,7 @@ fn sectionless(
     let allowed = allow.value.iter().find(|allowed| allowed.gk == *gk)?;
     (!allowed.sections).then(|| {
         let what = format!("{} takes no section of {gk}", policy.profile.gk.kind);
-        unsupported(policy, entry, section, what, allow.is_said())
+        unsupported(policy, entry, section, &what, allow.is_said())
     })
 }
 
@@ -138,7 +138,7 @@ fn unsupported(
     policy: &Policy,
     entry: &Entry<'_>,
     section: &str,
-    what: String,
+    what: &str,
     sure: bool,
 ) -> Finding {
     let message = format!("{what}; remove sectionName {section:?}");
