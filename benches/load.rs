@@ -26,7 +26,7 @@ use attache::engine::object::Object;
 use attache::engine::review::review;
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::verdict::Verdict;
-use attache::http::admission::{App, Judge};
+use attache::http::admission::{App, Judge, Outside};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, router};
 use attache::http::server::{Bound, Options, Server};
@@ -95,7 +95,13 @@ async fn serve(setup: &Setup, engine: bool) {
     } else {
         |_: &_, _: &_, _: &_| Verdict::default()
     };
-    let app = App::judged_by(judge, snapshot, None, metrics.clone(), Limits::default());
+    let app = App::judged_by(
+        judge,
+        snapshot,
+        Outside::default(),
+        metrics.clone(),
+        Limits::default(),
+    );
     let certificates = Certificates::self_signed(jiff::civil::date(2026, 1, 1)).unwrap();
     let bound = Bound::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     println!("{}", bound.addr);

@@ -7,6 +7,7 @@
 //! Readers load the snapshot and never wait for the writer. Nothing here judges: what the objects mean is the
 //! engine's, how requests arrive is `http`'s.
 
+pub mod access;
 pub mod confirm;
 pub mod directory;
 pub mod kinds;
@@ -28,6 +29,7 @@ use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::Snapshot;
 use crate::metrics::Metrics;
 
+use self::access::Access;
 use self::confirm::Confirm;
 use self::kinds::{Kinds, Resources};
 use self::sync::SyncState;
@@ -55,6 +57,8 @@ pub struct Cluster {
     pub sync: Arc<SyncState>,
     /// Live reads of single objects.
     pub confirm: Arc<Confirm>,
+    /// Who may read what.
+    pub access: Arc<Access>,
     /// The tasks; none of them ends by itself. One that does says why.
     pub tasks: JoinSet<String>,
 }
@@ -79,7 +83,8 @@ impl Cluster {
         let snapshot = Arc::new(ArcSwap::from_pointee(Snapshot::new(Arc::clone(&rules))));
         let sync = Arc::new(SyncState::new(Arc::clone(&metrics)));
         let resources = Arc::new(Resources::default());
-        let confirm = Arc::new(Confirm::new(
+        let confirm = Arc::new(Confirm::new(client.clone(), Arc::clone(&resources)));
+        let access = Arc::new(Access::new(
             client.clone(),
             Arc::clone(&resources),
             Arc::clone(&metrics),
@@ -107,6 +112,7 @@ impl Cluster {
             snapshot,
             sync,
             confirm,
+            access,
             tasks,
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod affected;
 pub mod attach;
+pub mod disclosure;
 pub mod finding;
 pub mod ids;
 pub mod merge;

@@ -46,6 +46,8 @@ pub struct Metrics {
     pub unverified: IntCounterVec,
     /// Objects read live before a refusal, by `result`.
     pub live_reads: IntCounterVec,
+    /// Access reviews, by `result` and whether the answer was remembered (`cached`).
+    pub sar: IntCounterVec,
     /// Open connections on the webhook port.
     pub connections: IntGauge,
     /// Connections that ended before a request, by `reason`.
@@ -145,6 +147,11 @@ impl Metrics {
                 &["rule"],
             )?,
             unverified: m.counters("unverified_total", "Reviews not done in full.", &["reason"])?,
+            sar: m.counters(
+                "sar_total",
+                "Access reviews for what a warning would show.",
+                &["result", "cached"],
+            )?,
             live_reads: m.counters(
                 "live_reads_total",
                 "Live reads before a refusal.",

@@ -11,6 +11,7 @@ use jiff::Zoned;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
@@ -20,7 +21,7 @@ use crate::cli::serve::Args;
 use crate::config::Configuration;
 use crate::engine::profile::ProfileRules;
 use crate::http::admin::{self, Check, Checks};
-use crate::http::admission::{App, Confirm};
+use crate::http::admission::{App, Outside};
 use crate::http::drain::{self, Phase};
 use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
@@ -36,8 +37,7 @@ const DIRECTORY_POLL: Duration = Duration::from_secs(1);
 /// Where the state comes from, running.
 struct State {
     snapshot: Published,
-    /// None when the snapshot is the truth.
-    confirm: Option<Confirm>,
+    outside: Outside,
     sync: Option<Arc<SyncState>>,
     tasks: JoinSet<String>,
 }
@@ -70,7 +70,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     };
     let app = App::new(
         state.snapshot,
-        state.confirm,
+        state.outside,
         metrics.clone(),
         Limits::default(),
     );
@@ -173,7 +173,7 @@ async fn from_directory(
     ));
     Ok(State {
         snapshot,
-        confirm: None,
+        outside: Outside::default(),
         sync: None,
         tasks,
     })
@@ -188,7 +188,7 @@ async fn from_cluster(
     let cluster = Cluster::start(client, rules, metrics.clone(), Settings::default());
     Ok(State {
         snapshot: cluster.snapshot,
-        confirm: Some(live_reads(cluster.confirm)),
+        outside: outside(cluster.confirm, cluster.access),
         sync: Some(cluster.sync),
         tasks: cluster.tasks,
     })
@@ -212,12 +212,18 @@ async fn kube_config(args: &Args) -> Result<kube::Config, Failure> {
     Ok(config)
 }
 
-/// `cache` reads and `http` asks; neither knows the other.
-fn live_reads(confirm: Arc<LiveRead>) -> Confirm {
-    Arc::new(move |key| {
-        let confirm = confirm.clone();
-        Box::pin(async move { confirm.read(key).await })
-    })
+/// `cache` answers and `http` asks; neither knows the other.
+fn outside(confirm: Arc<LiveRead>, access: Arc<Access>) -> Outside {
+    Outside {
+        confirm: Some(Arc::new(move |key| {
+            let confirm = confirm.clone();
+            Box::pin(async move { confirm.read(key).await })
+        })),
+        may_get: Some(Arc::new(move |subject, policy| {
+            let access = access.clone();
+            Box::pin(async move { access.may_get(subject, policy).await })
+        })),
+    }
 }
 
 fn checks(certificates: Arc<Certificates>, sync: Option<Arc<SyncState>>) -> Checks {

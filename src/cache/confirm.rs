@@ -13,7 +13,6 @@ use tokio::time::timeout;
 
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::Object;
-use crate::metrics::Metrics;
 
 use super::kinds::Resources;
 use super::raw::RawObject;
@@ -29,7 +28,6 @@ type Read = BoxFuture<'static, Answer>;
 pub struct Confirm {
     client: kube::Client,
     resources: Arc<Resources>,
-    metrics: Arc<Metrics>,
     /// Reads under way. Weak: a read that nobody waits for any more is over.
     reads: Mutex<HashMap<ObjectKey, WeakShared<Read>>>,
 }
@@ -38,11 +36,10 @@ pub struct Confirm {
 
 impl Confirm {
     /// The client must not retry (see [`super::tuned`]): the time is gone after one attempt.
-    pub fn new(client: kube::Client, resources: Arc<Resources>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(client: kube::Client, resources: Arc<Resources>) -> Self {
         Self {
             client,
             resources,
-            metrics,
             reads: Mutex::default(),
         }
     }
@@ -60,12 +57,6 @@ impl Confirm {
             return Err(format!("{} is not watched", key.gk));
         };
         let answer = self.join(key, resource).await.await;
-        let result = match &answer {
-            Ok(Some(_)) => "found",
-            Ok(None) => "absent",
-            Err(_) => "failed",
-        };
-        self.metrics.live_reads.with_label_values(&[result]).inc();
         Ok(answer?.map(|object| Object::clone(&object)))
     }
 

@@ -55,6 +55,8 @@ pub struct Finding {
     /// What it is about within the object. With the code it is the identity of the finding: an
     /// UPDATE is refused only for findings that the old object did not have (ruling 14).
     pub subject: String,
+    /// The policy that it tells of, when that is not the user's own object (design 3.4).
+    pub tells_of: Option<ObjectKey>,
     /// The object whose cached state this rests on, when it rests on what is *not* there.
     pub rests_on: Option<ObjectKey>,
 }
@@ -73,6 +75,7 @@ impl Finding {
             settings: Vec::new(),
             source: String::new(),
             subject: String::new(),
+            tells_of: None,
             rests_on: None,
         }
     }

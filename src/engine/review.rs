@@ -162,6 +162,7 @@ fn target_findings(snapshot: &Snapshot, object: &Object) -> Vec<Finding> {
 fn affected_by(object: &ObjectKey, acting: &Acting) -> Finding {
     let mut finding = Finding::new(Code::AffectedBy, object, acting.policy.to_string());
     finding.subject.clone_from(&finding.message);
+    finding.tells_of = Some(acting.policy.clone());
     let settings = acting.settings.iter();
     finding.settings = settings.map(|(path, value)| setting(path, value)).collect();
     let from: Vec<String> = acting

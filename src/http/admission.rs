@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::envelope::{Envelope, Malformed};
+use crate::engine::disclosure::{Subject, conceal, told_of};
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::Object;
@@ -20,6 +21,9 @@ use crate::metrics::{Metrics, requested_kind};
 /// Most live reads of one review; what rests on more is told as not verified.
 const MAX_READS: usize = 4;
 
+/// Most access reviews of one review, twice as many as there are lines to show.
+const MAX_ACCESS: usize = 20;
+
 /// Reads an object from the API server: none when it is not there, an error when that is not known.
 pub type Confirm =
     Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<Object>, String>> + Send + Sync>;
@@ -27,11 +31,24 @@ pub type Confirm =
 /// What judges requests: [`review`], or less than it where the cost of the rest is measured.
 pub type Judge = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
 
+/// Whether a user may `get` an object; an error is a no.
+pub type MayGet = Arc<dyn Fn(Arc<Subject>, ObjectKey) -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// What can be asked beyond the snapshot. Nothing, when the snapshot is the truth and whoever runs the server may
+/// read all of it (a directory of files).
+#[derive(Clone, Default)]
+pub struct Outside {
+    /// Live reads of single objects.
+    pub confirm: Option<Confirm>,
+    /// Access reviews.
+    pub may_get: Option<MayGet>,
+}
+
 /// What handlers share.
 pub struct App {
     judge: Judge,
     snapshot: Arc<ArcSwap<Snapshot>>,
-    confirm: Option<Confirm>,
+    outside: Outside,
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: super::router::Limits,
     pub(super) permits: Semaphore,
@@ -49,28 +66,28 @@ pub enum Endpoint {
 // === impl App ===
 
 impl App {
-    /// `confirm` is none when the snapshot is the truth (a directory of files).
+    /// Judges by [`review`].
     pub fn new(
         snapshot: Arc<ArcSwap<Snapshot>>,
-        confirm: Option<Confirm>,
+        outside: Outside,
         metrics: Arc<Metrics>,
         limits: super::router::Limits,
     ) -> Arc<Self> {
-        Self::judged_by(review, snapshot, confirm, metrics, limits)
+        Self::judged_by(review, snapshot, outside, metrics, limits)
     }
 
     /// The same with another judge.
     pub fn judged_by(
         judge: Judge,
         snapshot: Arc<ArcSwap<Snapshot>>,
-        confirm: Option<Confirm>,
+        outside: Outside,
         metrics: Arc<Metrics>,
         limits: super::router::Limits,
     ) -> Arc<Self> {
         Arc::new(Self {
             judge,
             snapshot,
-            confirm,
+            outside,
             metrics,
             limits,
             permits: Semaphore::new(limits.max_in_flight),
@@ -90,16 +107,19 @@ impl App {
         let started = Instant::now();
         let envelope = Envelope::parse(body)?;
         let snapshot = self.snapshot.load_full();
-        let first = match self.confirm {
+        let first = match self.outside.confirm {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
         };
         let mut verdict = self::verdict(self.judge, &snapshot, &first, endpoint, &envelope);
         let rests_on = verdict.rests_on();
-        if let (Some(confirm), false) = (&self.confirm, rests_on.is_empty()) {
+        if let (Some(confirm), false) = (&self.outside.confirm, rests_on.is_empty()) {
             let (fresh, readings) = self.read(confirm, &snapshot, rests_on, deadline).await;
             let evidence = Evidence::Live(readings);
             verdict = self::verdict(self.judge, &fresh, &evidence, endpoint, &envelope);
+        }
+        if let Some(may_get) = &self.outside.may_get {
+            verdict = shown(may_get, verdict, &envelope, deadline).await;
         }
         let answer = envelope.answer(&verdict).map_err(Malformed::from)?;
         self.note(&snapshot, &envelope, &verdict, started);
@@ -205,6 +225,33 @@ impl App {
             );
         }
     }
+}
+
+/// The verdict as far as the user may see it. Policies beyond the first few are concealed unasked: as many lines
+/// as there are will not be shown.
+async fn shown(
+    may_get: &MayGet,
+    verdict: Verdict,
+    envelope: &Envelope<'_>,
+    deadline: Instant,
+) -> Verdict {
+    let policies = told_of(&verdict);
+    if policies.is_empty() {
+        return verdict;
+    }
+    let subject = envelope.subject().map(Arc::new);
+    let asked = policies.into_iter().enumerate().map(|(i, policy)| {
+        let subject = subject.clone().filter(|_| i < MAX_ACCESS);
+        async move {
+            let may = match subject {
+                Some(subject) => timeout_at(deadline, may_get(subject, policy.clone())).await,
+                None => Ok(false),
+            };
+            (!may.unwrap_or(false)).then_some(policy)
+        }
+    });
+    let hidden = join_all(asked).await.into_iter().flatten().collect();
+    conceal(verdict, envelope.namespace(), &hidden)
 }
 
 /// Answers a body from a snapshot, without live reads. Pure: what a table of bodies or a fuzzer drives.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use crate::engine::disclosure::Subject;
 use crate::engine::ids::GroupKind;
 use crate::engine::review::{Operation, Request};
 use crate::engine::verdict::{Cause, Verdict};
@@ -48,6 +49,17 @@ pub struct Envelope<'a> {
     old_object: Option<&'a RawValue>,
     #[serde(default)]
     dry_run: Option<bool>,
+    #[serde(borrow, default)]
+    user_info: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct UserInfo {
+    username: Option<String>,
+    uid: Option<String>,
+    groups: Option<Vec<String>>,
+    extra: Option<BTreeMap<String, Vec<String>>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -179,6 +191,17 @@ impl<'a> Envelope<'a> {
             .into_iter()
             .find(|known| *known == self.operation)
             .unwrap_or("other")
+    }
+
+    /// The user, for an access review; none when the request does not say who it is.
+    pub fn subject(&self) -> Option<Subject> {
+        let info: UserInfo = serde_json::from_str(self.user_info?.get()).ok()?;
+        Some(Subject {
+            user: info.username.filter(|name| !name.is_empty())?,
+            uid: info.uid.unwrap_or_default(),
+            groups: info.groups.unwrap_or_default(),
+            extra: info.extra.unwrap_or_default(),
+        })
     }
 
     /// Whether nothing will be stored.

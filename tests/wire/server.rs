@@ -9,7 +9,7 @@ use attache::config::Configuration;
 use attache::engine::ids::GroupKind;
 use attache::engine::object::Object;
 use attache::engine::snapshot::{Change, Snapshot};
-use attache::http::admission::{App, Confirm};
+use attache::http::admission::{App, Confirm, Outside};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, router};
 use attache::http::server::{Bound, Options, Server};
@@ -129,7 +129,15 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
     let metrics = Arc::new(Metrics::new().unwrap());
     let (phase, phases) = watch::channel(Phase::Running);
     let state = Arc::new(ArcSwap::from_pointee(snapshot()));
-    let app = App::new(state, setup.confirm, metrics.clone(), setup.limits);
+    let app = App::new(
+        state,
+        Outside {
+            confirm: setup.confirm,
+            ..Outside::default()
+        },
+        metrics.clone(),
+        setup.limits,
+    );
     let server = Server {
         router: router(app),
         tls: Some(server_config(certificates).unwrap()),

@@ -1,0 +1,137 @@
+//! Whether a user may read a policy: `SubjectAccessReview`, remembered for a short time.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
+};
+use kube::Api;
+use kube::api::PostParams;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use crate::engine::disclosure::Subject;
+use crate::engine::ids::ObjectKey;
+use crate::metrics::Metrics;
+
+use super::kinds::Resources;
+
+/// A review waits for it.
+const BUDGET: Duration = Duration::from_millis(200);
+/// How long a yes is believed.
+const YES: Duration = Duration::from_mins(1);
+/// How long a no is believed: whoever was just given a right should not wait long.
+const NO: Duration = Duration::from_secs(10);
+/// Most answers remembered.
+const REMEMBERED: usize = 10_000;
+
+/// Asks the API server who may read what.
+pub struct Access {
+    client: kube::Client,
+    resources: Arc<Resources>,
+    metrics: Arc<Metrics>,
+    known: Mutex<HashMap<Question, (bool, Instant)>>,
+}
+
+type Question = (Arc<Subject>, ObjectKey);
+
+// === impl Access ===
+
+impl Access {
+    /// Nothing asked yet.
+    pub fn new(client: kube::Client, resources: Arc<Resources>, metrics: Arc<Metrics>) -> Self {
+        Self {
+            client,
+            resources,
+            metrics,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Whether the user may `get` the object. An error is a no, and is not remembered.
+    pub async fn may_get(&self, subject: Arc<Subject>, object: ObjectKey) -> bool {
+        let question = (subject, object);
+        if let Some(answer) = self.remembered(&question).await {
+            self.count(answer, true);
+            return answer;
+        }
+        let Some(answer) = self.ask(&question).await else {
+            self.metrics
+                .sar
+                .with_label_values(&["failed", "false"])
+                .inc();
+            return false;
+        };
+        self.count(answer, false);
+        let mut known = self.known.lock().await;
+        if known.len() >= REMEMBERED {
+            let now = Instant::now();
+            known.retain(|_, (_, until)| *until > now);
+        }
+        if known.len() < REMEMBERED {
+            let life = if answer { YES } else { NO };
+            known.insert(question, (answer, Instant::now() + life));
+        }
+        answer
+    }
+
+    async fn remembered(&self, question: &Question) -> Option<bool> {
+        let known = self.known.lock().await;
+        let (answer, until) = known.get(question)?;
+        (*until > Instant::now()).then_some(*answer)
+    }
+
+    async fn ask(&self, (subject, object): &Question) -> Option<bool> {
+        let resource = self.resources.get(&object.gk)?;
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let review = SubjectAccessReview {
+            spec: SubjectAccessReviewSpec {
+                user: text(&subject.user),
+                uid: text(&subject.uid),
+                groups: Some(subject.groups.clone()),
+                extra: Some(subject.extra.clone()),
+                resource_attributes: Some(ResourceAttributes {
+                    verb: Some("get".to_owned()),
+                    group: Some(resource.group),
+                    version: Some(resource.version),
+                    resource: Some(resource.plural),
+                    namespace: text(&object.namespace),
+                    name: text(&object.name),
+                    ..ResourceAttributes::default()
+                }),
+                ..SubjectAccessReviewSpec::default()
+            },
+            ..SubjectAccessReview::default()
+        };
+        let api: Api<SubjectAccessReview> = Api::all(self.client.clone());
+        let (params, asked) = (PostParams::default(), Instant::now());
+        let answer = timeout(BUDGET, api.create(&params, &review)).await;
+        match answer {
+            Ok(Ok(review)) => Some(review.status?.allowed),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "an access review failed; what it was for is not shown");
+                None
+            }
+            Err(_) => {
+                tracing::warn!(took = ?asked.elapsed(), "an access review took too long");
+                None
+            }
+        }
+    }
+
+    fn count(&self, answer: bool, cached: bool) {
+        let labels = [
+            if answer { "allowed" } else { "denied" },
+            if cached { "true" } else { "false" },
+        ];
+        self.metrics.sar.with_label_values(&labels).inc();
+    }
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Access").finish_non_exhaustive()
+    }
+}
