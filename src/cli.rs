@@ -18,7 +18,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
-    Serve(serve::Args),
+    Serve(crate::serve::Args),
     /// Make a certificate authority and a serving certificate for a try-out.
     Certs(certs::Args),
 }

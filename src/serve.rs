@@ -2,6 +2,10 @@
 //!
 //! Bind and check first, then start tasks. A task that ends by itself ends the process.
 
+mod args;
+
+pub use args::Args;
+
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +20,6 @@ use crate::cache::confirm::Confirm as LiveRead;
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
 use crate::cache::{Cluster, Published, Settings, tuned};
-use crate::cli::Failure;
-use crate::cli::serve::Args;
 use crate::config::Configuration;
 use crate::engine::profile::ProfileRules;
 use crate::http::admin::{self, Check, Checks};
@@ -27,6 +29,9 @@ use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
 use crate::http::tls::{Certificates, Files, Reload, server_config};
 use crate::metrics::Metrics;
+
+/// Why a run ended, in words for the person at the terminal.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// How often mounted certificates are read again: well inside the minute in which kubelet brings a
 /// new pair.

@@ -1,0 +1,77 @@
+//! What a run is told on the command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::telemetry::LogFormat;
+
+/// Arguments of `attache serve`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Answer from this directory of manifests instead of a cluster; it is read again when it changes.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context"])]
+    pub from: Option<PathBuf>,
+    /// The cluster's kubeconfig; without it the usual places, then the pod's service account.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig.
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// The configuration file; with --from, attache.yaml of the directory when it has one.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Where the API server calls; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8443")]
+    pub listen: SocketAddr,
+    /// Where probes and metrics are, in plain HTTP; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9090")]
+    pub admin: SocketAddr,
+    /// The serving certificate, a PEM file; it is read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The key of the serving certificate, a PEM file.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// How long to go on answering after SIGTERM, until all endpoints have forgotten this pod.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub drain_delay: Duration,
+    /// How long requests under way may take after that.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub drain_timeout: Duration,
+    /// How log lines look.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// `10s`, `500ms`, `1m`; a bare number is not a time.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("{text:?} is not a time like 10s"))?;
+    match text.strip_prefix(digits) {
+        Some("ms") => Ok(Duration::from_millis(number)),
+        Some("s") => Ok(Duration::from_secs(number)),
+        Some("m") => Ok(Duration::from_secs(number.saturating_mul(60))),
+        _ => Err(format!(
+            "{text:?} is not a time; write it like 500ms, 10s or 1m"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+    use std::time::Duration;
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
+        for wrong in ["", "10", "s", "-1s", "1h", "1.5s"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}
