@@ -66,8 +66,8 @@ async fn what_is_no_review_is_turned_away() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_over_the_limit_is_refused_and_the_connection_closed() {
     let server = start().await;
-    too_large_by_length(&server).await;
-    too_large_in_chunks(&server).await;
+    too_large_by_length(server.connect().await).await;
+    too_large_in_chunks(server.connect().await).await;
     let text = server.metrics.text().unwrap();
     assert!(
         text.contains(r#"attache_malformed_total{reason="size"} 2"#),

@@ -12,6 +12,7 @@ mod drain;
 mod input;
 mod limits;
 mod live;
+mod memory;
 mod rotation;
 mod server;
 mod transport;

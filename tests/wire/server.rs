@@ -17,7 +17,7 @@ use attache::http::tls::{Certificates, Made, make_ca_and_pair, server_config};
 use attache::metrics::Metrics;
 use serde_json::json;
 use serde_json::value::to_raw_value;
-use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::client::Tls;
@@ -38,26 +38,11 @@ profiles:
         AtomicDefaults: {direction: defaults, op: atomic}
 ";
 
-/// The test that measures memory runs alone; all others side by side.
-static ALONE: RwLock<()> = RwLock::const_new(());
-
-pub(crate) enum Turn {
-    Together(#[expect(dead_code)] RwLockReadGuard<'static, ()>),
-    Alone(#[expect(dead_code)] RwLockWriteGuard<'static, ()>),
-}
-
-impl Turn {
-    pub(crate) async fn alone() -> Self {
-        Self::Alone(ALONE.write().await)
-    }
-}
-
 pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) options: Options,
     pub(crate) confirm: Option<Confirm>,
     pub(crate) certificates: Option<Arc<Certificates>>,
-    pub(crate) turn: Option<Turn>,
 }
 
 impl Default for Setup {
@@ -70,7 +55,6 @@ impl Default for Setup {
             },
             confirm: None,
             certificates: None,
-            turn: None,
         }
     }
 }
@@ -81,7 +65,6 @@ pub(crate) struct Running {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) serving: JoinHandle<()>,
-    _turn: Turn,
 }
 
 pub(crate) fn pair() -> Made {
@@ -114,10 +97,6 @@ pub(crate) async fn start() -> Running {
 }
 
 pub(crate) async fn start_with(setup: Setup) -> Running {
-    let turn = match setup.turn {
-        Some(turn) => turn,
-        None => Turn::Together(ALONE.read().await),
-    };
     let made = pair();
     let certificates = setup.certificates.unwrap_or_else(|| {
         let certificates = Certificates::new();
@@ -152,7 +131,6 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         metrics,
         phase,
         serving: tokio::spawn(server.serve(bound)),
-        _turn: turn,
     }
 }
 
