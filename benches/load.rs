@@ -23,10 +23,10 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use attache::engine::ids::GroupKind;
 use attache::engine::object::Object;
-use attache::engine::review::review;
+use attache::engine::review::{Evidence, review};
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::verdict::Verdict;
-use attache::http::admission::{App, Judge, Outside};
+use attache::http::admission::{App, Endpoint, Judge, Outside, respond};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, router};
 use attache::http::server::{Bound, Options, Server};
@@ -74,6 +74,10 @@ fn main() {
         seconds: number("--seconds", 5) as u64,
         rounds: number("--rounds", 5),
     };
+    if args.iter().any(|a| a == "--engine-only") {
+        engine_only(&setup);
+        return;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -83,6 +87,34 @@ fn main() {
     } else {
         runtime.block_on(measure(&setup));
     }
+}
+
+/// Body to answer on one thread, without network: what a review itself costs.
+fn engine_only(setup: &Setup) {
+    let snapshot = state(setup);
+    let bodies: Vec<Bytes> = (0..REQUESTS).map(|i| envelope(i, setup)).collect();
+    let mut times: Vec<Duration> = Vec::new();
+    for i in 0..20_000 {
+        let body = &bodies[i % bodies.len()];
+        let started = Instant::now();
+        let answer = respond(
+            &snapshot,
+            &Evidence::Authoritative,
+            Endpoint::Validate,
+            body,
+        );
+        times.push(started.elapsed());
+        assert!(answer.unwrap().len() > 100);
+    }
+    times.sort();
+    let at = |share: f64| micros(times[(times.len() as f64 * share) as usize]);
+    println!(
+        "{} routes, {} policies: a review takes p50 {:.1} us, p99 {:.1} us, without network",
+        setup.routes,
+        setup.policies,
+        at(0.5),
+        at(0.99)
+    );
 }
 
 // The server.

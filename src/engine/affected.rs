@@ -1,6 +1,6 @@
 //! Which policies act on an object, and with which settings (design 9, ruling 3).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -30,19 +30,12 @@ pub struct Acting {
 /// least one leaf of it survives. Paths that carry the same policies are one path, folded once.
 pub fn acting_on(snapshot: &Snapshot, object: &Object) -> Vec<Acting> {
     let mut standing = Standing::default();
-    let mut seen: HashSet<Vec<(bool, usize)>> = HashSet::new();
     let mut found: BTreeMap<ObjectKey, Acting> = BTreeMap::new();
-    for path in paths(snapshot, object) {
-        let stack: Vec<(bool, usize)> = path
-            .places
-            .iter()
-            .enumerate()
-            .filter_map(|(i, place)| Some((i >= path.above, standing.at(snapshot, place)?)))
-            .collect();
-        if stack.is_empty() || !seen.insert(stack.clone()) {
-            continue;
-        }
-        for (kind, levels) in standing.by_kind(&stack) {
+    let paths = paths(snapshot, object);
+    let above = standing.stacks(snapshot, &paths.above);
+    let ends = standing.stacks(snapshot, &paths.ends);
+    for (above, end) in above.iter().flat_map(|a| ends.iter().map(move |e| (a, e))) {
+        for (kind, levels) in standing.by_kind(above, end) {
             if reaches(snapshot, &kind, &object.key) {
                 fold(&levels, &mut found);
             }
@@ -78,18 +71,25 @@ impl Standing {
         number
     }
 
-    /// A stack kind by kind: policies of different kinds never merge. Direct policies stop at what
+    /// The places of each path at which policies stand; equal ones once.
+    fn stacks(&mut self, snapshot: &Snapshot, paths: &[Vec<Place>]) -> BTreeSet<Vec<usize>> {
+        let mut stack = |path: &Vec<Place>| {
+            let numbers = path.iter().filter_map(|place| self.at(snapshot, place));
+            numbers.collect()
+        };
+        paths.iter().map(&mut stack).collect()
+    }
+
+    /// A path kind by kind: policies of different kinds never merge. Direct policies stop at what
     /// they name, so they count only at the object itself.
-    fn by_kind(&self, stack: &[(bool, usize)]) -> BTreeMap<GroupKind, Levels> {
+    fn by_kind(&self, above: &[usize], end: &[usize]) -> BTreeMap<GroupKind, Levels> {
         let mut kinds: BTreeMap<GroupKind, Levels> = BTreeMap::new();
-        for (own, number) in stack {
-            let Some((place, policies)) = self.places.get(*number) else {
+        let above = above.iter().map(|number| (false, *number));
+        for (own, number) in above.chain(end.iter().map(|number| (true, *number))) {
+            let Some((place, policies)) = self.places.get(number) else {
                 continue;
             };
-            let here = policies
-                .iter()
-                .filter(|policy| *own || policy.profile.inherits());
-            for policy in here {
+            for policy in policies.iter().filter(|p| own || p.profile.inherits()) {
                 let levels = kinds.entry(policy.key().gk.clone()).or_default();
                 match levels.last_mut() {
                     Some((last, level)) if last == place => level.push(policy.clone()),
@@ -105,22 +105,20 @@ impl Standing {
 fn fold(levels: &Levels, found: &mut BTreeMap<ObjectKey, Acting>) {
     let policies: Vec<Vec<Arc<Policy>>> = levels.iter().map(|(_, level)| level.clone()).collect();
     let in_force = effective(&policies);
+    for (path, leaf) in in_force.leaves() {
+        let acting = found.entry(leaf.policy.clone()).or_insert_with(|| Acting {
+            policy: leaf.policy.clone(),
+            from: BTreeSet::new(),
+            settings: BTreeMap::new(),
+        });
+        acting.settings.insert(path.clone(), leaf.value.clone());
+    }
+    let winners = in_force.policies();
     for (place, level) in levels {
-        for policy in level {
-            let leaves = in_force.leaves_of(policy.key());
-            let leaves: BTreeMap<LeafPath, Value> = leaves
-                .map(|(path, value)| (path.clone(), value.clone()))
-                .collect();
-            if leaves.is_empty() {
-                continue;
+        for policy in level.iter().filter(|policy| winners.contains(policy.key())) {
+            if let Some(acting) = found.get_mut(policy.key()) {
+                acting.from.insert(place.clone());
             }
-            let acting = found.entry(policy.key().clone()).or_insert_with(|| Acting {
-                policy: policy.key().clone(),
-                from: BTreeSet::new(),
-                settings: BTreeMap::new(),
-            });
-            acting.from.insert(place.clone());
-            acting.settings.extend(leaves);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! the next higher policy, whose strategy decides. So an override at the top wins over everything
 //! below it, as GEP-713's order of precedence demands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -16,10 +16,13 @@ use super::profile::{Direction, Op, Strategy};
 /// A leaf of a spec: its path, as keys.
 pub type LeafPath = Vec<String>;
 
+/// Leaves by path.
+type Leaves = BTreeMap<LeafPath, Leaf>;
+
 /// What is in force on one path, leaf by leaf.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effective {
-    leaves: BTreeMap<LeafPath, Leaf>,
+    leaves: Arc<Leaves>,
 }
 
 /// A value and the policy that it came from. A `null` that removes something stays as a leaf.
@@ -32,21 +35,23 @@ pub struct Leaf {
 }
 
 /// One policy's settings under one strategy, ready to be folded.
-struct Piece {
+#[derive(Clone, Debug)]
+pub struct Piece {
     strategy: Strategy,
-    leaves: BTreeMap<LeafPath, Leaf>,
+    leaves: Arc<Leaves>,
 }
 
 // === impl Effective ===
 
 impl Effective {
-    /// The leaves that one policy has in it, in the order of their paths.
-    pub fn leaves_of(&self, policy: &ObjectKey) -> impl Iterator<Item = (&LeafPath, &Value)> {
-        let own = self
-            .leaves
-            .iter()
-            .filter(move |(_, leaf)| leaf.policy == *policy);
-        own.map(|(path, leaf)| (path, &leaf.value))
+    /// The leaves, in the order of their paths.
+    pub fn leaves(&self) -> impl Iterator<Item = (&LeafPath, &Leaf)> {
+        self.leaves.iter()
+    }
+
+    /// The policies that have a leaf in it.
+    pub fn policies(&self) -> BTreeSet<&ObjectKey> {
+        self.leaves.values().map(|leaf| &leaf.policy).collect()
     }
 }
 
@@ -55,14 +60,14 @@ impl Effective {
 ///
 /// A policy without a usable strategy takes no part.
 pub fn effective(levels: &[Vec<Arc<Policy>>]) -> Effective {
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<&Piece> = Vec::new();
     for level in levels {
         pieces.extend(level_pieces(level));
     }
-    let mut acc: Option<BTreeMap<LeafPath, Leaf>> = None;
+    let mut acc: Option<Arc<Leaves>> = None;
     for piece in pieces.into_iter().rev() {
         acc = Some(match acc {
-            None => piece.leaves,
+            None => piece.leaves.clone(),
             Some(challenger) => fold(piece, challenger),
         });
     }
@@ -72,19 +77,19 @@ pub fn effective(levels: &[Vec<Arc<Policy>>]) -> Effective {
 
 /// The pieces of one level, the established first. Under None the oldest stands for the level; in the
 /// legacy dialect the oldest wins either way, so defaults come in reverse.
-fn level_pieces(level: &[Arc<Policy>]) -> Vec<Piece> {
+fn level_pieces(level: &[Arc<Policy>]) -> Vec<&Piece> {
     let mut pieces = Vec::new();
     let mut legacy_defaults = Vec::new();
     for policy in level {
         let legacy = policy.profile.strategies.value.legacy;
-        for stanza in policy.strategies.iter().flatten() {
-            if stanza.strategy == Strategy::None && !pieces.is_empty() {
+        for piece in policy.pieces() {
+            if piece.strategy == Strategy::None && !pieces.is_empty() {
                 continue;
             }
-            if legacy && !matches!(stanza.strategy, Strategy::Merge(Direction::Overrides, _)) {
-                legacy_defaults.push(piece(policy, *stanza));
+            if legacy && !matches!(piece.strategy, Strategy::Merge(Direction::Overrides, _)) {
+                legacy_defaults.push(piece);
             } else {
-                pieces.push(piece(policy, *stanza));
+                pieces.push(piece);
             }
         }
     }
@@ -92,59 +97,58 @@ fn level_pieces(level: &[Arc<Policy>]) -> Vec<Piece> {
     pieces
 }
 
+/// The settings of a policy, stanza by stanza.
+pub(super) fn pieces(policy: &Policy) -> Vec<Piece> {
+    let stanzas = policy.strategies.iter().flatten();
+    stanzas.map(|stanza| piece(policy, *stanza)).collect()
+}
+
 fn piece(policy: &Policy, stanza: Stanza) -> Piece {
     let mut leaves = BTreeMap::new();
     let settings = policy.settings(stanza);
     collect(&settings, &mut Vec::new(), &mut |path, value| {
-        let policy = policy.key().clone();
-        leaves.insert(
-            path.to_vec(),
-            Leaf {
-                value: value.clone(),
-                policy,
-            },
-        );
+        let (value, policy) = (value.clone(), policy.key().clone());
+        leaves.insert(path.to_vec(), Leaf { value, policy });
     });
     Piece {
         strategy: stanza.strategy,
-        leaves,
+        leaves: Arc::new(leaves),
     }
 }
 
 /// `f(established, challenger)` by the established policy's strategy.
-fn fold(established: Piece, challenger: BTreeMap<LeafPath, Leaf>) -> BTreeMap<LeafPath, Leaf> {
+fn fold(established: &Piece, challenger: Arc<Leaves>) -> Arc<Leaves> {
+    let own = &established.leaves;
     match established.strategy {
         // The more specific one wins whole.
         Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => {
             if challenger.is_empty() {
-                established.leaves
+                own.clone()
             } else {
                 challenger
             }
         }
         Strategy::Merge(Direction::Overrides, Op::Atomic) => {
-            if established.leaves.is_empty() {
+            if own.is_empty() {
                 challenger
             } else {
-                established.leaves
+                own.clone()
             }
         }
-        Strategy::Merge(Direction::Defaults, _) => patch(established.leaves, challenger),
-        Strategy::Merge(Direction::Overrides, _) => patch(challenger, established.leaves),
+        Strategy::Merge(Direction::Defaults, _) => patch(own, &challenger),
+        Strategy::Merge(Direction::Overrides, _) => patch(&challenger, own),
     }
 }
 
 /// RFC 7386 on leaves: `over` replaces what it meets, and whatever stood below or above it. The cost
-/// is that of `over`, however large both are.
-fn patch(
-    mut under: BTreeMap<LeafPath, Leaf>,
-    over: BTreeMap<LeafPath, Leaf>,
-) -> BTreeMap<LeafPath, Leaf> {
+/// is that of both, not of their product.
+fn patch(under: &Leaves, over: &Leaves) -> Arc<Leaves> {
+    let mut under = under.clone();
     for (path, leaf) in over {
         let below: Vec<LeafPath> = under
             .range(path.clone()..)
             .map(|(found, _)| found)
-            .take_while(|found| found.starts_with(&path))
+            .take_while(|found| found.starts_with(path))
             .cloned()
             .collect();
         // An empty object changes nothing where there is an object already.
@@ -158,9 +162,9 @@ fn patch(
         for length in 0..path.len() {
             under.remove(path.get(..length).unwrap_or_default());
         }
-        under.insert(path, leaf);
+        under.insert(path.clone(), leaf.clone());
     }
-    under
+    Arc::new(under)
 }
 
 /// Visits the leaves of a value; an empty object is a leaf.

@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use super::merge::{Piece, pieces};
 use super::object::{Node, Object, ROUTES};
 use super::profile::{Direction, Op, Profile, Strategy};
 
@@ -28,6 +29,8 @@ pub struct Policy {
     /// How it merges; none when the spec names an unknown or more than one strategy: such a policy
     /// takes part in no merge (GEP-713: an unsupported name is never replaced by the default).
     pub strategies: Option<Vec<Stanza>>,
+    /// Its settings, parsed when a review first asks for them: most policies are never asked.
+    pieces: OnceLock<Vec<Piece>>,
 }
 
 /// One reference to a target.
@@ -96,6 +99,7 @@ impl Policy {
             strategies: settings::stanzas(&spec, &profile).ok(),
             object,
             profile,
+            pieces: OnceLock::new(),
         }
     }
 
@@ -111,6 +115,11 @@ impl Policy {
             path: self.key().path(),
             key: self.key().clone(),
         }
+    }
+
+    /// Its settings, ready to be merged; empty when its strategy cannot be used.
+    pub(super) fn pieces(&self) -> &[Piece] {
+        self.pieces.get_or_init(|| pieces(self))
     }
 
     /// The settings of one stanza: what is left of the spec without targets and strategy.

@@ -6,20 +6,21 @@ use super::ids::{GroupKind, ObjectKey, Place};
 use super::object::{Listener, Node, Object, ParentRef};
 use super::snapshot::Snapshot;
 
-/// One way down to an object: the places where a policy may stand, the least specific first.
+/// The ways down to an object: each list of `above` followed by each of `ends` is one path, the least
+/// specific place first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
-    /// The places; the last ones belong to the object itself.
-    pub places: Vec<Place>,
-    /// How many of `places` stand above the object.
-    pub above: usize,
+pub struct Paths {
+    /// What stands above the object, by the listener that leads to it.
+    pub above: Vec<Vec<Place>>,
+    /// The object itself, and the object with each of its sections.
+    pub ends: Vec<Vec<Place>>,
 }
 
-/// The paths that end in an object and, for each of its sections, in that section.
+/// The paths that end in an object or in a section of it.
 ///
 /// Only parents that are there count. An object without any has one path, from its topmost place
 /// (design 9, ruling 21). Levels are those of design 2.4; one object takes one place (ruling 5).
-pub fn paths(snapshot: &Snapshot, object: &Object) -> Vec<Path> {
+pub fn paths(snapshot: &Snapshot, object: &Object) -> Paths {
     let mut above = match &object.node {
         Node::Gateway { class, .. } => vec![over_gateway(object, class)],
         Node::ListenerSet { parent, .. } => gateway(snapshot, parent)
@@ -34,32 +35,18 @@ pub fn paths(snapshot: &Snapshot, object: &Object) -> Vec<Path> {
     if above.is_empty() {
         above.push(Vec::new());
     }
-    let mut paths: Vec<Path> = above
-        .into_iter()
-        .flat_map(|places| ends(object, places))
-        .collect();
-    paths.dedup();
-    paths
-}
-
-/// The path down to the whole object, and one more for each of its sections.
-fn ends(object: &Object, mut places: Vec<Place>) -> Vec<Path> {
     if !object.key.namespace.is_empty() {
-        push(&mut places, namespace(&object.key.namespace));
+        for places in &mut above {
+            push(places, namespace(&object.key.namespace));
+        }
     }
-    let above = places.len();
-    push(&mut places, object.key.whole());
-    let whole = Path { places, above };
-    let sections = object
-        .sections()
-        .unwrap_or_default()
-        .into_iter()
-        .map(|name| {
-            let mut path = whole.clone();
-            push(&mut path.places, object.key.section(name.clone()));
-            path
-        });
-    std::iter::once(whole.clone()).chain(sections).collect()
+    let whole = object.key.whole();
+    let sections = object.sections().unwrap_or_default().into_iter();
+    let sections = sections.map(|name| vec![whole.clone(), object.key.section(name.clone())]);
+    let ends = std::iter::once(vec![whole.clone()])
+        .chain(sections)
+        .collect();
+    Paths { above, ends }
 }
 
 /// Appends a place unless the path has it: a Namespace that holds both the Gateway and the route
