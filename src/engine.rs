@@ -6,6 +6,7 @@ pub mod disclosure;
 pub mod finding;
 pub mod ids;
 pub mod merge;
+pub mod mutate;
 pub mod object;
 pub mod policy;
 pub mod profile;

@@ -1,5 +1,7 @@
 //! What a review came to: findings in order, and the lines that are said of them.
 
+use json_patch::Patch;
+
 use super::finding::{Code, Finding, Severity};
 use super::ids::ObjectKey;
 use super::review::{Evidence, Reading};
@@ -16,6 +18,8 @@ const MAX_TOTAL: usize = 2_000;
 pub struct Verdict {
     /// Everything found, in the order in which it is said.
     pub findings: Vec<Finding>,
+    /// What to change in the object; empty unless the mutating endpoint was asked.
+    pub patch: Patch,
     confirmed: bool,
 }
 
@@ -48,7 +52,16 @@ impl Verdict {
         findings.dedup();
         Self {
             findings,
+            patch: Patch::default(),
             confirmed: !matches!(evidence, Evidence::Cached),
+        }
+    }
+
+    /// Says nothing and changes the object.
+    pub fn patching(patch: Patch) -> Self {
+        Self {
+            patch,
+            ..Self::default()
         }
     }
 

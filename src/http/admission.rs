@@ -12,6 +12,7 @@ use super::envelope::{Envelope, Malformed};
 use crate::engine::disclosure::{Subject, conceal, told_of};
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
+use crate::engine::mutate::mutate;
 use crate::engine::object::Object;
 use crate::engine::review::{Evidence, Reading, Request, review};
 use crate::engine::snapshot::{Change, Snapshot};
@@ -59,7 +60,7 @@ pub struct App {
 pub enum Endpoint {
     /// Refusals and warnings.
     Validate,
-    /// Patches; none are made yet.
+    /// Patches.
     Mutate,
 }
 
@@ -276,10 +277,12 @@ fn verdict(
     endpoint: Endpoint,
     envelope: &Envelope<'_>,
 ) -> Verdict {
-    if endpoint == Endpoint::Mutate {
-        return Verdict::default();
-    }
     match envelope.request() {
+        Ok(request) if endpoint == Endpoint::Mutate => {
+            Verdict::patching(mutate(snapshot, &request))
+        }
+        // The validating endpoint is asked too; one answer to what cannot be understood is enough.
+        Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),
         Ok(request) => judge(snapshot, &request, evidence),
         Err(why) => {
             let object = ObjectKey::new(envelope.gk(), envelope.namespace(), envelope.name());

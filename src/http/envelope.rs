@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -246,6 +248,11 @@ impl<'a> Envelope<'a> {
     /// When it cannot be written, which its types do not provide for.
     pub fn answer(&self, verdict: &Verdict) -> serde_json::Result<Vec<u8>> {
         let allowed = verdict.allowed();
+        let patch = if verdict.patch.is_empty() {
+            None
+        } else {
+            Some(BASE64.encode(serde_json::to_vec(&verdict.patch)?))
+        };
         serde_json::to_vec(&Answer {
             api_version: API_VERSION,
             kind: KIND,
@@ -253,6 +260,9 @@ impl<'a> Envelope<'a> {
                 uid: &self.uid,
                 allowed,
                 status: (!allowed).then(|| self.refusal(verdict)),
+                // One without the other is an error to the API server.
+                patch_type: patch.is_some().then_some("JSONPatch"),
+                patch,
                 warnings: verdict.warnings(),
                 audit_annotations: annotations(verdict),
             },
@@ -331,6 +341,10 @@ struct Response<'a> {
     allowed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<Refusal<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -368,5 +382,35 @@ impl From<Cause> for WireCause {
             message: cause.message,
             field: cause.field,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Envelope;
+    use crate::engine::verdict::Verdict;
+
+    fn answer(patch: Value) -> Value {
+        let body = br#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u"}}"#;
+        let verdict = Verdict::patching(serde_json::from_value(patch).unwrap());
+        let bytes = Envelope::parse(body).unwrap().answer(&verdict).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_patch_is_base64_and_named_as_such() {
+        let answer = answer(json!([{"op": "remove", "path": "/a"}]));
+        assert_eq!(answer["response"]["patchType"], "JSONPatch");
+        // `[{"op":"remove","path":"/a"}]`
+        let patch = "W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL2EifV0=";
+        assert_eq!(answer["response"]["patch"], patch);
+    }
+
+    #[test]
+    fn an_empty_patch_is_left_out_with_its_type() {
+        let answer = answer(json!([]));
+        assert_eq!(answer["response"], json!({"uid": "u", "allowed": true}));
     }
 }
