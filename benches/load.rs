@@ -163,7 +163,8 @@ fn state(setup: &Setup) -> Snapshot {
             "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
             "metadata": {"namespace": "infra", "name": format!("g{i}")},
             "spec": {"gatewayClassName": "c", "listeners": [
-                {"name": "http", "port": 80}, {"name": "https", "port": 443}]},
+                {"name": "http", "port": 80, "allowedRoutes": {"namespaces": {"from": "All"}}},
+                {"name": "https", "port": 443, "allowedRoutes": {"namespaces": {"from": "All"}}}]},
         }));
     }
     values.extend((0..setup.routes).map(route));

@@ -2,15 +2,22 @@
 
 pub mod affected;
 pub mod attach;
+pub mod conditions;
 pub mod disclosure;
+pub mod effective;
 pub mod finding;
+pub mod grants;
 pub mod ids;
+pub mod impact;
+pub mod level;
 pub mod merge;
 pub mod mutate;
 pub mod object;
 pub mod policy;
 pub mod profile;
 pub mod review;
+pub mod section;
+pub mod selector;
 pub mod snapshot;
 pub mod topology;
 pub mod validate;

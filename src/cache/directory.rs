@@ -235,8 +235,12 @@ impl Loaded {
                 created: Some(created),
                 ..Meta::default()
             };
-            let node = Node::Other { spec: None };
-            self.objects.push(Object { key, meta, node });
+            self.objects.push(Object {
+                key,
+                meta,
+                node: Node::Other,
+                spec: None,
+            });
         }
     }
 

@@ -108,6 +108,7 @@ impl RawObject {
                 .collect(),
             created: meta.creation_timestamp.as_ref().map(|time| time.0),
             deleting: meta.deletion_timestamp.is_some(),
+            generation: meta.generation,
         }
     }
 

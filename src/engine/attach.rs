@@ -1,64 +1,125 @@
-//! Which policies stand at a place.
+//! Which policies stand at an object, and why others that name it do not.
 
 use std::sync::Arc;
 
-use super::ids::{ObjectKey, Place};
-use super::object::Meta;
-use super::policy::{Policy, Select, TargetRef, is_cluster_scoped};
+use super::grants::granted;
+use super::ids::ObjectKey;
+use super::object::Node;
+use super::policy::{Policy, TargetRef, is_cluster_scoped};
+use super::profile::CrossNamespace;
+use super::profile::file::SectionNaming;
+use super::section;
 use super::snapshot::Snapshot;
 
-/// Policies attached at this place itself, the established first (oldest, then `namespace/name`).
-///
-/// A policy of a namespace attaches to objects of that namespace only, to its own Namespace, and to
-/// cluster-scoped kinds that its profile names; what needs a grant is not attached (ruling 16).
-pub fn attached(snapshot: &Snapshot, place: &Place) -> Vec<Arc<Policy>> {
-    let by_name = snapshot.naming(&place.object);
-    let by_label = snapshot.selecting(&place.object.gk);
-    let mut found: Vec<Arc<Policy>> = by_name
-        .chain(by_label)
-        .filter(|policy| {
-            policy
-                .targets
-                .iter()
-                .any(|t| names(snapshot, policy, t, place))
-        })
-        .cloned()
-        .collect();
-    found.sort_by_cached_key(|policy| policy.precedence());
-    found.dedup_by(|a, b| a.key() == b.key());
+/// A policy that stands at an object or at a section of it.
+#[derive(Clone, Debug)]
+pub struct Stand {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// The section, by its label.
+    pub section: Option<Arc<str>>,
+    /// It acts on requests from its own namespace alone (ruling 22).
+    pub consumer: bool,
+}
+
+/// Whether a policy may attach to an object of another namespace or scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Yes.
+    Free,
+    /// Yes, for requests from its own namespace.
+    Consumer,
+    /// Only with a `ReferenceGrant`, and none covers it.
+    NotGranted,
+    /// The kind stays in its own namespace.
+    Forbidden,
+    /// The policy has a namespace and the object has none.
+    ClusterScoped,
+}
+
+/// Policies that stand at an object and its sections: by kind, the established first (oldest, then
+/// `namespace/name`). What may not reach it, or names a section that is not there, is not attached
+/// (rulings 16 and 34). Policies without a usable strategy take no part in anything.
+pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
+    let object = snapshot.get(key);
+    let labels = object.map(|object| &object.meta.labels);
+    let mut found: Vec<Stand> = Vec::new();
+    for policy in snapshot.standing(key) {
+        if policy.strategies.is_none() {
+            continue;
+        }
+        let own = &policy.key().namespace;
+        for target in policy
+            .targets
+            .iter()
+            .filter(|t| t.matches(own, key, labels))
+        {
+            let consumer = match reach(snapshot, policy, target, key) {
+                Reach::Free => false,
+                Reach::Consumer => true,
+                Reach::NotGranted | Reach::Forbidden | Reach::ClusterScoped => continue,
+            };
+            let section = match (&target.section, object) {
+                (None, _) => None,
+                (Some(name), Some(object)) if has_sections(&object.node) => {
+                    let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+                    let Some(label) = section::resolve(object, name, indexed) else {
+                        continue;
+                    };
+                    Some(label)
+                }
+                (Some(name), _) => Some(name.clone()),
+            };
+            found.push(Stand {
+                policy: policy.clone(),
+                section,
+                consumer,
+            });
+        }
+    }
+    // Those that select come after those that name.
+    found.sort_by_cached_key(|s| {
+        (
+            s.policy.key().gk.clone(),
+            s.policy.precedence(),
+            s.section.clone(),
+        )
+    });
+    found.dedup_by(|a, b| a.policy.key() == b.policy.key() && a.section == b.section);
     found
 }
 
-/// Whether one target of a policy is this place.
-fn names(snapshot: &Snapshot, policy: &Policy, target: &TargetRef, place: &Place) -> bool {
-    let object = &place.object;
-    target.gk == object.gk
-        && target.section == place.section
-        && in_reach(policy, object)
-        && match &target.select {
-            Select::Name(name) => *name == object.name,
-            Select::Labels(labels) => snapshot
-                .get(object)
-                .is_some_and(|found| has_labels(&found.meta, labels)),
-        }
+fn has_sections(node: &Node) -> bool {
+    !matches!(node, Node::Other)
 }
 
-/// Whether a policy may attach to an object at all, by their scopes.
-pub fn in_reach(policy: &Policy, object: &ObjectKey) -> bool {
+/// Whether a policy may attach to what a target of it names.
+pub fn reach(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &TargetRef,
+    object: &ObjectKey,
+) -> Reach {
     let own = &policy.key().namespace;
-    if own.is_empty() {
-        return true;
+    if own.is_empty() || object.namespace == *own {
+        return Reach::Free;
     }
     if is_cluster_scoped(&object.gk) {
         let own_namespace = object.gk.is_core("Namespace") && object.name == *own;
-        own_namespace || policy.profile.allows_explicitly(&object.gk)
-    } else {
-        object.namespace == *own
+        return if own_namespace || policy.profile.allows_explicitly(&object.gk) {
+            Reach::Free
+        } else {
+            Reach::ClusterScoped
+        };
     }
-}
-
-fn has_labels(meta: &Meta, wanted: &std::collections::BTreeMap<Arc<str>, Arc<str>>) -> bool {
-    wanted
-        .iter()
-        .all(|(key, value)| meta.labels.get(key) == Some(value))
+    if target.namespace.is_none() {
+        return Reach::Forbidden;
+    }
+    match policy.profile.cross_namespace.value {
+        CrossNamespace::Forbidden => Reach::Forbidden,
+        CrossNamespace::Any => Reach::Free,
+        CrossNamespace::Consumer => Reach::Consumer,
+        CrossNamespace::Grant if granted(snapshot, &policy.key().gk, own, object) => Reach::Free,
+        CrossNamespace::Grant => Reach::NotGranted,
+    }
 }

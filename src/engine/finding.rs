@@ -14,12 +14,38 @@ pub enum Code {
     SectionUnknown,
     /// The target kind has no sections, or the policy kind does not take them.
     SectionUnsupported,
+    /// Two sections of that name.
+    SectionAmbiguous,
     /// No target where the kind needs one; kind or name empty.
     TargetMissingRef,
+    /// The same target twice.
+    TargetDuplicate,
+    /// More targets than allowed.
+    TargetLimit,
     /// A version in `group`.
     TargetGroupVersioned,
     /// No such object now.
     TargetNotFound,
+    /// `namespace` on a kind that stays local.
+    TargetNamespaceForbidden,
+    /// No `ReferenceGrant` covers it.
+    TargetNotGranted,
+    /// A namespaced policy on a cluster-scoped object.
+    TargetClusterScoped,
+    /// A kind in the wrong case, or `core` for the empty group.
+    TargetSpelling,
+    /// A selector that selects no object now.
+    TargetSelectsNothing,
+    /// The same field of the same target with another value (the older dialect).
+    FieldConflict,
+    /// Another policy has the same target and section for itself.
+    Conflicted,
+    /// Other policies win everywhere.
+    Overridden,
+    /// Other policies win somewhere.
+    PartlyOverridden,
+    /// What this policy acts on beyond its declared target.
+    Affects,
     /// A policy that acts on this object.
     AffectedBy,
     /// Could not be checked now, and why.
@@ -115,43 +141,66 @@ impl Finding {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 22] = [
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
         Self::SectionUnsupported,
+        Self::SectionAmbiguous,
         Self::TargetMissingRef,
+        Self::TargetDuplicate,
+        Self::TargetLimit,
         Self::TargetGroupVersioned,
         Self::TargetNotFound,
+        Self::TargetNamespaceForbidden,
+        Self::TargetNotGranted,
+        Self::TargetClusterScoped,
+        Self::TargetSpelling,
+        Self::TargetSelectsNothing,
+        Self::FieldConflict,
+        Self::Conflicted,
+        Self::Overridden,
+        Self::PartlyOverridden,
+        Self::Affects,
         Self::AffectedBy,
         Self::Unverified,
     ];
 
     /// The name in messages, metrics and JSON.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::StrategyUnsupported => "strategy-unsupported",
-            Self::StrategyMultiple => "strategy-multiple",
-            Self::SectionUnknown => "section-unknown",
-            Self::SectionUnsupported => "section-unsupported",
-            Self::TargetMissingRef => "target-missing-ref",
-            Self::TargetGroupVersioned => "target-group-versioned",
-            Self::TargetNotFound => "target-not-found",
-            Self::AffectedBy => "affected-by",
-            Self::Unverified => "unverified",
-        }
+        self.facts().0
     }
 
     /// Severity where nothing else is configured (design section 4).
     pub fn default_severity(self) -> Severity {
+        self.facts().1
+    }
+
+    fn facts(self) -> (&'static str, Severity) {
+        use Severity::{Deny, Warn};
         match self {
-            Self::StrategyUnsupported
-            | Self::StrategyMultiple
-            | Self::SectionUnknown
-            | Self::SectionUnsupported
-            | Self::TargetMissingRef
-            | Self::TargetGroupVersioned => Severity::Deny,
-            Self::TargetNotFound | Self::AffectedBy | Self::Unverified => Severity::Warn,
+            Self::StrategyUnsupported => ("strategy-unsupported", Deny),
+            Self::StrategyMultiple => ("strategy-multiple", Deny),
+            Self::SectionUnknown => ("section-unknown", Deny),
+            Self::SectionUnsupported => ("section-unsupported", Deny),
+            Self::SectionAmbiguous => ("section-ambiguous", Warn),
+            Self::TargetMissingRef => ("target-missing-ref", Deny),
+            Self::TargetDuplicate => ("target-duplicate", Deny),
+            Self::TargetLimit => ("target-limit", Deny),
+            Self::TargetGroupVersioned => ("target-group-versioned", Deny),
+            Self::TargetNotFound => ("target-not-found", Warn),
+            Self::TargetNamespaceForbidden => ("target-namespace-forbidden", Deny),
+            Self::TargetNotGranted => ("target-not-granted", Warn),
+            Self::TargetClusterScoped => ("target-cluster-scoped", Warn),
+            Self::TargetSpelling => ("target-spelling", Warn),
+            Self::TargetSelectsNothing => ("target-selects-nothing", Warn),
+            Self::FieldConflict => ("field-conflict", Warn),
+            Self::Conflicted => ("conflicted", Warn),
+            Self::Overridden => ("overridden", Warn),
+            Self::PartlyOverridden => ("partly-overridden", Warn),
+            Self::Affects => ("affects", Warn),
+            Self::AffectedBy => ("affected-by", Warn),
+            Self::Unverified => ("unverified", Warn),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Names of things: kinds, objects, and the sections of objects.
 
+use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
 
 /// The API group of Gateway API.
 pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
@@ -18,15 +21,31 @@ pub struct GroupKind {
 }
 
 /// An object. Cluster-scoped objects have an empty namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ObjectKey {
+///
+/// Keys are copied and looked up far more often than made: a copy is one count, and the hash is
+/// taken once. It is seeded for each process, because names come from users.
+#[derive(Clone)]
+pub struct ObjectKey(Arc<KeyParts>);
+
+/// The parts of an [`ObjectKey`].
+#[derive(Debug)]
+pub struct KeyParts {
     /// What it is.
     pub gk: GroupKind,
     /// Its namespace; empty when cluster-scoped.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
+    hash: u64,
 }
+
+/// Maps by [`ObjectKey`] take the hash that the key has already.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByKey;
+
+/// The hasher of [`ByKey`].
+#[derive(Debug, Default)]
+pub struct Taken(u64);
 
 /// An object, or one named section of it. The owner is part of the identity: listener `http` of a
 /// Gateway is not listener `http` of a `ListenerSet` of the same name.
@@ -91,11 +110,15 @@ impl fmt::Display for GroupKind {
 impl ObjectKey {
     /// An object's key.
     pub fn new(gk: GroupKind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
-        Self {
+        static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        let (namespace, name) = (namespace.into(), name.into());
+        let hash = SEED.hash_one((&gk, &namespace, &name));
+        Self(Arc::new(KeyParts {
             gk,
-            namespace: namespace.into(),
-            name: name.into(),
-        }
+            namespace,
+            name,
+            hash,
+        }))
     }
 
     /// The whole object as a place.
@@ -121,6 +144,80 @@ impl ObjectKey {
         } else {
             format!("{}/{}", self.namespace, self.name)
         }
+    }
+}
+
+impl Deref for ObjectKey {
+    type Target = KeyParts;
+
+    fn deref(&self) -> &KeyParts {
+        &self.0
+    }
+}
+
+impl PartialEq for ObjectKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.hash == other.hash
+                && self.name == other.name
+                && self.namespace == other.namespace
+                && self.gk == other.gk)
+    }
+}
+
+impl Eq for ObjectKey {}
+
+impl Hash for ObjectKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Ord for ObjectKey {
+    /// By kind, namespace and name.
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        (&self.gk, &self.namespace, &self.name).cmp(&(&other.gk, &other.namespace, &other.name))
+    }
+}
+
+impl PartialOrd for ObjectKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+// === impl ByKey ===
+
+impl BuildHasher for ByKey {
+    type Hasher = Taken;
+
+    fn build_hasher(&self) -> Taken {
+        Taken::default()
+    }
+}
+
+impl Hasher for Taken {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 

@@ -4,180 +4,290 @@
 //! the next higher policy, whose strategy decides. So an override at the top wins over everything
 //! below it, as GEP-713's order of precedence demands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::ids::ObjectKey;
 use super::policy::{Policy, Stanza};
-use super::profile::{Direction, Op, Strategy};
+use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategies, Strategy, With};
 
-/// A leaf of a spec: its path, as keys.
-pub type LeafPath = Vec<String>;
+mod fate;
+mod tree;
 
-/// Leaves by path.
-type Leaves = BTreeMap<LeafPath, Leaf>;
+pub use fate::{Fate, fate, field_conflicts};
+pub use tree::{Leaf, LeafPath};
+use tree::{Tree, Units};
 
-/// What is in force on one path, leaf by leaf.
+/// What is in force on one path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effective {
-    leaves: Arc<Leaves>,
-}
-
-/// A value and the policy that it came from. A `null` that removes something stays as a leaf.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Leaf {
-    /// The value: a scalar, a list, or an empty object.
-    pub value: Value,
-    /// The policy.
-    pub policy: ObjectKey,
+    result: Option<Merged>,
 }
 
 /// One policy's settings under one strategy, ready to be folded.
 #[derive(Clone, Debug)]
 pub struct Piece {
     strategy: Strategy,
-    leaves: Arc<Leaves>,
+    tree: Arc<Tree>,
+    policy: ObjectKey,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Merged {
+    /// Settings, leaf by leaf.
+    Settings(Arc<Tree>),
+    /// Merged by rules of the kind that the engine does not know: named, not computed.
+    Opaque(BTreeSet<ObjectKey>),
 }
 
 // === impl Effective ===
 
 impl Effective {
-    /// The leaves, in the order of their paths.
-    pub fn leaves(&self) -> impl Iterator<Item = (&LeafPath, &Leaf)> {
-        self.leaves.iter()
+    /// The leaves, in the order of their paths; those that remove something have the value `null`.
+    pub fn leaves(&self) -> Vec<(LeafPath, &Leaf)> {
+        let mut found = Vec::new();
+        if let Some(Merged::Settings(tree)) = &self.result {
+            let mut keep = |path: &LeafPath, leaf| found.push((path.clone(), leaf));
+            tree.visit(&mut Vec::new(), &mut keep);
+        }
+        found
     }
 
-    /// The policies that have a leaf in it.
-    pub fn policies(&self) -> BTreeSet<&ObjectKey> {
-        self.leaves.values().map(|leaf| &leaf.policy).collect()
+    /// The policies that take part in it: all that have a leaf in it.
+    pub fn policies(&self) -> BTreeSet<ObjectKey> {
+        match &self.result {
+            None => BTreeSet::new(),
+            Some(Merged::Opaque(policies)) => policies.clone(),
+            Some(Merged::Settings(tree)) => policies(tree),
+        }
     }
+
+    /// Whether it was merged by rules that only the kind's own controller knows.
+    pub fn is_opaque(&self) -> bool {
+        matches!(self.result, Some(Merged::Opaque(_)))
+    }
+
+    /// The settings as JSON, and where each came from by JSON pointer; what was removed has a source
+    /// and no value. None when it is opaque.
+    pub fn spec(&self) -> Option<(Value, Vec<(String, Leaf)>)> {
+        let mut sources = Vec::new();
+        let value = match &self.result {
+            Some(Merged::Opaque(_)) => return None,
+            Some(Merged::Settings(tree)) => {
+                let mut keep = |pointer: &str, leaf: &Leaf| {
+                    sources.push((pointer.to_owned(), leaf.clone()));
+                };
+                tree.json("", &mut keep)
+            }
+            None => None,
+        };
+        Some((
+            value.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+            sources,
+        ))
+    }
+
+    /// Whether the settings are the same, wherever they came from.
+    pub fn same_settings(&self, other: &Self) -> bool {
+        match (self.spec(), other.spec()) {
+            (Some((a, _)), Some((b, _))) => a == b,
+            (None, None) => self.policies() == other.policies(),
+            _ => false,
+        }
+    }
+}
+
+/// The policies in force in a result, the target itself left out.
+pub fn in_place(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
+    let given = |leaf: &Leaf| leaf.strategy.is_some().then(|| leaf.policy.clone());
+    let policies: BTreeSet<ObjectKey> = match &effective.result {
+        Some(Merged::Settings(tree)) => {
+            let mut found = BTreeSet::new();
+            tree.visit(&mut Vec::new(), &mut |_, leaf| found.extend(given(leaf)));
+            found
+        }
+        Some(Merged::Opaque(policies)) => policies.clone(),
+        None => BTreeSet::new(),
+    };
+    policies.into_iter()
+}
+
+fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
+    let mut found = BTreeSet::new();
+    tree.visit(&mut Vec::new(), &mut |_, leaf| {
+        found.insert(leaf.policy.clone());
+    });
+    found
 }
 
 /// Folds the policies of one kind along a path; `levels` from the least to the most specific, each
-/// with the established policy first.
-///
-/// A policy without a usable strategy takes no part.
-pub fn effective(levels: &[Vec<Arc<Policy>>]) -> Effective {
+/// with the established policy first. `own` is what the target itself sets of the fields that the
+/// kind controls: it stands between overrides and defaults.
+pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> Effective {
+    let strategies = &profile.strategies.value;
     let mut pieces: Vec<&Piece> = Vec::new();
     for level in levels {
-        pieces.extend(level_pieces(level));
+        pieces.extend(level_pieces(profile, level));
     }
-    let mut acc: Option<Arc<Leaves>> = None;
-    for piece in pieces.into_iter().rev() {
-        acc = Some(match acc {
-            None => piece.leaves.clone(),
-            Some(challenger) => fold(piece, challenger),
+    let mut result = own.map(|own| Merged::Settings(own.0.clone()));
+    let mut below: Option<&Piece> = None;
+    for (merged, piece) in pieces.into_iter().rev().enumerate() {
+        let from_below = strategies.dictated_by == DictatedBy::Challenger;
+        if from_below && strategies.with == With::NearestParent && merged > 1 {
+            break;
+        }
+        let by = match below {
+            Some(below) if from_below => below.strategy,
+            _ => piece.strategy,
+        };
+        result = Some(match result {
+            None => Merged::Settings(piece.tree.clone()),
+            Some(challenger) => fold(strategies, by, piece, challenger),
         });
+        below = Some(piece);
     }
-    let leaves = acc.unwrap_or_default();
-    Effective { leaves }
+    Effective { result }
 }
 
-/// The pieces of one level, the established first. Under None the oldest stands for the level; in the
-/// legacy dialect the oldest wins either way, so defaults come in reverse.
-fn level_pieces(level: &[Arc<Policy>]) -> Vec<&Piece> {
-    let mut pieces = Vec::new();
-    let mut legacy_defaults = Vec::new();
-    for policy in level {
-        let legacy = policy.profile.strategies.value.legacy;
-        for piece in policy.pieces() {
-            if piece.strategy == Strategy::None && !pieces.is_empty() {
-                continue;
-            }
-            if legacy && !matches!(piece.strategy, Strategy::Merge(Direction::Overrides, _)) {
-                legacy_defaults.push(piece);
-            } else {
-                pieces.push(piece);
+/// What a target itself sets of the fields that policies of a kind control.
+#[derive(Clone, Debug)]
+pub struct Own(Arc<Tree>);
+
+impl Own {
+    /// Settings of the target; absent, null and empty lists and maps are unset (ruling 18).
+    pub fn new(target: &ObjectKey, settings: Vec<(&[String], Value)>) -> Option<Self> {
+        let leaf = |value: &Value| Leaf {
+            value: Arc::new(value.clone()),
+            policy: target.clone(),
+            strategy: None,
+        };
+        let mut spec = Value::Object(serde_json::Map::new());
+        for (path, value) in settings {
+            let unset = match &value {
+                Value::Null => true,
+                Value::Array(items) => items.is_empty(),
+                Value::Object(map) => map.is_empty(),
+                _ => false,
+            };
+            if !unset {
+                put(&mut spec, path, value);
             }
         }
+        let tree = Tree::read(&spec, &std::collections::BTreeMap::new(), &leaf);
+        (!tree.is_empty()).then(|| Self(Arc::new(tree)))
     }
-    pieces.extend(legacy_defaults.into_iter().rev());
+}
+
+fn put(at: &mut Value, path: &[String], value: Value) {
+    match (path.split_first(), at) {
+        (None, at) => *at = value,
+        (Some((key, rest)), Value::Object(map)) => {
+            let below = map
+                .entry(key.clone())
+                .or_insert_with(|| Value::Object(serde_json::Map::new()));
+            put(below, rest, value);
+        }
+        (Some(_), _) => {}
+    }
+}
+
+/// The pieces of one level, the established first. Where the oldest or the newest wins it stands for
+/// the level; in the older dialect the oldest wins field by field, so its defaults come last.
+fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<&'a Piece> {
+    if profile.strategies.value.legacy {
+        let of = |wanted: bool| {
+            let pieces = level.iter().flat_map(|policy| policy.pieces());
+            pieces.filter(move |piece| piece.is_override() == wanted)
+        };
+        let defaults: Vec<&Piece> = of(false).collect();
+        return of(true).chain(defaults.into_iter().rev()).collect();
+    }
+    let winner = match profile.same_target.value {
+        SameTarget::Merge => return merging(level),
+        SameTarget::OldestWins => level.first(),
+        SameTarget::NewestWins => level.last(),
+    };
+    winner
+        .into_iter()
+        .flat_map(|policy| policy.pieces())
+        .collect()
+}
+
+/// All of a level, but of those with strategy None the oldest alone.
+fn merging(level: &[Arc<Policy>]) -> Vec<&Piece> {
+    let mut pieces: Vec<&Piece> = Vec::new();
+    for piece in level.iter().flat_map(|policy| policy.pieces()) {
+        if piece.strategy != Strategy::None || pieces.is_empty() {
+            pieces.push(piece);
+        }
+    }
     pieces
 }
 
-/// The settings of a policy, stanza by stanza.
+// === impl Piece ===
+
+impl Piece {
+    fn is_override(&self) -> bool {
+        matches!(self.strategy, Strategy::Merge(Direction::Overrides, _))
+    }
+}
+
+/// The settings of a policy, stanza by stanza; stanzas without settings are left out.
 pub(super) fn pieces(policy: &Policy) -> Vec<Piece> {
     let stanzas = policy.strategies.iter().flatten();
-    stanzas.map(|stanza| piece(policy, *stanza)).collect()
+    let pieces = stanzas.map(|stanza| piece(policy, *stanza));
+    pieces.filter(|piece| !piece.tree.is_empty()).collect()
 }
 
 fn piece(policy: &Policy, stanza: Stanza) -> Piece {
-    let mut leaves = BTreeMap::new();
+    let leaf = |value: &Value| Leaf {
+        value: Arc::new(value.clone()),
+        policy: policy.key().clone(),
+        strategy: Some(stanza.strategy),
+    };
     let settings = policy.settings(stanza);
-    collect(&settings, &mut Vec::new(), &mut |path, value| {
-        let (value, policy) = (value.clone(), policy.key().clone());
-        leaves.insert(path.to_vec(), Leaf { value, policy });
-    });
+    let list_keys = &policy.profile.strategies.value.list_keys;
     Piece {
         strategy: stanza.strategy,
-        leaves: Arc::new(leaves),
+        tree: Arc::new(Tree::read(&settings, list_keys, &leaf)),
+        policy: policy.key().clone(),
     }
 }
 
-/// `f(established, challenger)` by the established policy's strategy.
-fn fold(established: &Piece, challenger: Arc<Leaves>) -> Arc<Leaves> {
-    let own = &established.leaves;
-    match established.strategy {
+/// `f(established, challenger)` by the strategy of the one who dictates.
+fn fold(strategies: &Strategies, by: Strategy, established: &Piece, challenger: Merged) -> Merged {
+    let own = &established.tree;
+    let (direction, op) = match by {
         // The more specific one wins whole.
-        Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => {
-            if challenger.is_empty() {
-                own.clone()
-            } else {
-                challenger
-            }
+        Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger,
+        Strategy::Merge(Direction::Overrides, Op::Atomic) => return Merged::Settings(own.clone()),
+        Strategy::Merge(direction, op) => (direction, op),
+    };
+    let below = match challenger {
+        Merged::Settings(below) if op != Op::Custom => below,
+        Merged::Settings(below) => {
+            let mut both = policies(&below);
+            both.insert(established.policy.clone());
+            return Merged::Opaque(both);
         }
-        Strategy::Merge(Direction::Overrides, Op::Atomic) => {
-            if own.is_empty() {
-                challenger
-            } else {
-                own.clone()
-            }
+        Merged::Opaque(mut both) => {
+            both.insert(established.policy.clone());
+            return Merged::Opaque(both);
         }
-        Strategy::Merge(Direction::Defaults, _) => patch(own, &challenger),
-        Strategy::Merge(Direction::Overrides, _) => patch(&challenger, own),
-    }
-}
-
-/// RFC 7386 on leaves: `over` replaces what it meets, and whatever stood below or above it. The cost
-/// is that of both, not of their product.
-fn patch(under: &Leaves, over: &Leaves) -> Arc<Leaves> {
-    let mut under = under.clone();
-    for (path, leaf) in over {
-        let below: Vec<LeafPath> = under
-            .range(path.clone()..)
-            .map(|(found, _)| found)
-            .take_while(|found| found.starts_with(path))
-            .cloned()
-            .collect();
-        // An empty object changes nothing where there is an object already.
-        let is_object = below.iter().any(|found| found.len() > path.len());
-        if is_object && leaf.value == Value::Object(Map::new()) {
-            continue;
-        }
-        for found in below {
-            under.remove(&found);
-        }
-        for length in 0..path.len() {
-            under.remove(path.get(..length).unwrap_or_default());
-        }
-        under.insert(path.clone(), leaf.clone());
-    }
-    Arc::new(under)
-}
-
-/// Visits the leaves of a value; an empty object is a leaf.
-fn collect(value: &Value, path: &mut LeafPath, found: &mut impl FnMut(&[String], &Value)) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (key, value) in map {
-                path.push(key.clone());
-                collect(value, path, found);
-                path.pop();
-            }
-        }
-        Value::Object(map) if path.is_empty() && map == &Map::new() => {}
-        value => found(path, value),
-    }
+    };
+    let units = match op {
+        Op::ByKey if strategies.units.is_empty() => Units::Entries,
+        Op::ByKey => Units::Paths(&strategies.units),
+        _ if strategies.legacy => Units::Paths(&strategies.maps),
+        _ => Units::Fields,
+    };
+    let (under, over) = match direction {
+        Direction::Defaults => (own, &below),
+        Direction::Overrides => (&below, own),
+    };
+    let mut merged = (**under).clone();
+    merged.patch(over, units);
+    Merged::Settings(Arc::new(merged))
 }

@@ -2,15 +2,18 @@
 //!
 //! Nodes are small on purpose; what is not needed to follow attachment is dropped at this border.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::ids::{GroupKind, ObjectKey};
+use super::selector::{Labels, Selector};
 
+mod crd;
 mod json;
+
+pub use crd::Crd;
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -23,11 +26,13 @@ pub struct Meta {
     /// Name; empty on a CREATE with `generateName`.
     pub name: Arc<str>,
     /// Labels.
-    pub labels: BTreeMap<Arc<str>, Arc<str>>,
+    pub labels: Labels,
     /// When it was created; none while a CREATE is under way.
     pub created: Option<Timestamp>,
     /// Whether it is being deleted.
     pub deleting: bool,
+    /// `metadata.generation`; conditions say which one they saw.
+    pub generation: Option<i64>,
 }
 
 /// An object as it arrives: metadata parsed, spec still JSON.
@@ -48,6 +53,8 @@ pub struct Object {
     pub meta: Meta,
     /// What it is.
     pub node: Node,
+    /// Its whole `spec`. A snapshot keeps it only of kinds in which policies control fields.
+    pub spec: Option<Arc<RawValue>>,
 }
 
 /// The part of an object that depends on its kind.
@@ -64,6 +71,8 @@ pub enum Node {
         class: Arc<str>,
         /// Listeners in the order of the spec.
         listeners: Vec<Listener>,
+        /// Whose `ListenerSets` may join (`spec.allowedListeners`); nobody's where it is not said.
+        sets: From,
     },
     /// A set of listeners that joins a Gateway.
     ListenerSet {
@@ -83,16 +92,21 @@ pub enum Node {
     },
     /// A Service.
     Service {
-        /// Names of its ports; unnamed ports are left out.
-        ports: Vec<Arc<str>>,
+        /// Its ports in the order of the spec.
+        ports: Vec<Port>,
+    },
+    /// Leave for objects of other namespaces to refer to objects of this one.
+    ReferenceGrant {
+        /// Who may refer.
+        from: Vec<GrantFrom>,
+        /// To what.
+        to: Vec<GrantTo>,
     },
     /// A custom resource definition.
     Crd(Arc<Crd>),
-    /// Anything else: Namespaces, policies, backends of other kinds. The spec is kept as it came.
-    Other {
-        /// `spec`; policies are read from it by their profile.
-        spec: Option<Arc<RawValue>>,
-    },
+    /// Anything else: Namespaces, policies, backends of other kinds. The spec is kept as it came:
+    /// policies are read from it by their profile.
+    Other,
 }
 
 /// A listener of a Gateway or `ListenerSet`.
@@ -102,8 +116,28 @@ pub struct Listener {
     pub name: Arc<str>,
     /// Its port.
     pub port: u16,
+    /// Its protocol; it says which kinds of routes fit.
+    pub protocol: Arc<str>,
     /// Its hostname, if it has one.
     pub hostname: Option<Arc<str>>,
+    /// Namespaces whose routes may attach.
+    pub routes_from: From,
+    /// Kinds of routes that may attach; those of the protocol where it is empty.
+    pub routes_of: Vec<GroupKind>,
+}
+
+/// Namespaces from which objects may attach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum From {
+    /// The own one.
+    #[default]
+    Same,
+    /// Any.
+    All,
+    /// None.
+    None,
+    /// Those with these labels.
+    Selector(Selector),
 }
 
 /// A rule of a route.
@@ -112,7 +146,43 @@ pub struct Rule {
     /// Its name, the section name; many rules have none.
     pub name: Option<Arc<str>>,
     /// Where it sends requests.
-    pub backends: Vec<ObjectKey>,
+    pub backends: Vec<BackendRef>,
+}
+
+/// A reference to a backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackendRef {
+    /// The backend, namespace filled in.
+    pub object: ObjectKey,
+    /// The port of it.
+    pub port: Option<u16>,
+}
+
+/// A port of a Service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name, the section name; a single port may have none.
+    pub name: Option<Arc<str>>,
+    /// Its number.
+    pub number: u16,
+}
+
+/// One entry of `from` of a `ReferenceGrant`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantFrom {
+    /// The kind that may refer.
+    pub gk: GroupKind,
+    /// Where it stands.
+    pub namespace: Arc<str>,
+}
+
+/// One entry of `to` of a `ReferenceGrant`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantTo {
+    /// The kind that may be referred to.
+    pub gk: GroupKind,
+    /// The one object; all of the kind where it is not said.
+    pub name: Option<Arc<str>>,
 }
 
 /// A reference to a parent.
@@ -124,23 +194,6 @@ pub struct ParentRef {
     pub section: Option<Arc<str>>,
     /// A port of it.
     pub port: Option<u16>,
-}
-
-/// What the engine needs of a custom resource definition.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Crd {
-    /// The kind that it defines.
-    pub gk: GroupKind,
-    /// The name in URLs.
-    pub plural: Arc<str>,
-    /// Whether its objects live in namespaces.
-    pub namespaced: bool,
-    /// Served versions; the stored one first.
-    pub served: Vec<Arc<str>>,
-    /// The value of the label `gateway.networking.k8s.io/policy`.
-    pub policy_label: Option<Arc<str>>,
-    /// The schema of `spec` in the stored version.
-    pub spec_schema: serde_json::Value,
 }
 
 /// Why an object could not be read.
@@ -161,6 +214,7 @@ impl Object {
             key: ObjectKey::new(gk.clone(), meta.namespace.clone(), meta.name.clone()),
             meta: meta.clone(),
             node: json::node(gk, meta, incoming.spec)?,
+            spec: incoming.spec.map(|spec| Arc::from(spec.to_owned())),
         })
     }
 
@@ -192,8 +246,11 @@ impl Object {
             Node::Route { rules, .. } => {
                 Some(rules.iter().filter_map(|r| r.name.as_ref()).collect())
             }
-            Node::Service { ports } => Some(ports.iter().collect()),
-            Node::GatewayClass { .. } | Node::Crd(_) | Node::Other { .. } => None,
+            Node::Service { ports } => Some(ports.iter().filter_map(|p| p.name.as_ref()).collect()),
+            Node::GatewayClass { .. }
+            | Node::ReferenceGrant { .. }
+            | Node::Crd(_)
+            | Node::Other => None,
         }
     }
 }
@@ -206,11 +263,16 @@ fn same_json(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     a.get() == b.get() || value(a).is_some_and(|a| Some(a) == value(b))
 }
 
+/// Whether a kind is one of [`ROUTES`].
+pub fn is_route(gk: &GroupKind) -> bool {
+    ROUTES.iter().any(|kind| gk.is_gateway_api(kind))
+}
+
 /// What a section of a kind is called; none when it has no sections or they are not known.
 pub fn section_noun(gk: &GroupKind) -> Option<&'static str> {
     if gk.is_gateway_api("Gateway") || gk.is_gateway_api("ListenerSet") {
         Some("listener")
-    } else if ROUTES.iter().any(|kind| gk.is_gateway_api(kind)) {
+    } else if is_route(gk) {
         Some("rule")
     } else if gk.is_core("Service") {
         Some("port")

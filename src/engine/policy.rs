@@ -1,20 +1,21 @@
 //! A policy: what it targets, its strategy, its settings; and the order of precedence.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::merge::{Piece, pieces};
-use super::object::{Node, Object, ROUTES};
+use super::object::{Object, ROUTES};
 use super::profile::{Direction, Op, Profile, Strategy};
+use super::selector::{Labels, Selector};
 
 mod settings;
 mod targets;
 
+pub(crate) use targets::at;
 pub use targets::{Entry, Fault, entries};
 
 /// A policy as the engine keeps it.
@@ -51,8 +52,8 @@ pub struct TargetRef {
 pub enum Select {
     /// The one of this name.
     Name(Arc<str>),
-    /// Those with all of these labels.
-    Labels(BTreeMap<Arc<str>, Arc<str>>),
+    /// Those with these labels; none where the selector cannot be read.
+    Labels(Option<Selector>),
 }
 
 /// Settings that merge by one strategy. A policy of the legacy dialect has up to two.
@@ -122,6 +123,17 @@ impl Policy {
         self.pieces.get_or_init(|| pieces(self))
     }
 
+    /// Whether its strategy is None.
+    pub fn merges_by_none(&self) -> bool {
+        let mut stanzas = self.strategies.iter().flatten();
+        stanzas.any(|stanza| stanza.strategy == Strategy::None)
+    }
+
+    /// Whether it has no settings at all.
+    pub fn sets_nothing(&self) -> bool {
+        self.pieces().is_empty()
+    }
+
     /// The settings of one stanza: what is left of the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
         settings::proper(&spec(&self.object), stanza.place, &self.profile)
@@ -130,12 +142,9 @@ impl Policy {
 
 /// The `spec` of an object of a kind that the engine has no type for, empty where there is none.
 pub fn spec(object: &Object) -> Value {
-    match &object.node {
-        Node::Other { spec: Some(spec) } => {
-            serde_json::from_str(spec.get()).unwrap_or_else(|_| Value::Object(Map::new()))
-        }
-        _ => Value::Object(Map::new()),
-    }
+    let spec = object.spec.as_ref();
+    spec.and_then(|spec| serde_json::from_str(spec.get()).ok())
+        .unwrap_or_else(|| Value::Object(Map::new()))
 }
 
 // === impl TargetRef ===
@@ -146,12 +155,35 @@ impl TargetRef {
         let Select::Name(name) = &self.select else {
             return None;
         };
-        let namespace = if is_cluster_scoped(&self.gk) {
-            Arc::default()
-        } else {
-            self.namespace.clone().unwrap_or_else(|| namespace.clone())
-        };
+        let namespace = self.namespace(namespace).clone();
         Some(ObjectKey::new(self.gk.clone(), namespace, name.clone()))
+    }
+
+    /// The namespace of what it names, for a policy in `own`; empty for cluster-scoped kinds.
+    pub fn namespace<'a>(&'a self, own: &'a Arc<str>) -> &'a Arc<str> {
+        static NONE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
+        if is_cluster_scoped(&self.gk) {
+            &NONE
+        } else {
+            self.namespace.as_ref().unwrap_or(own)
+        }
+    }
+
+    /// Whether it names an object, or selects it by its labels, for a policy in `own`. A selector of
+    /// a cluster-scoped policy spans all namespaces.
+    pub fn matches(&self, own: &Arc<str>, object: &ObjectKey, labels: Option<&Labels>) -> bool {
+        let here = || *self.namespace(own) == object.namespace;
+        self.gk == object.gk
+            && match &self.select {
+                Select::Name(name) => *name == object.name && here(),
+                Select::Labels(selector) => {
+                    (here() || (own.is_empty() && self.namespace.is_none()))
+                        && selector
+                            .as_ref()
+                            .zip(labels)
+                            .is_some_and(|(selector, labels)| selector.selects(labels))
+                }
+            }
     }
 }
 
@@ -162,8 +194,10 @@ pub fn is_cluster_scoped(gk: &GroupKind) -> bool {
 
 /// The group of a reference that names none (design 9, ruling 9).
 pub(crate) fn guessed_group(kind: &str) -> &'static str {
-    let gateway_api = ["GatewayClass", "Gateway", "ListenerSet"].contains(&kind);
-    if gateway_api || ROUTES.contains(&kind) {
+    let mut gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
+        .iter()
+        .chain(&ROUTES);
+    if gateway_api.any(|known| known.eq_ignore_ascii_case(kind)) {
         GATEWAY_API
     } else {
         ""

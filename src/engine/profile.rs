@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::ids::GroupKind;
+use super::level::Level;
 use super::object::Crd;
 
 mod builtin;
@@ -61,6 +62,78 @@ pub enum Strategy {
     Merge(Direction, Op),
 }
 
+/// Whose strategy decides when two policies meet (GEP-713: the established policy's).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DictatedBy {
+    /// The less specific one.
+    #[default]
+    Established,
+    /// The more specific one.
+    Challenger,
+    /// Neither: the kind has one strategy for all.
+    Fixed,
+}
+
+/// With which policies above it one merges, where the challenger decides (design 9, ruling 28).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum With {
+    /// All.
+    #[default]
+    AllAncestors,
+    /// The nearest alone; what stands above that is overridden.
+    NearestParent,
+}
+
+/// Who wins on one target and section (design 9, ruling 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SameTarget {
+    /// The oldest; the others are rejected.
+    OldestWins,
+    /// The newest; the others are rejected.
+    NewestWins,
+    /// They merge like levels do, the oldest as the established one.
+    Merge,
+}
+
+/// Whether a reference may name an object of another namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrossNamespace {
+    /// No.
+    Forbidden,
+    /// Where a `ReferenceGrant` covers it.
+    Grant,
+    /// Yes; the kind sees to it by other means.
+    Any,
+    /// Yes, for requests from the policy's own namespace alone (mesh, consumer scope; ruling 22).
+    Consumer,
+}
+
+/// The role of a Service that a policy names (design 9, ruling 22).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServiceAs {
+    /// What routes send requests to.
+    #[default]
+    Backend,
+    /// What clients of a mesh call.
+    Frontend,
+}
+
+/// A setting that controls a field of targets of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Keys within the settings.
+    pub setting: Vec<String>,
+    /// The kind of the target.
+    pub target: GroupKind,
+    /// Path of the field from `spec`.
+    pub field: String,
+}
+
 /// Where a fact came from, the most trusted first (design 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
@@ -94,6 +167,12 @@ pub struct RefField {
     pub default_group: Option<Arc<str>>,
     /// Whether entries take `sectionName`; none where nothing says so.
     pub sections: Option<bool>,
+    /// Whether entries take `namespace`; none where nothing says so.
+    pub namespace: Option<bool>,
+    /// The most entries, where something says it.
+    pub max: Option<usize>,
+    /// Whether something says that no target may stand twice.
+    pub unique: bool,
 }
 
 /// A kind that can be a target.
@@ -118,6 +197,16 @@ pub struct Strategies {
     pub stanzas: bool,
     /// Whether one policy may carry both stanzas.
     pub legacy: bool,
+    /// Whose strategy decides.
+    pub dictated_by: DictatedBy,
+    /// With which policies one merges, where the challenger decides.
+    pub with: With,
+    /// Fields that the operation by-key replaces as one; `*` stands for any key.
+    pub units: Vec<Vec<String>>,
+    /// Maps of anything by any name, which the older dialect replaces as one.
+    pub maps: Vec<Vec<String>>,
+    /// Lists merged entry by entry: field name to the key of its entries.
+    pub list_keys: BTreeMap<String, String>,
 }
 
 /// What the engine knows of a policy kind.
@@ -135,6 +224,23 @@ pub struct Profile {
     pub allow: Option<Fact<Vec<Allowed>>>,
     /// How rules without a name are called.
     pub section_naming: file::SectionNaming,
+    /// Whether a reference may name an object of another namespace.
+    pub cross_namespace: Fact<CrossNamespace>,
+    /// Which role of a Service a policy means.
+    pub service_as: ServiceAs,
+    /// Kinds whose behaviour changes in the end.
+    pub effective: Fact<Vec<GroupKind>>,
+    /// Levels that count, from the least to the most specific; all in the default order where it is
+    /// empty.
+    pub hierarchy: Vec<Level>,
+    /// Who wins on one target.
+    pub same_target: Fact<SameTarget>,
+    /// Fields of targets that settings control.
+    pub controls: Vec<Control>,
+    /// The domain of conditions, where something says it.
+    pub domain: Option<Arc<str>>,
+    /// The most entries of `status.ancestors`.
+    pub max_ancestors: usize,
     /// Strategies.
     pub strategies: Fact<Strategies>,
     /// What holds where a policy names none.
@@ -164,6 +270,15 @@ impl ProfileRules {
     /// Kinds that are policy kinds whatever their CRD says.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
         self.config.keys().chain(self.builtin.keys())
+    }
+
+    /// Whether some policy kind controls fields of this kind.
+    pub fn controls(&self, gk: &GroupKind) -> bool {
+        let mut files = self.config.values().chain(self.builtin.values());
+        files.any(|file| {
+            let mut controls = file.controls.iter();
+            controls.any(|c| *c.target.group == *gk.group && *c.target.kind == *gk.kind)
+        })
     }
 
     /// The profile of a kind; none when it is no policy kind (design 2.1).
@@ -204,6 +319,20 @@ impl Profile {
     /// Whether policies of the kind act below what they name.
     pub fn inherits(&self) -> bool {
         self.class.value == Class::Inherited
+    }
+
+    /// The lowest level at which its paths end; the targets themselves for direct kinds.
+    pub fn end(&self) -> Level {
+        let levels = self.effective.value.iter().map(Level::end_for);
+        levels.max().unwrap_or(Level::Rule)
+    }
+
+    /// Whether policies on a level count for the kind, and in which order.
+    pub fn rank(&self, level: Level) -> Option<usize> {
+        if self.hierarchy.is_empty() {
+            return Some(level as usize);
+        }
+        self.hierarchy.iter().position(|l| *l == level)
     }
 
     /// Whether a kind is named among the allowed targets.

@@ -2,12 +2,21 @@
 
 use std::sync::Arc;
 
-use imbl::{HashMap, OrdMap, OrdSet};
+use imbl::shared_ptr::DefaultSharedPtr;
+use imbl::{GenericHashMap, HashMap, OrdMap, OrdSet};
 
-use super::ids::{GroupKind, ObjectKey};
+use super::ids::{ByKey, GroupKind, ObjectKey};
 use super::object::{Crd, Node, Object};
-use super::policy::{Policy, Select};
+use super::policy::Policy;
 use super::profile::{Profile, ProfileRules};
+
+mod edges;
+mod stands;
+
+pub(crate) use edges::{class_key, namespace_key};
+
+/// A map by object.
+type KeyMap<V> = GenericHashMap<ObjectKey, V, ByKey, DefaultSharedPtr>;
 
 /// What can happen to the state. Informer events, the what-if of a review and files are all this.
 #[derive(Clone, Debug)]
@@ -28,18 +37,18 @@ pub struct Snapshot {
     rules: Arc<ProfileRules>,
     kinds: HashMap<GroupKind, Kind>,
     profiles: OrdMap<GroupKind, Arc<Profile>>,
-    policies: HashMap<ObjectKey, Arc<Policy>>,
-    /// Policies by the object that they name.
-    naming: HashMap<ObjectKey, OrdSet<ObjectKey>>,
-    /// Policies that select objects of a kind by label.
-    selecting: HashMap<GroupKind, OrdSet<ObjectKey>>,
+    policies: KeyMap<Arc<Policy>>,
+    stands: stands::Stands,
+    edges: edges::Edges,
+    /// `ReferenceGrants` by namespace.
+    grants: HashMap<Arc<str>, OrdSet<ObjectKey>>,
 }
 
 /// The objects of one kind.
 #[derive(Clone, Debug, Default)]
 struct Kind {
     listed: bool,
-    objects: HashMap<ObjectKey, Arc<Object>>,
+    objects: KeyMap<Arc<Object>>,
 }
 
 // === impl Snapshot ===
@@ -110,27 +119,54 @@ impl Snapshot {
         self.policies.get(key)
     }
 
-    /// Policies that name this object, or one of its sections, by name.
-    pub fn naming(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
-        let keys = self.naming.get(key).into_iter().flatten();
+    /// Every policy of a kind, in no order.
+    pub fn policies(&self, gk: &GroupKind) -> impl Iterator<Item = &Arc<Policy>> {
+        let keys = self.objects(gk).map(|object| &object.key);
         keys.filter_map(|key| self.policies.get(key))
     }
 
-    /// Policies that select objects of this kind by label.
-    pub fn selecting(&self, gk: &GroupKind) -> impl Iterator<Item = &Arc<Policy>> {
-        let keys = self.selecting.get(gk).into_iter().flatten();
-        keys.filter_map(|key| self.policies.get(key))
+    /// Policies that may name an object or sections of it; whether they do is asked of each.
+    pub fn standing(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
+        self.stands.of_object(key)
     }
 
-    fn insert(&mut self, object: Object) {
+    /// What names an object as its class, parent or Namespace; sorted.
+    pub fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
+        self.edges.below(key).filter_map(|key| self.get(key))
+    }
+
+    /// The routes that send requests to an object; sorted.
+    pub fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
+        self.edges.using(key).filter_map(|key| self.get(key))
+    }
+
+    /// The `ReferenceGrants` of a namespace; sorted.
+    pub fn grants(&self, namespace: &Arc<str>) -> impl Iterator<Item = &Arc<Object>> {
+        let keys = self.grants.get(namespace).into_iter().flatten();
+        keys.filter_map(|key| self.get(key))
+    }
+
+    fn insert(&mut self, mut object: Object) {
+        if !matches!(object.node, Node::Other) && !self.rules.controls(&object.key.gk) {
+            object.spec = None;
+        }
         let object = Arc::new(object);
         let key = object.key.clone();
         let kind = self.kinds.entry(key.gk.clone()).or_default();
-        kind.objects.insert(key, object.clone());
-        if let Node::Crd(crd) = &object.node {
-            self.set_profile(&crd.gk, Some(crd));
-        } else if let Some(profile) = self.profiles.get(&object.key.gk).cloned() {
-            self.set_policy(object, profile);
+        if let Some(old) = kind.objects.insert(key.clone(), object.clone()) {
+            self.edges.unlink(&old);
+        }
+        match &object.node {
+            Node::Crd(crd) => return self.set_profile(&crd.gk, Some(crd)),
+            Node::ReferenceGrant { .. } => {
+                let grants = self.grants.entry(key.namespace.clone()).or_default();
+                grants.insert(key.clone());
+            }
+            _ => {}
+        }
+        match self.profiles.get(&key.gk).cloned() {
+            Some(profile) => self.set_policy(object, profile),
+            None => self.edges.link(&object),
         }
     }
 
@@ -139,10 +175,23 @@ impl Snapshot {
             .kinds
             .get_mut(&key.gk)
             .and_then(|kind| kind.objects.remove(key));
-        if let Some(Node::Crd(crd)) = removed.as_ref().map(|object| &object.node) {
-            self.set_profile(&crd.gk, None);
-        }
+        let Some(removed) = removed else {
+            return;
+        };
+        self.edges.unlink(&removed);
         self.unset_policy(key);
+        match &removed.node {
+            Node::Crd(crd) => self.set_profile(&crd.gk, None),
+            Node::ReferenceGrant { .. } => {
+                if let Some(grants) = self.grants.get_mut(&key.namespace) {
+                    grants.remove(key);
+                    if grants.is_empty() {
+                        self.grants.remove(&key.namespace);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     fn list(&mut self, gk: GroupKind, objects: Vec<Object>) {
@@ -180,6 +229,7 @@ impl Snapshot {
             self.profiles.remove(gk);
             for object in objects {
                 self.unset_policy(&object.key);
+                self.edges.link(&object);
             }
         }
     }
@@ -187,40 +237,16 @@ impl Snapshot {
     fn set_policy(&mut self, object: Arc<Object>, profile: Arc<Profile>) {
         let key = object.key.clone();
         self.unset_policy(&key);
+        // Policies are not below their Namespace in the sense of the topology.
+        self.edges.unlink(&object);
         let policy = Arc::new(Policy::read(object, profile));
-        for target in &policy.targets {
-            let policies = match target.object(&key.namespace) {
-                Some(named) => self.naming.entry(named).or_default(),
-                None => self.selecting.entry(target.gk.clone()).or_default(),
-            };
-            policies.insert(key.clone());
-        }
+        self.stands.set(&policy);
         self.policies.insert(key, policy);
     }
 
     fn unset_policy(&mut self, key: &ObjectKey) {
-        let Some(policy) = self.policies.remove(key) else {
-            return;
-        };
-        for target in &policy.targets {
-            match (&target.select, target.object(&key.namespace)) {
-                (Select::Name(_), Some(named)) => forget(&mut self.naming, &named, key),
-                _ => forget(&mut self.selecting, &target.gk, key),
-            }
-        }
-    }
-}
-
-/// Takes a policy out of an index; an entry that is left empty goes with it.
-fn forget<K: Clone + Eq + std::hash::Hash>(
-    index: &mut HashMap<K, OrdSet<ObjectKey>>,
-    at: &K,
-    policy: &ObjectKey,
-) {
-    if let Some(policies) = index.get_mut(at) {
-        policies.remove(policy);
-        if policies.is_empty() {
-            index.remove(at);
+        if let Some(policy) = self.policies.remove(key) {
+            self.stands.unset(&policy);
         }
     }
 }

@@ -1,144 +1,135 @@
-//! What stands above an object: the paths that lead down to it (design 2.4).
+//! Paths from the top of the topology down to where requests end (design 2.4).
+//!
+//! A path has two halves: the [`Upper`] from the `GatewayClass` to the listener that takes the requests,
+//! and the [`Lower`] from the route's Namespace to the rule or the backend.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use super::ids::{GroupKind, ObjectKey, Place};
-use super::object::{Listener, Node, Object, ParentRef};
-use super::snapshot::Snapshot;
+use super::ids::{ObjectKey, Place};
+use super::level::{Level, Step};
+use super::object::{Node, Object};
+use super::snapshot::{Snapshot, class_key, namespace_key};
 
-/// The ways down to an object: each list of `above` followed by each of `ends` is one path, the least
-/// specific place first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Paths {
-    /// What stands above the object, by the listener that leads to it.
-    pub above: Vec<Vec<Place>>,
-    /// The object itself, and the object with each of its sections.
-    pub ends: Vec<Vec<Place>>,
+mod accept;
+mod hostnames;
+mod lower;
+
+pub use accept::{accepts, joins};
+pub use lower::{Lower, backend, lowers};
+
+/// A way in: everything above routes, down to one listener.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Upper {
+    /// The places, from the least to the most specific; none for a route that is attached to nothing.
+    pub steps: Vec<Step>,
+    /// Only requests from this namespace take it (mesh, consumer scope; ruling 22).
+    pub consumer: Option<Arc<str>>,
 }
 
-/// The paths that end in an object or in a section of it.
+// === impl Upper ===
+
+impl Upper {
+    /// Whether an object stands on it.
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.steps.iter().any(|step| step.place.object == *key)
+    }
+
+    /// The most specific place of it.
+    pub fn last(&self) -> Option<&Place> {
+        self.steps.last().map(|step| &step.place)
+    }
+}
+
+/// The ways in through a Gateway's own listeners; one that ends at the Gateway when it has none.
+pub fn through_gateway(gateway: &Object) -> Vec<Rc<Upper>> {
+    let Node::Gateway { listeners, .. } = &gateway.node else {
+        return Vec::new();
+    };
+    let names = listeners.iter().map(|l| &l.name);
+    with_listeners(&to_gateway(gateway), gateway, names)
+}
+
+/// The ways in through the listeners of a `ListenerSet`; none when its Gateway does not let it join.
 ///
-/// Only parents that are there count. An object without any has one path, from its topmost place
-/// (design 9, ruling 21). Levels are those of design 2.4; one object takes one place (ruling 5).
-pub fn paths(snapshot: &Snapshot, object: &Object) -> Paths {
-    let mut above = match &object.node {
-        Node::Gateway { class, .. } => vec![over_gateway(object, class)],
-        Node::ListenerSet { parent, .. } => gateway(snapshot, parent)
-            .map(|gateway| over_listener_set(&gateway))
-            .into_iter()
-            .collect(),
-        Node::Route { parents, .. } => over_route(snapshot, object, parents),
-        Node::GatewayClass { .. } | Node::Service { .. } | Node::Crd(_) | Node::Other { .. } => {
-            Vec::new()
-        }
+/// It stands beside the Gateway's own listeners, not under them.
+pub fn through_set(snapshot: &Snapshot, set: &Object) -> Vec<Rc<Upper>> {
+    let Node::ListenerSet { parent, listeners } = &set.node else {
+        return Vec::new();
     };
-    if above.is_empty() {
-        above.push(Vec::new());
+    let Some(gateway) = snapshot.get(&parent.object) else {
+        return Vec::new();
+    };
+    if !joins(snapshot, gateway, set) {
+        return Vec::new();
     }
-    if !object.key.namespace.is_empty() {
-        for places in &mut above {
-            push(places, namespace(&object.key.namespace));
-        }
+    let mut base = to_gateway(gateway);
+    base.push(Step::new(Level::ListenerSet, set.key.whole()));
+    with_listeners(&base, set, listeners.iter().map(|l| &l.name))
+}
+
+/// The ways in for a route that is attached to a Service: for all requests when both live in one
+/// namespace, else for those from the route's own. Namespaces in `consumers` get a way of their own.
+pub fn through_service(
+    service: &ObjectKey,
+    route: &ObjectKey,
+    consumers: &[Arc<str>],
+) -> Vec<Rc<Upper>> {
+    let steps = vec![
+        Step::new(
+            Level::GatewayNamespace,
+            namespace_key(&service.namespace).whole(),
+        ),
+        Step::new(Level::Frontend, service.whole()),
+    ];
+    let way = |consumer| {
+        Rc::new(Upper {
+            steps: steps.clone(),
+            consumer,
+        })
+    };
+    if route.namespace == service.namespace {
+        let consumers = consumers.iter().filter(|c| **c != service.namespace);
+        std::iter::once(None)
+            .chain(consumers.map(|c| Some(c.clone())))
+            .map(way)
+            .collect()
+    } else {
+        vec![way(Some(route.namespace.clone()))]
     }
-    let whole = object.key.whole();
-    let sections = object.sections().unwrap_or_default().into_iter();
-    let sections = sections.map(|name| vec![whole.clone(), object.key.section(name.clone())]);
-    let ends = std::iter::once(vec![whole.clone()])
-        .chain(sections)
+}
+
+fn to_gateway(gateway: &Object) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(5);
+    if let Node::Gateway { class, .. } = &gateway.node {
+        steps.push(Step::new(Level::GatewayClass, class_key(class).whole()));
+    }
+    let namespace = namespace_key(&gateway.key.namespace).whole();
+    steps.push(Step::new(Level::GatewayNamespace, namespace));
+    steps.push(Step::new(Level::Gateway, gateway.key.whole()));
+    steps
+}
+
+fn with_listeners<'a>(
+    base: &[Step],
+    owner: &Object,
+    names: impl Iterator<Item = &'a Arc<str>>,
+) -> Vec<Rc<Upper>> {
+    let upper = |steps| {
+        Rc::new(Upper {
+            steps,
+            consumer: None,
+        })
+    };
+    let mut found: Vec<Rc<Upper>> = names
+        .map(|name| {
+            let mut steps = base.to_vec();
+            steps.push(Step::new(Level::Listener, owner.key.section(name.clone())));
+            upper(steps)
+        })
         .collect();
-    Paths { above, ends }
-}
-
-/// Appends a place unless the path has it: a Namespace that holds both the Gateway and the route
-/// counts as the Gateway's.
-fn push(places: &mut Vec<Place>, place: Place) {
-    if !places.contains(&place) {
-        places.push(place);
-    }
-}
-
-fn namespace(name: &Arc<str>) -> Place {
-    ObjectKey::new(GroupKind::core("Namespace"), "", name.clone()).whole()
-}
-
-fn gateway(snapshot: &Snapshot, parent: &ParentRef) -> Option<Arc<Object>> {
-    let found = snapshot.get(&parent.object)?;
-    matches!(found.node, Node::Gateway { .. }).then(|| found.clone())
-}
-
-fn over_gateway(gateway: &Object, class: &Arc<str>) -> Vec<Place> {
-    let class = ObjectKey::new(GroupKind::gateway_api("GatewayClass"), "", class.clone());
-    vec![class.whole(), namespace(&gateway.key.namespace)]
-}
-
-fn over_listener_set(gateway: &Object) -> Vec<Place> {
-    let Node::Gateway { class, .. } = &gateway.node else {
-        return Vec::new();
-    };
-    let mut places = over_gateway(gateway, class);
-    places.push(gateway.key.whole());
-    places
-}
-
-/// Everything above a route: one list of places for each listener that takes it.
-fn over_route(snapshot: &Snapshot, route: &Object, parents: &[ParentRef]) -> Vec<Vec<Place>> {
-    let Node::Route { hostnames, .. } = &route.node else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for parent in parents {
-        let Some(object) = snapshot.get(&parent.object) else {
-            continue;
-        };
-        let (mut base, listeners) = match &object.node {
-            Node::Gateway { class, listeners } => (over_gateway(object, class), listeners),
-            Node::ListenerSet { parent, listeners } => {
-                // A ListenerSet stands beside the Gateway's own listeners, not under them.
-                let places = gateway(snapshot, parent).map(|g| over_listener_set(&g));
-                (places.unwrap_or_default(), listeners)
-            }
-            Node::Service { .. } => {
-                found.push(vec![object.key.whole()]);
-                continue;
-            }
-            _ => continue,
-        };
-        base.push(object.key.whole());
-        for listener in listeners.iter().filter(|l| takes(l, parent, hostnames)) {
-            let mut places = base.clone();
-            places.push(object.key.section(listener.name.clone()));
-            found.push(places);
-        }
+    if found.is_empty() {
+        found.push(upper(base.to_vec()));
     }
     found
-}
-
-/// Whether a listener takes a route: section, port and hostname of the Gateway API's rules.
-fn takes(listener: &Listener, parent: &ParentRef, hostnames: &[Arc<str>]) -> bool {
-    parent
-        .section
-        .as_ref()
-        .is_none_or(|name| *name == listener.name)
-        && parent.port.is_none_or(|port| port == listener.port)
-        && listener.hostname.as_deref().is_none_or(|theirs| {
-            hostnames.is_empty() || hostnames.iter().any(|ours| intersect(theirs, ours))
-        })
-}
-
-/// Whether two hostnames have a host in common; `*.` stands for one label or more.
-fn intersect(a: &str, b: &str) -> bool {
-    let wild = |host: &str| host.strip_prefix('*').map(str::to_owned);
-    match (wild(a), wild(b)) {
-        (None, None) => a.eq_ignore_ascii_case(b),
-        (Some(suffix), None) => under(b, &suffix),
-        (None, Some(suffix)) => under(a, &suffix),
-        (Some(x), Some(y)) => x.eq_ignore_ascii_case(&y) || under(&x, &y) || under(&y, &x),
-    }
-}
-
-fn under(host: &str, suffix: &str) -> bool {
-    host.len() > suffix.len()
-        && host
-            .to_ascii_lowercase()
-            .ends_with(&suffix.to_ascii_lowercase())
 }

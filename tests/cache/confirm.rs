@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache::engine::ids::ObjectKey;
+use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::object::Node;
 use tokio::time::{Instant, sleep};
 
@@ -78,9 +78,8 @@ async fn refusals_and_failures_are_no_answer() {
     assert_eq!(server.requests(EDGE), 2, "one attempt each");
     server.down(true);
     assert_eq!(read().await.unwrap_err(), "connection refused");
-    let unknown = ObjectKey::new(retry_gk(), "infra", "retries");
-    let mut other = unknown.clone();
-    other.gk.kind = "TimeoutPolicy".into();
+    let other = GroupKind::new(retry_gk().group, "TimeoutPolicy");
+    let other = ObjectKey::new(other, "infra", "retries");
     let why = under.cluster.confirm.read(other).await.unwrap_err();
     assert_eq!(why, "TimeoutPolicy.example.dev is not watched");
 }

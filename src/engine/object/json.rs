@@ -1,16 +1,16 @@
 //! JSON paths of Kubernetes and Gateway API objects.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Crd, Listener, Meta, Node, ParentRef, ROUTES, Rule, Unreadable};
+use super::{
+    BackendRef, From, GrantFrom, GrantTo, Listener, Meta, Node, ParentRef, Port, ROUTES, Rule,
+    Unreadable, crd,
+};
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
-
-/// The label that marks the CRD of a policy kind (GEP-713).
-const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
+use crate::engine::selector::{Labels, Selector};
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -24,7 +24,8 @@ struct Envelope<'a> {
 struct MetaJson {
     name: Option<Arc<str>>,
     namespace: Option<Arc<str>>,
-    labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
+    labels: Option<Labels>,
+    generation: Option<i64>,
     creation_timestamp: Option<String>,
     deletion_timestamp: Option<serde::de::IgnoredAny>,
 }
@@ -40,6 +41,7 @@ struct GatewayClassSpec {
 struct GatewaySpec {
     gateway_class_name: Arc<str>,
     listeners: Option<Vec<ListenerJson>>,
+    allowed_listeners: Option<AllowedJson>,
 }
 
 #[derive(Default, Deserialize)]
@@ -50,10 +52,32 @@ struct ListenerSetSpec {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct ListenerJson {
     name: Arc<str>,
     port: Option<u32>,
+    protocol: Option<Arc<str>>,
     hostname: Option<Arc<str>>,
+    allowed_routes: Option<AllowedJson>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AllowedJson {
+    namespaces: Option<FromJson>,
+    kinds: Option<Vec<KindJson>>,
+}
+
+#[derive(Deserialize)]
+struct FromJson {
+    from: Option<String>,
+    selector: Option<Selector>,
+}
+
+#[derive(Deserialize)]
+struct KindJson {
+    group: Option<Arc<str>>,
+    kind: Arc<str>,
 }
 
 #[derive(Default, Deserialize)]
@@ -91,49 +115,28 @@ struct ServiceSpec {
 #[derive(Deserialize)]
 struct PortJson {
     name: Option<Arc<str>>,
+    port: Option<u32>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct GrantSpec {
+    from: Option<Vec<GrantFromJson>>,
+    to: Option<Vec<GrantToJson>>,
 }
 
 #[derive(Deserialize)]
-struct CrdSpec {
+struct GrantFromJson {
     group: Arc<str>,
-    names: NamesJson,
-    #[serde(default)]
-    scope: String,
-    #[serde(default)]
-    versions: Vec<VersionJson>,
-}
-
-#[derive(Deserialize)]
-struct NamesJson {
     kind: Arc<str>,
-    plural: Arc<str>,
+    namespace: Arc<str>,
 }
 
 #[derive(Deserialize)]
-struct VersionJson {
-    name: Arc<str>,
-    #[serde(default)]
-    served: bool,
-    #[serde(default)]
-    storage: bool,
-    schema: Option<SchemaJson>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SchemaJson {
-    #[serde(rename = "openAPIV3Schema")]
-    open_api: Option<RootSchema>,
-}
-
-#[derive(Deserialize)]
-struct RootSchema {
-    properties: Option<RootProperties>,
-}
-
-#[derive(Deserialize)]
-struct RootProperties {
-    spec: Option<serde_json::Value>,
+struct GrantToJson {
+    group: Arc<str>,
+    kind: Arc<str>,
+    name: Option<Arc<str>>,
 }
 
 /// Splits an object into metadata and spec.
@@ -151,6 +154,7 @@ pub(super) fn parts(text: &RawValue) -> Result<(Meta, Option<&RawValue>), Unread
         labels: json.labels.unwrap_or_default(),
         created,
         deleting: json.deletion_timestamp.is_some(),
+        generation: json.generation,
     };
     Ok((meta, envelope.spec.filter(|spec| spec.get() != "null")))
 }
@@ -171,6 +175,9 @@ pub(super) fn node(
             Node::Gateway {
                 class: spec.gateway_class_name,
                 listeners: listeners(spec.listeners),
+                sets: spec
+                    .allowed_listeners
+                    .map_or(From::None, |a| from(a.namespaces, From::None)),
             }
         }
         (GATEWAY_API, "ListenerSet") => {
@@ -190,24 +197,35 @@ pub(super) fn node(
         }
         ("", "Service") => {
             let spec: ServiceSpec = parse("spec", text)?;
-            let ports = spec.ports.unwrap_or_default();
             Node::Service {
-                ports: ports.into_iter().filter_map(|p| p.name).collect(),
+                ports: all(spec.ports, |p| Port {
+                    name: p.name.filter(|name| !name.is_empty()),
+                    number: port(p.port).unwrap_or_default(),
+                }),
             }
         }
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => Node::Crd(Arc::new(crd(
-            parse("spec", text)?,
-            meta.labels.get(POLICY_LABEL).cloned(),
-        ))),
-        ("", "Namespace") => Node::Other { spec: None },
-        _ => Node::Other {
-            spec: spec.map(|spec| Arc::from(spec.to_owned())),
-        },
+        (GATEWAY_API, "ReferenceGrant") => {
+            let spec: GrantSpec = parse("spec", text)?;
+            Node::ReferenceGrant {
+                from: all(spec.from, |f| GrantFrom {
+                    gk: GroupKind::new(f.group, f.kind),
+                    namespace: f.namespace,
+                }),
+                to: all(spec.to, |t| GrantTo {
+                    gk: GroupKind::new(t.group, t.kind),
+                    name: t.name.filter(|name| !name.is_empty()),
+                }),
+            }
+        }
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            Node::Crd(Arc::new(crd::read(text, &meta.labels)?))
+        }
+        _ => Node::Other,
     };
     Ok(node)
 }
 
-fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result<T, Unreadable> {
+pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result<T, Unreadable> {
     serde_json::from_str(text).map_err(|e| Unreadable(format!("{what} cannot be read: {e}")))
 }
 
@@ -216,11 +234,33 @@ fn all<A, B>(items: Option<Vec<A>>, f: impl Fn(A) -> B) -> Vec<B> {
 }
 
 fn listeners(json: Option<Vec<ListenerJson>>) -> Vec<Listener> {
-    all(json, |l| Listener {
-        name: l.name,
-        port: port(l.port).unwrap_or_default(),
-        hostname: l.hostname.filter(|h| !h.is_empty()),
+    all(json, |l| {
+        let allowed = l.allowed_routes.unwrap_or_default();
+        Listener {
+            name: l.name,
+            port: port(l.port).unwrap_or_default(),
+            protocol: l.protocol.unwrap_or_default(),
+            hostname: l.hostname.filter(|h| !h.is_empty()),
+            routes_from: from(allowed.namespaces, From::Same),
+            routes_of: all(allowed.kinds, |k| {
+                GroupKind::new(k.group.unwrap_or_else(|| GATEWAY_API.into()), k.kind)
+            }),
+        }
     })
+}
+
+/// A selector that is not there selects nothing.
+fn from(json: Option<FromJson>, unsaid: From) -> From {
+    let Some(json) = json else {
+        return unsaid;
+    };
+    match (json.from.as_deref(), json.selector) {
+        (Some("All"), _) => From::All,
+        (Some("Same"), _) => From::Same,
+        (Some("Selector"), Some(selector)) => From::Selector(selector),
+        (Some(_), _) => From::None,
+        (None, _) => unsaid,
+    }
 }
 
 fn port(number: Option<u32>) -> Option<u16> {
@@ -251,26 +291,9 @@ fn parent(json: ParentJson, meta: &Meta) -> ParentRef {
 fn rule(json: RuleJson, meta: &Meta) -> Rule {
     Rule {
         name: json.name.filter(|name| !name.is_empty()),
-        backends: all(json.backend_refs, |b| reference(&b, meta, "", "Service")),
-    }
-}
-
-fn crd(spec: CrdSpec, policy_label: Option<Arc<str>>) -> Crd {
-    let mut versions = spec.versions;
-    versions.sort_by_key(|v| !v.storage);
-    let served = versions.iter().filter(|v| v.served).map(|v| v.name.clone());
-    let served = served.collect();
-    let schema = versions.into_iter().next().and_then(|v| v.schema);
-    let spec_schema = schema
-        .and_then(|s| s.open_api)
-        .and_then(|s| s.properties)
-        .and_then(|p| p.spec);
-    Crd {
-        gk: GroupKind::new(spec.group, spec.names.kind),
-        plural: spec.names.plural,
-        namespaced: spec.scope != "Cluster",
-        served,
-        policy_label,
-        spec_schema: spec_schema.unwrap_or_default(),
+        backends: all(json.backend_refs, |b| BackendRef {
+            object: reference(&b, meta, "", "Service"),
+            port: port(b.port),
+        }),
     }
 }

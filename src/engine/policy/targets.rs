@@ -1,13 +1,15 @@
 //! Target entries of a policy's spec, with the field path of each.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{Select, TargetRef, guessed_group};
 use crate::engine::ids::GroupKind;
+use crate::engine::object::ROUTES;
 use crate::engine::profile::{Profile, RefField};
+use crate::engine::selector::Selector;
 
 /// One entry of a target field.
 #[derive(Clone, Debug)]
@@ -18,6 +20,19 @@ pub struct Entry<'a> {
     pub field: &'a RefField,
     /// What it names, or what is wrong with it.
     pub target: Result<TargetRef, Fault>,
+    /// A field that is not written as the API server knows it, but can only mean one thing.
+    pub spelling: Option<Spelling>,
+}
+
+/// A field in another spelling than the right one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// `kind` or `group`.
+    pub field: &'static str,
+    /// What stands there.
+    pub written: String,
+    /// What it is taken for.
+    pub right: String,
 }
 
 /// What makes an entry name nothing.
@@ -42,10 +57,10 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
         match value {
             Value::Array(items) if field.many => {
                 for (i, item) in items.iter().enumerate() {
-                    found.push(entry(format!("{base}[{i}]"), item, field));
+                    found.push(entry(format!("{base}[{i}]"), item, field, profile));
                 }
             }
-            item => found.push(entry(base, item, field)),
+            item => found.push(entry(base, item, field, profile)),
         }
     }
     found
@@ -56,12 +71,49 @@ pub(crate) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
-fn entry<'a>(path: String, item: &Value, field: &'a RefField) -> Entry<'a> {
+fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile) -> Entry<'a> {
+    let mut target = target(item, field);
+    let mut spelling = None;
+    let group = item.get("group").and_then(Value::as_str);
+    if group == Some("core") {
+        spelling = Some(("group", "core".to_owned(), String::new()));
+    }
+    if let Ok(target) = &mut target
+        && let Some(right) = right_kind(&target.gk, profile)
+    {
+        spelling = Some(("kind", target.gk.kind.to_string(), right.kind.to_string()));
+        target.gk = right;
+    }
     Entry {
         path,
         field,
-        target: target(item, field),
+        target,
+        spelling: spelling.map(|(field, written, right)| Spelling {
+            field,
+            written,
+            right,
+        }),
     }
+}
+
+/// The kind that was meant where only the case differs: of Gateway API, core, or those that the
+/// policy kind allows.
+fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
+    let built_in = ["GatewayClass", "Gateway", "ListenerSet"]
+        .iter()
+        .chain(&ROUTES);
+    let known = built_in
+        .map(|kind| GroupKind::gateway_api(kind))
+        .chain(["Namespace", "Service"].map(GroupKind::core))
+        .chain(
+            profile
+                .allow
+                .iter()
+                .flat_map(|fact| fact.value.iter().map(|a| a.gk.clone())),
+        );
+    let mut alike =
+        known.filter(|gk| gk.group == written.group && gk.kind.eq_ignore_ascii_case(&written.kind));
+    alike.next().filter(|gk| gk != written)
 }
 
 fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
@@ -82,9 +134,9 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
             .clone()
             .unwrap_or_else(|| guessed_group(&kind).into()),
     };
-    let select = match (text("name"), labels(item)) {
+    let select = match (text("name"), selector(item)) {
         (Some(name), _) => Select::Name(name),
-        (None, Some(labels)) => Select::Labels(labels),
+        (None, Some(selector)) => Select::Labels(Selector::deserialize(selector).ok()),
         (None, None) => return Err(Fault::Missing("name")),
     };
     Ok(TargetRef {
@@ -95,14 +147,11 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     })
 }
 
-/// `selector.matchLabels`, or `matchLabels` in the entry itself.
-fn labels(item: &Value) -> Option<BTreeMap<Arc<str>, Arc<str>>> {
-    let selector = item.get("selector").unwrap_or(item);
-    let labels = selector.get("matchLabels")?.as_object()?;
-    let pairs = labels
-        .iter()
-        .filter_map(|(k, v)| Some((k.as_str().into(), v.as_str()?.into())));
-    Some(pairs.collect())
+/// `selector`, or the entry itself where `matchLabels` or `matchExpressions` stand in it.
+fn selector(item: &Value) -> Option<&Value> {
+    let inside = ["matchLabels", "matchExpressions"];
+    let bare = inside.iter().any(|key| item.get(key).is_some());
+    item.get("selector").or(bare.then_some(item))
 }
 
 fn type_name(value: &Value) -> &'static str {

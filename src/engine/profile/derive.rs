@@ -49,9 +49,23 @@ pub(super) fn refs(spec: &Value) -> Option<Vec<RefField>> {
             many,
             default_group: group.and_then(Value::as_str).map(Into::into),
             sections: Some(property(entry, "sectionName").is_some()),
+            namespace: Some(property(entry, "namespace").is_some()),
+            max: many.then(|| max_items(spec, field)).flatten(),
+            unique: many && is_keyed(spec, field),
         });
     }
     (!found.is_empty()).then_some(found)
+}
+
+fn max_items(spec: &Value, field: &str) -> Option<usize> {
+    let most = property(spec, field)?.get("maxItems")?.as_u64()?;
+    usize::try_from(most).ok()
+}
+
+/// Whether a list has keys, so that the API server refuses equal entries.
+fn is_keyed(spec: &Value, field: &str) -> bool {
+    let list_type = property(spec, field).and_then(|list| list.get("x-kubernetes-list-type"));
+    matches!(list_type.and_then(Value::as_str), Some("map" | "set"))
 }
 
 /// Whether the schema itself demands a reference.
@@ -83,8 +97,41 @@ pub(super) fn strategies(spec: &Value) -> Strategies {
         path: field.map(|(name, _)| name.to_owned()),
         complete: !values.is_empty(),
         legacy: stanzas && field.is_none() && !excludes_both(spec),
+        maps: maps(spec),
         values,
         stanzas,
+        ..Strategies::default()
+    }
+}
+
+/// Maps of strings to something, as opposed to objects with fields: the older dialect replaces them
+/// whole (design 9, ruling 7). Paths within the settings.
+fn maps(spec: &Value) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let stanzas = ["defaults", "overrides"]
+        .iter()
+        .filter_map(|name| property(spec, name));
+    for body in std::iter::once(spec).chain(stanzas) {
+        collect_maps(body, &mut Vec::new(), &mut found);
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn collect_maps(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    if fields.is_none()
+        && schema
+            .get("additionalProperties")
+            .is_some_and(Value::is_object)
+    {
+        found.push(path.clone());
+    }
+    for (name, field) in fields.into_iter().flatten() {
+        path.push(name.clone());
+        collect_maps(field, path, found);
+        path.pop();
     }
 }
 

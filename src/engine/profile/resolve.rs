@@ -1,11 +1,15 @@
 //! Fact by fact: configuration, then built-in profile, then CRD, then a safe default (design 2.2).
 
-use super::file::{Dialect, ProfileFile, RefFile, StrategyValue};
+use super::file::{Dialect, Match, ProfileFile, RefFile, StrategyValue};
 use super::{
-    Allowed, Class, Direction, Fact, Op, Profile, RefField, Source, Strategies, Strategy, derive,
+    Allowed, Class, Control, CrossNamespace, DictatedBy, Direction, Fact, Op, Profile, RefField,
+    SameTarget, Source, Strategies, Strategy, derive,
 };
 use crate::engine::ids::GroupKind;
-use crate::engine::object::Crd;
+use crate::engine::object::{Crd, is_route};
+
+/// The most entries of `status.ancestors` where no CRD says it (Gateway API).
+const MAX_ANCESTORS: usize = 16;
 
 type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
 
@@ -26,12 +30,29 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let strategies = strategies(explicit, schema.map(derive::strategies));
     let unset = first(explicit, |p| p.merge.unset.map(strategy))
         .unwrap_or_else(|| default(unset(class.value, &strategies.value)));
+    let allow = first(explicit, allowed);
+    let same_target = first(explicit, |p| p.conflict.same_target)
+        .unwrap_or_else(|| default(same_target(class.value, &strategies.value, unset.value)));
+    let effective = first(explicit, |p| Some(kinds(p.effective.as_ref()?)))
+        .unwrap_or_else(|| default(effective(allow.as_ref())));
+    let cross_namespace = first(explicit, |p| p.targets.cross_namespace)
+        .or_else(|| from_crd(cross_namespace(&refs.value)))
+        .unwrap_or_else(|| default(CrossNamespace::Forbidden));
     Profile {
         gk: gk.clone(),
-        allow: first(explicit, allowed),
-        section_naming: first(explicit, |p| p.targets.section_naming)
+        hierarchy: first_value(explicit, |p| p.hierarchy.clone()),
+        service_as: first_value(explicit, |p| p.targets.service_as),
+        controls: first_value(explicit, controls),
+        domain: first_value(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
+        max_ancestors: first(explicit, |p| p.status.max_ancestors)
             .map(|fact| fact.value)
-            .unwrap_or_default(),
+            .or(crd.and_then(|crd| crd.max_ancestors))
+            .unwrap_or(MAX_ANCESTORS),
+        cross_namespace,
+        effective,
+        same_target,
+        allow,
+        section_naming: first_value(explicit, |p| p.targets.section_naming),
         exclude: excluded(explicit, &refs.value, &strategies.value),
         class,
         refs,
@@ -46,6 +67,12 @@ fn first<T>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> O
         let value = f((*profile)?)?;
         Some(Fact { value, from: *from })
     })
+}
+
+fn first_value<T: Default>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> T {
+    first(explicit, f)
+        .map(|fact| fact.value)
+        .unwrap_or_default()
 }
 
 fn from_crd<T>(value: Option<T>) -> Option<Fact<T>> {
@@ -69,6 +96,9 @@ fn field(file: &RefFile) -> RefField {
         many: file.many,
         default_group: file.default_group.as_deref().map(Into::into),
         sections: file.sections,
+        namespace: file.namespace,
+        max: file.max,
+        unique: file.unique,
     }
 }
 
@@ -78,6 +108,9 @@ fn default_refs() -> Vec<RefField> {
         many,
         default_group: None,
         sections: None,
+        namespace: None,
+        max: None,
+        unique: false,
     };
     vec![field("targetRef", false), field("targetRefs", true)]
 }
@@ -89,6 +122,60 @@ fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
         sections: a.sections,
     });
     Some(kinds.collect())
+}
+
+fn kinds(files: &[Match]) -> Vec<GroupKind> {
+    let kind = |m: &Match| GroupKind::new(m.group.as_str(), m.kind.as_str());
+    files.iter().map(kind).collect()
+}
+
+fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
+    let control = |c: &super::file::ControlFile| Control {
+        setting: c.setting.split('.').map(str::to_owned).collect(),
+        target: GroupKind::new(c.target.group.as_str(), c.target.kind.as_str()),
+        field: within_spec(&c.field),
+    };
+    let controls = &profile.controls;
+    (!controls.is_empty()).then(|| controls.iter().map(control).collect())
+}
+
+/// Whether entries of the CRD take `namespace`; none where the CRD has no such entries.
+fn cross_namespace(refs: &[RefField]) -> Option<CrossNamespace> {
+    let said = refs.iter().filter_map(|field| field.namespace);
+    let takes = said.reduce(|a, b| a || b)?;
+    Some(if takes {
+        CrossNamespace::Grant
+    } else {
+        CrossNamespace::Forbidden
+    })
+}
+
+/// The rule of the route, or the lowest allowed target where no route can be reached (ruling 2).
+fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
+    let rule = vec![GroupKind::gateway_api("HTTPRoute")];
+    let Some(allow) = allow else {
+        return rule;
+    };
+    let over_routes = ["GatewayClass", "Gateway", "ListenerSet"];
+    let reaches =
+        |gk: &GroupKind| is_route(gk) || over_routes.iter().any(|kind| gk.is_gateway_api(kind));
+    if allow.value.is_empty() || allow.value.iter().any(|allowed| reaches(&allowed.gk)) {
+        return rule;
+    }
+    allow
+        .value
+        .iter()
+        .map(|allowed| allowed.gk.clone())
+        .collect()
+}
+
+/// None and the older dialect keep the oldest; other kinds fold as levels do (ruling 4).
+fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
+    if class == Class::Direct || unset == Strategy::None || strategies.legacy {
+        SameTarget::OldestWins
+    } else {
+        SameTarget::Merge
+    }
 }
 
 fn strategy(value: StrategyValue) -> Strategy {
@@ -119,6 +206,16 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
         value.legacy = dialect.value == Dialect::Legacy;
         from = from.min(dialect.from);
     }
+    value.dictated_by = first_value(explicit, |p| p.merge.dictated_by);
+    if value.dictated_by == DictatedBy::Fixed {
+        value.path = None;
+    }
+    value.with = first_value(explicit, |p| p.merge.with);
+    value.list_keys = first_value(explicit, |p| p.merge.list_keys.clone());
+    let split = |path: &String| path.split('.').map(str::to_owned).collect();
+    value.units = first_value(explicit, |p| {
+        Some(p.merge.units.as_ref()?.iter().map(split).collect())
+    });
     Fact { value, from }
 }
 

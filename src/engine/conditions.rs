@@ -1,0 +1,335 @@
+//! The status that each policy and each target should have (design 2.6; GEP-713, status).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::attach::{Reach, reach};
+use super::effective::{Group, Survey, winner};
+use super::ids::{ObjectKey, Place};
+use super::merge::{LeafPath, fate, in_place};
+use super::object::Node;
+use super::policy::{Policy, Select, TargetRef};
+use super::profile::Class;
+use super::profile::file::SectionNaming;
+use super::section;
+use super::snapshot::Snapshot;
+
+mod ancestors;
+mod targets;
+
+pub use ancestors::{Ancestor, ancestors};
+pub use targets::{Affected, affected};
+
+/// Whether a policy is attached to a target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Accepted {
+    /// It is.
+    Accepted,
+    /// The strategy cannot be used, or the target may not be named.
+    Invalid,
+    /// This one stands there already.
+    Conflicted(ObjectKey),
+    /// There is no such target, or it may not be known.
+    TargetNotFound,
+}
+
+/// What an accepted policy does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// All of it is in force on all paths.
+    Enforced,
+    /// Some of it is, or on some paths.
+    PartiallyEnforced,
+    /// Nothing of it is in force anywhere.
+    Overridden,
+    /// It reaches no effective target, and why.
+    NoEffect(String),
+}
+
+/// The status of a policy on one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetStatus {
+    /// The target.
+    pub target: Place,
+    /// Whether it is attached.
+    pub accepted: Accepted,
+    /// What it does there; none where it is not attached.
+    pub state: Option<State>,
+    /// The policies that supersede it, wholly or in part.
+    pub by: BTreeMap<ObjectKey, Winner>,
+    /// Objects below the target where others replace it whole.
+    pub overridden_on: BTreeSet<ObjectKey>,
+    /// Policies that are in force beside it on some path.
+    pub merged_with: BTreeSet<ObjectKey>,
+    /// The effective targets at which something of it is in force.
+    pub acts_on: BTreeSet<Place>,
+}
+
+/// A policy that supersedes another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Winner {
+    /// Where it stands.
+    pub from: BTreeSet<Place>,
+    /// What is in force of it there.
+    pub settings: BTreeMap<LeafPath, Arc<Value>>,
+}
+
+/// The status of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyStatus {
+    /// Accepted on at least one target; else what is wrong.
+    pub accepted: Accepted,
+    /// What it does on all targets together; none where it is not accepted.
+    pub state: Option<State>,
+    /// Target by target, in the order of the spec; a selector gives the objects that it selects now.
+    pub targets: Vec<TargetStatus>,
+}
+
+// === impl PolicyStatus ===
+
+impl PolicyStatus {
+    /// The policies that supersede it somewhere.
+    pub fn by(&self) -> BTreeSet<ObjectKey> {
+        let mut by: BTreeSet<ObjectKey> = BTreeSet::new();
+        for target in &self.targets {
+            by.extend(target.by.keys().cloned());
+            if let Accepted::Conflicted(with) = &target.accepted {
+                by.insert(with.clone());
+            }
+        }
+        by
+    }
+
+    /// The effective targets at which something of it is in force.
+    pub fn acts_on(&self) -> BTreeSet<Place> {
+        let places = self.targets.iter().flat_map(|target| &target.acts_on);
+        places.cloned().collect()
+    }
+}
+
+/// The status that a policy of the survey's snapshot should have.
+pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
+    let mut targets: Vec<TargetStatus> = Vec::new();
+    for target in &policy.targets {
+        for place in places(survey.snapshot(), policy, target) {
+            if !targets.iter().any(|known| known.target == place) {
+                targets.push(on_target(survey, policy, target, place));
+            }
+        }
+    }
+    let accepted = targets.iter().map(|t| t.accepted.clone()).min();
+    let unattached = if policy.strategies.is_none() {
+        Accepted::Invalid
+    } else {
+        Accepted::TargetNotFound
+    };
+    PolicyStatus {
+        accepted: accepted.unwrap_or(unattached),
+        state: together(&targets),
+        targets,
+    }
+}
+
+/// The objects that a target entry stands for now, with its section; those of a selector that may not
+/// be reached are left out (ruling 32).
+fn places(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> Vec<Place> {
+    let own = &policy.key().namespace;
+    let mut objects: Vec<ObjectKey> = match &target.select {
+        Select::Name(_) => target.object(own).into_iter().collect(),
+        Select::Labels(_) => snapshot
+            .objects(&target.gk)
+            .filter(|object| target.matches(own, &object.key, Some(&object.meta.labels)))
+            .map(|object| object.key.clone())
+            .filter(|key| {
+                let reach = reach(snapshot, policy, target, key);
+                matches!(reach, Reach::Free | Reach::Consumer)
+            })
+            .collect(),
+    };
+    objects.sort();
+    let section = &target.section;
+    objects
+        .into_iter()
+        .map(|object| Place {
+            section: section.as_ref().map(|name| {
+                let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+                let found = snapshot.get(&object);
+                let label = found.and_then(|found| section::resolve(found, name, indexed));
+                label.unwrap_or_else(|| name.clone())
+            }),
+            object,
+        })
+        .collect()
+}
+
+fn on_target(
+    survey: &mut Survey<'_>,
+    policy: &Policy,
+    target: &TargetRef,
+    place: Place,
+) -> TargetStatus {
+    let accepted = accepted(survey, policy, target, &place);
+    let mut status = TargetStatus {
+        target: place,
+        state: None,
+        by: BTreeMap::new(),
+        overridden_on: BTreeSet::new(),
+        merged_with: BTreeSet::new(),
+        acts_on: BTreeSet::new(),
+        accepted,
+    };
+    if status.accepted == Accepted::Accepted {
+        let groups = survey.through(&status.target.object, &policy.key().gk);
+        let mine = groups
+            .iter()
+            .filter(|group| stands(group, policy, &status.target));
+        let mine: Vec<&Group> = mine.collect();
+        enforce(policy, &mine, &mut status);
+    }
+    status
+}
+
+fn accepted(
+    survey: &mut Survey<'_>,
+    policy: &Policy,
+    target: &TargetRef,
+    place: &Place,
+) -> Accepted {
+    let snapshot = survey.snapshot();
+    if policy.strategies.is_none() {
+        return Accepted::Invalid;
+    }
+    match reach(snapshot, policy, target, &place.object) {
+        Reach::Free | Reach::Consumer => {}
+        Reach::NotGranted => return Accepted::TargetNotFound,
+        Reach::Forbidden | Reach::ClusterScoped => return Accepted::Invalid,
+    }
+    match snapshot.get(&place.object) {
+        None if snapshot.knows(&place.object.gk) => return Accepted::TargetNotFound,
+        Some(found) if !matches!(found.node, Node::Other) => {
+            let labels = section::labels(found);
+            let section = place.section.as_ref();
+            if section.is_some_and(|name| !labels.contains(name)) {
+                return Accepted::TargetNotFound;
+            }
+        }
+        _ => {}
+    }
+    match rival(survey, policy, place) {
+        Some(winner) => Accepted::Conflicted(winner),
+        None => Accepted::Accepted,
+    }
+}
+
+/// The policy of the same kind that has the same target and section for itself.
+fn rival(survey: &mut Survey<'_>, policy: &Policy, place: &Place) -> Option<ObjectKey> {
+    let stands = survey.stands(&place.object);
+    let here = stands
+        .iter()
+        .filter(|stand| stand.policy.key().gk == policy.key().gk && stand.section == place.section);
+    let policies: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
+    winner(&policies, policy).map(|winner| winner.key().clone())
+}
+
+/// Whether a policy stands at a place on the paths of a group.
+fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
+    let mut levels = group
+        .stack
+        .iter()
+        .filter(|level| level.step.place == *place);
+    levels.any(|level| level.policies.iter().any(|p| p.key() == policy.key()))
+}
+
+fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
+    let direct = policy.profile.class.value == Class::Direct;
+    let counts = |group: &&&Group| group.complete && (group.attached || direct);
+    let counted: Vec<&Group> = groups.iter().filter(counts).copied().collect();
+    let (mut whole, mut some) = (true, false);
+    let (mut survives_on, mut lost_on) = (BTreeSet::new(), BTreeSet::new());
+    for group in &counted {
+        let fate = fate(policy, &group.effective);
+        whole &= fate.survives && fate.lost.is_empty();
+        some |= fate.survives;
+        for winner in fate.by() {
+            note(group, &winner, status.by.entry(winner.clone()).or_default());
+        }
+        let below = below(group, &status.target);
+        if fate.survives {
+            survives_on.extend(below);
+            status.acts_on.extend(group.targets().cloned());
+            let others = in_place(&group.effective);
+            status
+                .merged_with
+                .extend(others.filter(|other| other != policy.key()));
+        } else {
+            lost_on.extend(below);
+        }
+    }
+    status.overridden_on = lost_on.difference(&survives_on).cloned().collect();
+    status.state = Some(if policy.sets_nothing() {
+        State::NoEffect("it sets nothing".to_owned())
+    } else if counted.is_empty() {
+        State::NoEffect(idle(groups, &status.target))
+    } else if whole {
+        State::Enforced
+    } else if some {
+        State::PartiallyEnforced
+    } else {
+        State::Overridden
+    });
+}
+
+/// Where a winner stands, and what is in force of it.
+fn note(group: &Group, key: &ObjectKey, winner: &mut Winner) {
+    let holds = |policies: &[Arc<Policy>]| policies.iter().any(|p| p.key() == key);
+    let levels = group.stack.iter().filter(|level| holds(&level.policies));
+    winner
+        .from
+        .extend(levels.map(|level| level.step.place.clone()));
+    let leaves = group.effective.leaves();
+    let own = leaves.into_iter().filter(|(_, leaf)| leaf.policy == *key);
+    winner
+        .settings
+        .extend(own.map(|(path, leaf)| (path, leaf.value.clone())));
+}
+
+/// Objects under the target on the paths of a group, Namespaces left out.
+fn below(group: &Group, target: &Place) -> BTreeSet<ObjectKey> {
+    let Some(level) = group.level(&target.object) else {
+        return BTreeSet::new();
+    };
+    let steps = group.lowers.iter().flat_map(|lower| &lower.steps);
+    let under = steps.filter(|step| step.level > level && step.place.object != target.object);
+    let objects = under.map(|step| &step.place.object);
+    objects
+        .filter(|key| !key.gk.is_core("Namespace"))
+        .cloned()
+        .collect()
+}
+
+/// Why a policy reaches no effective target.
+fn idle(groups: &[&Group], target: &Place) -> String {
+    if groups.iter().any(|group| !group.attached) {
+        return format!("{} is not attached to a Gateway", target.object);
+    }
+    let incomplete = groups.iter().any(|group| !group.lowers.is_empty());
+    if incomplete {
+        format!("no backend that is there is reached from {target}")
+    } else {
+        format!("no route is attached under {target}")
+    }
+}
+
+/// The state on all targets together: what is the same everywhere, else partly.
+fn together(targets: &[TargetStatus]) -> Option<State> {
+    let states: Vec<&State> = targets.iter().filter_map(|t| t.state.as_ref()).collect();
+    let idle = |state: &&&State| matches!(state, State::NoEffect(_));
+    let busy: Vec<&&State> = states.iter().filter(|s| !idle(s)).collect();
+    match busy.split_first() {
+        None => states.first().map(|state| (*state).clone()),
+        Some((first, rest)) if rest.iter().all(|state| state == first) => Some((**first).clone()),
+        Some(_) => Some(State::PartiallyEnforced),
+    }
+}

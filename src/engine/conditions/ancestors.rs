@@ -1,0 +1,49 @@
+//! `status.ancestors`: one entry for each Gateway through which requests come to the targets.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::targets::controller;
+use super::{Accepted, PolicyStatus};
+use crate::engine::effective::Survey;
+use crate::engine::ids::ObjectKey;
+use crate::engine::level::Level;
+use crate::engine::policy::Policy;
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ancestor {
+    /// The Gateway, or the target itself where no Gateway can lead to it.
+    pub object: ObjectKey,
+    /// The controller that answers for it: that of the Gateway's class.
+    pub controller: Option<Arc<str>>,
+}
+
+/// The ancestors of a policy in the order of their keys, and how many more there are than the kind's
+/// list takes.
+pub fn ancestors(
+    survey: &mut Survey<'_>,
+    policy: &Policy,
+    status: &PolicyStatus,
+) -> (Vec<Ancestor>, usize) {
+    let mut objects: BTreeSet<ObjectKey> = BTreeSet::new();
+    for target in &status.targets {
+        if target.accepted == Accepted::TargetNotFound {
+            continue;
+        }
+        let object = &target.target.object;
+        let gateways = survey.gateways_of(object);
+        let topology = object.gk.is_core("Service") || Level::end_for(&object.gk) != Level::Port;
+        if gateways.is_empty() && !topology {
+            objects.insert(object.clone());
+        }
+        objects.extend(gateways);
+    }
+    let most = policy.profile.max_ancestors;
+    let cut = objects.len().saturating_sub(most);
+    let kept = objects.into_iter().take(most).map(|object| Ancestor {
+        controller: controller(survey, &object),
+        object,
+    });
+    (kept.collect(), cut)
+}

@@ -1,0 +1,94 @@
+//! `<Kind>Affected`: what objects say of the policies that act on them (GEP-713, target object status).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::engine::affected::acting_on;
+use crate::engine::effective::Survey;
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::Node;
+use crate::engine::snapshot::class_key;
+
+/// One condition of an object, or of one of its listeners.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Affected {
+    /// The listener whose status it belongs to; none for the object's own.
+    pub section: Option<Arc<str>>,
+    /// `<domain>/<Kind>Affected`. On objects without conditions an annotation of this name is `"true"`.
+    pub condition: String,
+    /// The policies, which the message names: the reason of a condition has no room for them (ruling 20).
+    pub policies: BTreeSet<ObjectKey>,
+    /// The generation of the object that was looked at.
+    pub observed_generation: Option<i64>,
+}
+
+// === impl Affected ===
+
+impl Affected {
+    /// The message of the condition.
+    pub fn message(&self) -> String {
+        let names: Vec<String> = self.policies.iter().map(ObjectKey::path).collect();
+        format!("Affected by {}", names.join(", "))
+    }
+}
+
+/// The conditions that an object should have, by kind of policy; those of listeners after its own.
+pub fn affected(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Affected> {
+    let object = survey.snapshot().get(key).cloned();
+    let observed_generation = object.as_ref().and_then(|o| o.meta.generation);
+    let has_listeners =
+        object.is_some_and(|o| matches!(o.node, Node::Gateway { .. } | Node::ListenerSet { .. }));
+    let mut found: BTreeMap<(Option<Arc<str>>, GroupKind), BTreeSet<ObjectKey>> = BTreeMap::new();
+    for acting in acting_on(survey, key) {
+        for place in &acting.from {
+            let own_section = place
+                .section
+                .clone()
+                .filter(|_| has_listeners && place.object == *key);
+            let kind = acting.policy.key().gk.clone();
+            let policies = found.entry((own_section, kind)).or_default();
+            policies.insert(acting.policy.key().clone());
+        }
+    }
+    let conditions = found
+        .into_iter()
+        .map(|((section, kind), policies)| Affected {
+            condition: format!("{}/{}Affected", domain(survey, key, &kind), kind.kind),
+            section,
+            policies,
+            observed_generation,
+        });
+    conditions.collect()
+}
+
+/// The profile's domain, else that of the controller of the Gateway above, else the kind's group
+/// (ruling 19).
+fn domain(survey: &mut Survey<'_>, key: &ObjectKey, kind: &GroupKind) -> Arc<str> {
+    let snapshot = survey.snapshot();
+    if let Some(domain) = snapshot.profile(kind).and_then(|p| p.domain.clone()) {
+        return domain;
+    }
+    let gateways = survey.gateways_of(key);
+    let controller = gateways
+        .iter()
+        .find_map(|gateway| controller(survey, gateway));
+    match controller
+        .as_deref()
+        .and_then(|name| name.split('/').next())
+    {
+        Some(domain) if !domain.is_empty() => domain.into(),
+        _ => kind.group.clone(),
+    }
+}
+
+/// The controller of a Gateway: that of its class.
+pub(super) fn controller(survey: &Survey<'_>, gateway: &ObjectKey) -> Option<Arc<str>> {
+    let snapshot = survey.snapshot();
+    let Node::Gateway { class, .. } = &snapshot.get(gateway)?.node else {
+        return None;
+    };
+    match &snapshot.get(&class_key(class))?.node {
+        Node::GatewayClass { controller } => Some(controller.clone()),
+        _ => None,
+    }
+}

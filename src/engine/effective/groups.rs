@@ -1,0 +1,254 @@
+//! The groups of paths through a region, for one kind of policy.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::own;
+use super::region::Region;
+use super::{Group, Stack, Survey};
+use crate::engine::attach::Stand;
+use crate::engine::ids::ObjectKey;
+use crate::engine::level::{Level, Step};
+use crate::engine::object::Object;
+use crate::engine::profile::{Profile, ServiceAs};
+use crate::engine::topology::{Lower, Upper, backend, lowers};
+
+/// Ways in that carry the same policies.
+#[derive(Clone, Debug)]
+struct Way {
+    uppers: Rc<[Rc<Upper>]>,
+    stack: Rc<Stack>,
+    has: bool,
+    attached: bool,
+}
+
+/// Ways on that carry the same policies.
+#[derive(Clone, Debug)]
+struct End {
+    lowers: Vec<Rc<Lower>>,
+    stack: Rc<Stack>,
+    has: bool,
+    complete: bool,
+}
+
+impl Survey<'_> {
+    pub(super) fn direct(&mut self, key: &ObjectKey, profile: &Profile) -> Vec<Group> {
+        let stands = self.stands(key);
+        let own: Vec<&Stand> = stands
+            .iter()
+            .filter(|s| s.policy.key().gk == profile.gk)
+            .collect();
+        if own.is_empty() {
+            return Vec::new();
+        }
+        let sections: BTreeSet<&Arc<str>> = own.iter().filter_map(|s| s.section.as_ref()).collect();
+        let level = match (profile.service_as, Level::end_for(&key.gk)) {
+            (ServiceAs::Frontend, Level::Port) => Level::Frontend,
+            (_, level) => level,
+        };
+        let whole = Step::new(level, key.whole());
+        let nothing = self.stacks.nothing();
+        let ends = std::iter::once(vec![whole.clone()]).chain(sections.iter().map(|name| {
+            vec![
+                whole.clone(),
+                Step::new(level, key.section((*name).clone())),
+            ]
+        }));
+        ends.map(|steps| {
+            let stack = self.stacks.stack(profile, &steps, None);
+            let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None);
+            Group {
+                uppers: Rc::from([Rc::default()]),
+                lowers: vec![Rc::new(Lower {
+                    steps,
+                    complete: true,
+                })],
+                stack,
+                effective,
+                complete: true,
+                attached: false,
+            }
+        })
+        .filter(|group| !group.stack.is_empty())
+        .collect()
+    }
+
+    pub(super) fn ending_above(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+        region: &Region,
+        groups: &mut Vec<Group>,
+    ) {
+        let mut by_stack: BTreeMap<usize, (Rc<Stack>, Vec<Rc<Upper>>)> = BTreeMap::new();
+        for upper in region.uppers.iter().filter(|upper| upper.has(key)) {
+            let stack = self
+                .stacks
+                .stack(profile, &upper.steps, upper.consumer.as_ref());
+            let at = by_stack.entry(Rc::as_ptr(&stack) as usize);
+            at.or_insert_with(|| (stack, Vec::new()))
+                .1
+                .push(upper.clone());
+        }
+        let mut found: Vec<(Rc<Stack>, Vec<Rc<Upper>>)> = by_stack.into_values().collect();
+        found.sort_by(|a, b| a.1.cmp(&b.1));
+        let nothing = self.stacks.nothing();
+        for (stack, uppers) in found {
+            let target = uppers.first().and_then(|upper| upper.last());
+            let own = target.and_then(|t| own::own(self.snapshot, profile, &t.object));
+            let (stack, effective) = self.stacks.fold(profile, &stack, &nothing, own.as_ref());
+            groups.push(Group {
+                uppers: uppers.into(),
+                lowers: Vec::new(),
+                stack,
+                effective,
+                complete: true,
+                attached: true,
+            });
+        }
+    }
+
+    pub(super) fn through_routes(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+        region: &Region,
+        end: Level,
+        groups: &mut Vec<Group>,
+    ) {
+        // Routes that are accepted alike share their list of ways, and so its stacks.
+        let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::new();
+        for (route, ways) in &region.routes {
+            let stacked = || Rc::new(self.stacked_ways(key, profile, ways));
+            let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
+            let ends = self.stacked_lowers(key, profile, route, end);
+            let own = own::own(self.snapshot, profile, &route.key);
+            for way in ways.iter() {
+                for lower in ends.iter().filter(|lower| way.has || lower.has) {
+                    let (stack, effective) =
+                        self.stacks
+                            .fold(profile, &way.stack, &lower.stack, own.as_ref());
+                    groups.push(Group {
+                        uppers: way.uppers.clone(),
+                        lowers: lower.lowers.clone(),
+                        stack,
+                        effective,
+                        complete: lower.complete,
+                        attached: way.attached,
+                    });
+                }
+            }
+        }
+    }
+
+    pub(super) fn without_routes(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+        region: &Region,
+        end: Level,
+        groups: &mut Vec<Group>,
+    ) {
+        let ways = region.routes.iter().map(|(_, ways)| ways);
+        let mut seen: BTreeSet<*const Rc<Upper>> = BTreeSet::new();
+        let mut used: BTreeSet<*const Upper> = BTreeSet::new();
+        for ways in ways {
+            if seen.insert(ways.as_ptr()) {
+                used.extend(ways.iter().map(Rc::as_ptr));
+            }
+        }
+        let unused = region
+            .uppers
+            .iter()
+            .filter(|u| !used.contains(&Rc::as_ptr(u)));
+        let unused: Vec<Rc<Upper>> = unused.filter(|upper| upper.has(key)).cloned().collect();
+        let nothing = self.stacks.nothing();
+        for way in self.stacked_ways(key, profile, &unused) {
+            let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, None);
+            groups.push(Group {
+                uppers: way.uppers,
+                lowers: Vec::new(),
+                stack,
+                effective,
+                complete: false,
+                attached: true,
+            });
+        }
+        if end < Level::Backend {
+            return;
+        }
+        for loose in &region.backends {
+            if self.snapshot.using(loose).next().is_some() {
+                continue;
+            }
+            for lower in backend(self.snapshot, loose) {
+                let stack = self.stacks.stack(profile, &lower.steps, None);
+                let own = own::own(self.snapshot, profile, loose);
+                let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, own.as_ref());
+                groups.push(Group {
+                    uppers: Rc::from([Rc::default()]),
+                    complete: lower.complete,
+                    lowers: vec![Rc::new(lower)],
+                    stack,
+                    effective,
+                    attached: !loose.gk.is_core("Service"),
+                });
+            }
+        }
+    }
+
+    /// Ways in by what stands on them, in the order of the ways.
+    fn stacked_ways(&mut self, key: &ObjectKey, profile: &Profile, ways: &[Rc<Upper>]) -> Vec<Way> {
+        let mut found: Vec<(Rc<Stack>, bool, Vec<Rc<Upper>>)> = Vec::new();
+        let mut index: HashMap<(*const Stack, bool), usize> = HashMap::new();
+        for upper in ways {
+            let stack = self
+                .stacks
+                .stack(profile, &upper.steps, upper.consumer.as_ref());
+            let has = upper.has(key);
+            let at = *index.entry((Rc::as_ptr(&stack), has)).or_insert_with(|| {
+                found.push((stack, has, Vec::new()));
+                found.len() - 1
+            });
+            if let Some((_, _, uppers)) = found.get_mut(at) {
+                uppers.push(upper.clone());
+            }
+        }
+        let way = |(stack, has, uppers): (Rc<Stack>, bool, Vec<Rc<Upper>>)| Way {
+            attached: uppers.iter().any(|upper| !upper.steps.is_empty()),
+            uppers: uppers.into(),
+            stack,
+            has,
+        };
+        found.into_iter().map(way).collect()
+    }
+
+    /// Ways on through a route by what stands on them.
+    fn stacked_lowers(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+        route: &Object,
+        end: Level,
+    ) -> Vec<End> {
+        let mut found: Vec<End> = Vec::new();
+        for lower in lowers(self.snapshot, route, end) {
+            let stack = self.stacks.stack(profile, &lower.steps, None);
+            let (has, complete) = (lower.has(key), lower.complete);
+            let same = |e: &&mut End| {
+                Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
+            };
+            match found.iter_mut().find(same) {
+                Some(end) => end.lowers.push(Rc::new(lower)),
+                None => found.push(End {
+                    lowers: vec![Rc::new(lower)],
+                    stack,
+                    has,
+                    complete,
+                }),
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,24 @@
+//! What a target itself sets of the fields that policies control (design 2.5, the older dialect).
+
+use serde_json::Value;
+
+use crate::engine::ids::ObjectKey;
+use crate::engine::merge::Own;
+use crate::engine::policy::{at, spec};
+use crate::engine::profile::Profile;
+use crate::engine::snapshot::Snapshot;
+
+/// The target's own values; none where the kind controls none of its fields or they are unset.
+pub(super) fn own(snapshot: &Snapshot, profile: &Profile, target: &ObjectKey) -> Option<Own> {
+    let controls = profile.controls.iter().filter(|c| c.target == target.gk);
+    let controls: Vec<_> = controls.collect();
+    if controls.is_empty() {
+        return None;
+    }
+    let spec: Value = spec(snapshot.get(target)?);
+    let values = controls.iter().filter_map(|control| {
+        let value = at(&spec, &control.field)?.clone();
+        Some((control.setting.as_slice(), value))
+    });
+    Own::new(target, values.collect())
+}

@@ -1,0 +1,218 @@
+//! The part of the topology that paths through one object run in.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::engine::attach::standing;
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::level::Level;
+use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::{Upper, accepts, through_gateway, through_service, through_set};
+
+/// The ways in that a route takes; routes that are accepted alike share one list.
+pub(super) type Ways = Rc<[Rc<Upper>]>;
+
+/// Routes with their ways in, and what no route reaches.
+#[derive(Debug, Default)]
+pub(super) struct Region {
+    /// Sorted by key.
+    pub(super) routes: Vec<(Arc<Object>, Ways)>,
+    /// Ways in through the object, used or not.
+    pub(super) uppers: Vec<Rc<Upper>>,
+    /// Backends and other objects in it.
+    pub(super) backends: BTreeSet<ObjectKey>,
+}
+
+/// Finds regions; remembers what it met.
+#[derive(Debug)]
+pub(super) struct Regions<'a> {
+    snapshot: &'a Snapshot,
+    parents: HashMap<ObjectKey, Rc<Parent>>,
+    accepted: HashMap<Alike, Ways>,
+}
+
+/// A Gateway or `ListenerSet`, with its ways in.
+#[derive(Debug)]
+struct Parent {
+    object: Arc<Object>,
+    ways: Vec<Rc<Upper>>,
+    /// Whether any listener looks at hostnames.
+    hostnames: bool,
+}
+
+/// What acceptance depends on: routes that are alike in this are accepted by the same listeners.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Alike {
+    gk: GroupKind,
+    namespace: Arc<str>,
+    parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
+    /// Left out where no listener asks.
+    hostnames: Vec<Arc<str>>,
+}
+
+// === impl Regions ===
+
+impl<'a> Regions<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            snapshot,
+            parents: HashMap::new(),
+            accepted: HashMap::new(),
+        }
+    }
+
+    /// The region of an object.
+    pub(super) fn around(&mut self, key: &ObjectKey) -> Region {
+        let mut routes: BTreeMap<ObjectKey, Arc<Object>> = BTreeMap::new();
+        let mut region = Region::default();
+        let snapshot = self.snapshot;
+        let mut add = |object: &Arc<Object>| {
+            if is_route(&object.key.gk) {
+                routes.insert(object.key.clone(), object.clone());
+            }
+        };
+        let mut parents: Vec<Arc<Object>> = Vec::new();
+        if key.gk.is_gateway_api("GatewayClass") || key.gk.is_core("Namespace") {
+            for object in snapshot.below(key) {
+                match &object.node {
+                    Node::Gateway { .. } => parents.push(object.clone()),
+                    Node::Route { .. } => add(object),
+                    Node::ListenerSet { .. } | Node::ReferenceGrant { .. } => {}
+                    node => {
+                        let mut routes = snapshot.using(&object.key).peekable();
+                        let is_service = matches!(node, Node::Service { .. });
+                        if is_service || routes.peek().is_some() {
+                            region.backends.insert(object.key.clone());
+                        }
+                        routes.for_each(&mut add);
+                    }
+                }
+            }
+        } else if let Some(object) = snapshot.get(key) {
+            match &object.node {
+                Node::Gateway { .. } | Node::ListenerSet { .. } => parents.push(object.clone()),
+                _ => add(object),
+            }
+        }
+        if Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace") {
+            region.backends.insert(key.clone());
+            snapshot.using(key).for_each(&mut add);
+            snapshot.below(key).for_each(&mut add);
+        }
+        while let Some(parent) = parents.pop() {
+            for object in snapshot.below(&parent.key) {
+                match &object.node {
+                    Node::ListenerSet { .. } => parents.push(object.clone()),
+                    _ => add(object),
+                }
+            }
+            let parent = self.parent(&parent.key);
+            region
+                .uppers
+                .extend(parent.iter().flat_map(|p| p.ways.iter().cloned()));
+        }
+        region.uppers.sort();
+        region.routes = routes
+            .into_values()
+            .map(|route| {
+                let ways = self.ways(&route);
+                (route, ways)
+            })
+            .collect();
+        region
+    }
+
+    /// The ways in that a route takes; one that leads from nowhere when it is attached to nothing.
+    pub(super) fn ways(&mut self, route: &Object) -> Ways {
+        let Node::Route { parents, .. } = &route.node else {
+            return Rc::from([]);
+        };
+        let asks = parents
+            .iter()
+            .any(|p| self.parent(&p.object).is_some_and(|p| p.hostnames));
+        let alike = Alike {
+            gk: route.key.gk.clone(),
+            namespace: route.key.namespace.clone(),
+            parents: parents
+                .iter()
+                .map(|p| (p.object.clone(), p.section.clone(), p.port))
+                .collect(),
+            hostnames: match &route.node {
+                Node::Route { hostnames, .. } if asks => hostnames.clone(),
+                _ => Vec::new(),
+            },
+        };
+        if let Some(known) = self.accepted.get(&alike) {
+            return known.clone();
+        }
+        let mut found: Vec<Rc<Upper>> = Vec::new();
+        for parent in parents {
+            found.extend(self.ways_by(route, parent));
+        }
+        found.sort();
+        found.dedup();
+        if found.is_empty() {
+            found.push(Rc::default());
+        }
+        let ways: Ways = found.into();
+        self.accepted.insert(alike, ways.clone());
+        ways
+    }
+
+    fn ways_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<Rc<Upper>> {
+        let Some(parent) = self.parent(&reference.object) else {
+            return Vec::new();
+        };
+        if matches!(parent.object.node, Node::Service { .. }) {
+            let consumers = self.consumers(&reference.object);
+            return through_service(&reference.object, &route.key, &consumers);
+        }
+        let listeners = listeners(&parent.object).iter().zip(&parent.ways);
+        listeners
+            .filter(|(listener, _)| {
+                accepts(self.snapshot, &parent.object, listener, route, reference)
+            })
+            .map(|(_, way)| way.clone())
+            .collect()
+    }
+
+    /// Other namespaces whose policies act on requests to a Service from there.
+    fn consumers(&self, service: &ObjectKey) -> Vec<Arc<str>> {
+        let stands = standing(self.snapshot, service);
+        let consumers: BTreeSet<Arc<str>> = stands
+            .iter()
+            .filter(|stand| stand.consumer)
+            .map(|stand| stand.policy.key().namespace.clone())
+            .collect();
+        consumers.into_iter().collect()
+    }
+
+    fn parent(&mut self, key: &ObjectKey) -> Option<Rc<Parent>> {
+        if let Some(known) = self.parents.get(key) {
+            return Some(known.clone());
+        }
+        let object = self.snapshot.get(key)?;
+        let ways = match &object.node {
+            Node::Gateway { .. } => through_gateway(object),
+            Node::ListenerSet { .. } => through_set(self.snapshot, object),
+            Node::Service { .. } => Vec::new(),
+            _ => return None,
+        };
+        let parent = Rc::new(Parent {
+            object: object.clone(),
+            ways,
+            hostnames: listeners(object).iter().any(|l| l.hostname.is_some()),
+        });
+        self.parents.insert(key.clone(), parent.clone());
+        Some(parent)
+    }
+}
+
+fn listeners(object: &Object) -> &[Listener] {
+    match &object.node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => listeners,
+        _ => &[],
+    }
+}

@@ -1,0 +1,160 @@
+//! What stands on a path, of one kind, and what comes of it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::engine::attach::{Stand, standing};
+use crate::engine::ids::ObjectKey;
+use crate::engine::level::{Level, Step};
+use crate::engine::merge::{Effective, Own, merged};
+use crate::engine::policy::Policy;
+use crate::engine::profile::{Profile, SameTarget, ServiceAs};
+use crate::engine::snapshot::Snapshot;
+
+/// Policies of one kind at one place, the established first.
+#[derive(Clone, Debug)]
+pub struct StackLevel {
+    /// The place.
+    pub step: Step,
+    /// The policies.
+    pub policies: Vec<Arc<Policy>>,
+}
+
+/// Everything that stands on a path, of one kind, from the least to the most specific.
+pub type Stack = Vec<StackLevel>;
+
+/// The policy that has a place for itself, of those that stand there, so that this one is rejected.
+pub fn winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Policy>> {
+    let profile = &policy.profile;
+    let winner = match profile.same_target.value {
+        _ if profile.strategies.value.legacy => None,
+        SameTarget::OldestWins => here.first(),
+        SameTarget::NewestWins => here.last(),
+        SameTarget::Merge if !policy.merges_by_none() => None,
+        SameTarget::Merge => here.iter().find(|other| other.merges_by_none()),
+    };
+    winner.filter(|winner| winner.key() != policy.key())
+}
+
+/// Looks each place up once and folds equal stacks once.
+#[derive(Debug)]
+pub(super) struct Stacks<'a> {
+    snapshot: &'a Snapshot,
+    stands: HashMap<ObjectKey, Rc<[Stand]>>,
+    /// Kept for as long as this: `folded` knows them by their address.
+    named: HashMap<Vec<(Step, Vec<ObjectKey>)>, Rc<Stack>>,
+    nothing: Rc<Stack>,
+    folded: HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
+}
+
+// === impl Stacks ===
+
+impl<'a> Stacks<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            snapshot,
+            stands: HashMap::new(),
+            named: HashMap::new(),
+            nothing: Rc::default(),
+            folded: HashMap::new(),
+        }
+    }
+
+    /// The stack of a path on which nothing stands.
+    pub(super) fn nothing(&self) -> Rc<Stack> {
+        self.nothing.clone()
+    }
+
+    /// What stands at an object and its sections.
+    pub(super) fn stands(&mut self, key: &ObjectKey) -> Rc<[Stand]> {
+        if let Some(known) = self.stands.get(key) {
+            return known.clone();
+        }
+        let found: Rc<[Stand]> = standing(self.snapshot, key).into();
+        self.stands.insert(key.clone(), found.clone());
+        found
+    }
+
+    /// What stands on steps, of one kind; equal stacks are one.
+    pub(super) fn stack(
+        &mut self,
+        profile: &Profile,
+        steps: &[Step],
+        consumer: Option<&Arc<str>>,
+    ) -> Rc<Stack> {
+        let mut stack: Stack = Vec::new();
+        for step in steps {
+            if profile.rank(step.level).is_none() {
+                continue;
+            }
+            let stands = self.stands(&step.place.object);
+            let here = stands.iter().filter(|stand| {
+                stand.policy.key().gk == profile.gk
+                    && stand.section == step.place.section
+                    && (!stand.consumer || consumer == Some(&stand.policy.key().namespace))
+                    && plays(step.level, profile)
+            });
+            let policies: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
+            if !policies.is_empty() {
+                let step = step.clone();
+                stack.push(StackLevel { step, policies });
+            }
+        }
+        if stack.is_empty() {
+            return self.nothing.clone();
+        }
+        let name = stack.iter().map(|level| {
+            let keys = level.policies.iter().map(|policy| policy.key().clone());
+            (level.step.clone(), keys.collect())
+        });
+        let name: Vec<(Step, Vec<ObjectKey>)> = name.collect();
+        self.named
+            .entry(name)
+            .or_insert_with(|| Rc::new(stack))
+            .clone()
+    }
+
+    /// Folds a path. An object takes one place on it: a Namespace that holds both the Gateway and the
+    /// route counts as the Gateway's (ruling 5).
+    pub(super) fn fold(
+        &mut self,
+        profile: &Profile,
+        upper: &Rc<Stack>,
+        lower: &Rc<Stack>,
+        own: Option<&Own>,
+    ) -> (Rc<Stack>, Arc<Effective>) {
+        let id = (Rc::as_ptr(upper) as usize, Rc::as_ptr(lower) as usize);
+        if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
+            return (stack.clone(), effective.clone());
+        }
+        let mut stack: Stack = (**upper).clone();
+        for level in lower.iter() {
+            if !stack
+                .iter()
+                .any(|above| above.step.place == level.step.place)
+            {
+                stack.push(level.clone());
+            }
+        }
+        if !profile.hierarchy.is_empty() {
+            stack.sort_by_key(|level| profile.rank(level.step.level));
+        }
+        let levels: Vec<&[Arc<Policy>]> = stack.iter().map(|l| l.policies.as_slice()).collect();
+        let effective = Arc::new(merged(profile, &levels, own));
+        let answer = (Rc::new(stack), effective);
+        if own.is_none() {
+            self.folded.insert(id, answer.clone());
+        }
+        answer
+    }
+}
+
+/// Whether policies of the kind on a Service mean this role of it (ruling 22).
+fn plays(level: Level, profile: &Profile) -> bool {
+    match level {
+        Level::Frontend => profile.service_as == ServiceAs::Frontend,
+        Level::Backend | Level::Port => profile.service_as == ServiceAs::Backend,
+        _ => true,
+    }
+}

@@ -1,0 +1,74 @@
+//! The levels of a path, from the least to the most specific (design 2.4).
+
+use serde::Deserialize;
+
+use super::ids::{GroupKind, Place};
+
+/// Where on a path a place stands. The order is the default hierarchy; a profile may name its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+pub enum Level {
+    /// A class of Gateways.
+    GatewayClass,
+    /// The Namespace of the Gateway, or of the Service that a mesh route is attached to.
+    GatewayNamespace,
+    /// A Gateway.
+    Gateway,
+    /// A set of listeners that joins a Gateway.
+    ListenerSet,
+    /// A listener of a Gateway or of a `ListenerSet`.
+    Listener,
+    /// A Service as what clients of a mesh call, above the routes attached to it (ruling 22).
+    Frontend,
+    /// The Namespace of the route.
+    RouteNamespace,
+    /// A route.
+    Route,
+    /// A rule of a route.
+    Rule,
+    /// The Namespace of the backend.
+    BackendNamespace,
+    /// A Service or another kind of backend.
+    Backend,
+    /// A port of a backend.
+    Port,
+}
+
+/// One place on a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Step {
+    /// Its level.
+    pub level: Level,
+    /// The place.
+    pub place: Place,
+}
+
+// === impl Level ===
+
+impl Level {
+    /// The level at which paths end whose effective targets are of this kind.
+    pub fn end_for(gk: &GroupKind) -> Self {
+        if gk.is_gateway_api("GatewayClass") {
+            Self::GatewayClass
+        } else if gk.is_gateway_api("Gateway") || gk.is_gateway_api("ListenerSet") {
+            Self::Listener
+        } else if super::object::is_route(gk) {
+            Self::Rule
+        } else {
+            Self::Port
+        }
+    }
+
+    /// Whether it lies above the routes.
+    pub fn is_upper(self) -> bool {
+        self < Self::RouteNamespace
+    }
+}
+
+// === impl Step ===
+
+impl Step {
+    /// A place at a level.
+    pub fn new(level: Level, place: Place) -> Self {
+        Self { level, place }
+    }
+}

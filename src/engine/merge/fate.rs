@@ -1,0 +1,105 @@
+//! What became of a policy on a path: which of its settings are in force, and who beat the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tree::{Leaf, LeafPath, Tree};
+use super::{Effective, Merged};
+use crate::engine::ids::ObjectKey;
+use crate::engine::policy::Policy;
+
+/// What became of a policy on one path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fate {
+    /// Whether at least one leaf of it is in force.
+    pub survives: bool,
+    /// The leaves that are not in force, and what stands in their place: the policies of the leaf
+    /// there, or of the whole result where nothing is there.
+    pub lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>,
+}
+
+// === impl Fate ===
+
+impl Fate {
+    /// Everybody to whom it lost something.
+    pub fn by(&self) -> BTreeSet<ObjectKey> {
+        self.lost.values().flatten().cloned().collect()
+    }
+}
+
+/// What became of a policy that stands on the path.
+pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
+    let mut fate = Fate::default();
+    let tree = match &effective.result {
+        None => return fate,
+        Some(Merged::Opaque(policies)) => {
+            fate.survives = policies.contains(policy.key());
+            if !fate.survives {
+                for piece in policy.pieces() {
+                    piece.tree.visit(&mut Vec::new(), &mut |path, _| {
+                        fate.lost.insert(path.clone(), policies.clone());
+                    });
+                }
+            }
+            return fate;
+        }
+        Some(Merged::Settings(tree)) => tree,
+    };
+    let mut kept = BTreeSet::new();
+    for piece in policy.pieces() {
+        piece.tree.visit(&mut Vec::new(), &mut |path, own| {
+            if holds(tree, path, own) {
+                fate.survives = true;
+                kept.insert(path.clone());
+                return;
+            }
+            let mut instead = BTreeSet::new();
+            if let Some(found) = tree.nearest(path) {
+                found.visit(&mut Vec::new(), &mut |_, leaf| {
+                    instead.insert(leaf.policy.clone());
+                });
+            }
+            if instead.is_empty() {
+                instead = super::policies(tree);
+            }
+            instead.remove(policy.key());
+            fate.lost.insert(path.clone(), instead);
+        });
+    }
+    // A policy of the older dialect may set a field twice: it does not beat itself.
+    fate.lost.retain(|path, _| !kept.contains(path));
+    fate
+}
+
+/// Whether the leaf at a path is this one.
+fn holds(tree: &Tree, path: &LeafPath, own: &Leaf) -> bool {
+    matches!(tree.nearest(path), Some(Tree::Leaf(leaf)) if leaf == own)
+}
+
+/// Fields that two policies set to different values under the same stanza, as paths from the object
+/// (GEP-713 of 2021, conflict resolution).
+pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
+    let mut found = Vec::new();
+    for a in one.pieces() {
+        let same = other
+            .pieces()
+            .iter()
+            .filter(|b| b.is_override() == a.is_override());
+        let stanza = if a.is_override() {
+            "overrides"
+        } else {
+            "defaults"
+        };
+        for b in same {
+            a.tree.visit(&mut Vec::new(), &mut |path, leaf| {
+                let theirs = match b.tree.nearest(path) {
+                    Some(Tree::Leaf(theirs)) => Some(&theirs.value),
+                    _ => None,
+                };
+                if theirs.is_some_and(|value| *value != leaf.value) {
+                    found.push(format!("spec.{stanza}.{}", path.join(".")));
+                }
+            });
+        }
+    }
+    found
+}

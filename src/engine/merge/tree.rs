@@ -1,0 +1,214 @@
+//! Settings as a tree whose leaves know where they came from.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::engine::ids::ObjectKey;
+use crate::engine::profile::Strategy;
+
+/// A value and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf {
+    /// A scalar, a list, an empty object, or the `null` that removes what others set.
+    pub value: Arc<Value>,
+    /// The policy, or the target itself for a value of its own.
+    pub policy: ObjectKey,
+    /// The strategy under which it was given; none for the target's own value.
+    pub strategy: Option<Strategy>,
+}
+
+/// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
+pub type LeafPath = Vec<String>;
+
+/// Settings.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Tree {
+    Leaf(Leaf),
+    Map(BTreeMap<String, Tree>),
+    /// A list whose entries are told apart by the value of a key, in order.
+    List(Vec<(String, Tree)>),
+}
+
+/// What counts as one when trees are merged.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Units<'a> {
+    /// Every field (RFC 7386).
+    Fields,
+    /// What these paths name is replaced whole; `*` stands for any key.
+    Paths(&'a [Vec<String>]),
+    /// Every entry of a map at the second level: by-key where the kind says no more.
+    Entries,
+}
+
+// === impl Tree ===
+
+impl Tree {
+    /// Reads settings. `list_keys` says by which key the entries of a list are told apart, by the
+    /// name of the field that holds it.
+    pub(super) fn read(
+        value: &Value,
+        list_keys: &BTreeMap<String, String>,
+        leaf: &impl Fn(&Value) -> Leaf,
+    ) -> Self {
+        Self::node(value, None, list_keys, leaf)
+    }
+
+    fn node(
+        value: &Value,
+        field: Option<&str>,
+        list_keys: &BTreeMap<String, String>,
+        leaf: &impl Fn(&Value) -> Leaf,
+    ) -> Self {
+        match value {
+            // Nothing at all is an empty map; an empty object within is a value.
+            Value::Object(map) if !map.is_empty() || field.is_none() => Self::Map(
+                map.iter()
+                    .map(|(k, v)| (k.clone(), Self::node(v, Some(k), list_keys, leaf)))
+                    .collect(),
+            ),
+            Value::Array(items) => {
+                let key = field.and_then(|field| list_keys.get(field));
+                let entries: Option<Vec<(String, Self)>> = key.and_then(|key| {
+                    let entry = |item: &Value| {
+                        let name = text(item.get(key)?);
+                        let node = Self::node(item, Some(""), list_keys, leaf);
+                        Some((format!("{key}={name}"), node))
+                    };
+                    items.iter().map(entry).collect()
+                });
+                match entries {
+                    Some(entries) if !entries.is_empty() => Self::List(entries),
+                    _ => Self::Leaf(leaf(value)),
+                }
+            }
+            value => Self::Leaf(leaf(value)),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Map(map) if map.is_empty())
+    }
+
+    /// `over` patched onto this one (RFC 7386, but a `null` stays to be seen).
+    pub(super) fn patch(&mut self, over: &Self, units: Units<'_>) {
+        self.patch_at(over, units, &mut Vec::new());
+    }
+
+    fn patch_at<'a>(&mut self, over: &'a Self, units: Units<'_>, path: &mut Vec<&'a str>) {
+        if units.end_at(path) {
+            *self = over.clone();
+            return;
+        }
+        match (&mut *self, over) {
+            (Self::Map(under), Self::Map(over)) => {
+                for (key, over) in over {
+                    path.push(key);
+                    match under.get_mut(key) {
+                        Some(under) => under.patch_at(over, units, path),
+                        None => {
+                            under.insert(key.clone(), over.clone());
+                        }
+                    }
+                    path.pop();
+                }
+            }
+            (Self::List(under), Self::List(over)) => {
+                for (key, over) in over {
+                    path.push(key);
+                    match under.iter_mut().find(|(k, _)| k == key) {
+                        Some((_, under)) => under.patch_at(over, units, path),
+                        None => under.push((key.clone(), over.clone())),
+                    }
+                    path.pop();
+                }
+            }
+            // An empty object changes nothing where there is an object already.
+            (Self::Map(_), Self::Leaf(leaf)) if is_empty_object(&leaf.value) => {}
+            (under, over) => *under = over.clone(),
+        }
+    }
+
+    /// Visits the leaves in the order of their paths.
+    pub(super) fn visit<'a>(
+        &'a self,
+        path: &mut LeafPath,
+        found: &mut impl FnMut(&LeafPath, &'a Leaf),
+    ) {
+        let mut below = |key: &String, tree: &'a Self| {
+            path.push(key.clone());
+            tree.visit(path, found);
+            path.pop();
+        };
+        match self {
+            Self::Leaf(leaf) => found(path, leaf),
+            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
+        }
+    }
+
+    /// The tree at a path, or the leaf above it.
+    pub(super) fn nearest(&self, path: &[String]) -> Option<&Self> {
+        let Some((key, rest)) = path.split_first() else {
+            return Some(self);
+        };
+        match self {
+            Self::Leaf(_) => Some(self),
+            Self::Map(map) => map.get(key)?.nearest(rest),
+            Self::List(list) => list.iter().find(|(k, _)| k == key)?.1.nearest(rest),
+        }
+    }
+
+    /// As JSON, without what is removed; `found` gets the JSON pointer of each leaf.
+    pub(super) fn json(&self, pointer: &str, found: &mut impl FnMut(&str, &Leaf)) -> Option<Value> {
+        match self {
+            Self::Leaf(leaf) => {
+                found(pointer, leaf);
+                (!leaf.value.is_null()).then(|| (*leaf.value).clone())
+            }
+            Self::Map(map) => {
+                let mut object = Map::new();
+                for (key, tree) in map {
+                    let token = key.replace('~', "~0").replace('/', "~1");
+                    let value = tree.json(&format!("{pointer}/{token}"), found);
+                    object.extend(value.map(|value| (key.clone(), value)));
+                }
+                Some(Value::Object(object))
+            }
+            Self::List(list) => {
+                let mut items = Vec::new();
+                for (_, tree) in list {
+                    items.extend(tree.json(&format!("{pointer}/{}", items.len()), found));
+                }
+                Some(Value::Array(items))
+            }
+        }
+    }
+}
+
+// === impl Units ===
+
+impl Units<'_> {
+    fn end_at(self, path: &[&str]) -> bool {
+        match self {
+            Units::Fields => false,
+            Units::Entries => path.len() == 2,
+            Units::Paths(units) => units.iter().any(|unit| {
+                let same = |(pattern, key): (&String, &&str)| pattern == "*" || pattern == key;
+                unit.len() == path.len() && unit.iter().zip(path).all(same)
+            }),
+        }
+    }
+}
+
+fn is_empty_object(value: &Value) -> bool {
+    matches!(value, Value::Object(map) if map.is_empty())
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}

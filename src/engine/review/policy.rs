@@ -1,0 +1,124 @@
+//! What is said of a policy: what is wrong with it, what it will do, and who supersedes it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, status};
+use crate::engine::effective::Survey;
+use crate::engine::finding::{Code, Finding, Severity};
+use crate::engine::ids::ObjectKey;
+use crate::engine::merge::field_conflicts;
+use crate::engine::object::Object;
+use crate::engine::policy::Policy;
+use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::validate::validate;
+
+use super::words;
+
+/// Findings on a policy as it will be once it is admitted.
+///
+/// Old and new are judged on one snapshot; what the old one had already is a warning (ruling 14).
+pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
+    let Some(profile) = snapshot.profile(&object.key.gk) else {
+        return Vec::new();
+    };
+    let read = |object| Policy::read(Arc::new(object), profile.clone());
+    let had = old
+        .map(|old| validate(snapshot, &read(old)))
+        .unwrap_or_default();
+    let policy = read(object.clone());
+    let mut findings = validate(snapshot, &policy);
+    for finding in &mut findings {
+        let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
+        if had.iter().any(known) {
+            finding.severity = Severity::Warn;
+        }
+    }
+    // What is refused will have no effect.
+    if findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Deny)
+    {
+        return findings;
+    }
+    let after = snapshot.apply(Change::Applied(Box::new(object)));
+    let mut survey = Survey::new(&after);
+    let status = status(&mut survey, &policy);
+    findings.extend(affects(&policy, &status));
+    for target in &status.targets {
+        findings.extend(rivals(&policy, target));
+        findings.extend(winners(&policy, target));
+        findings.extend(conflicts(&mut survey, &policy, target));
+    }
+    findings
+}
+
+/// What it acts on beyond its declared targets.
+fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+    let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
+    let reached: BTreeSet<ObjectKey> = status
+        .acts_on()
+        .into_iter()
+        .map(|place| place.object)
+        .filter(|object| !declared.contains(object))
+        .collect();
+    (!reached.is_empty()).then(|| {
+        Finding::new(Code::Affects, policy.key(), words::counted(&reached)).about("affects")
+    })
+}
+
+/// The policy that has the same target and section for itself.
+fn rivals(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
+    let Accepted::Conflicted(with) = &target.accepted else {
+        return None;
+    };
+    let message = format!("{with} has {} for itself", target.target);
+    let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
+        .about(format!("{} {with}", target.target));
+    finding.tells_of = Some(with.clone());
+    Some(finding)
+}
+
+/// The policies that supersede it on a target, everywhere or somewhere.
+fn winners(policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
+    let code = match target.state {
+        Some(State::Overridden) => Code::Overridden,
+        Some(State::PartiallyEnforced) => Code::PartlyOverridden,
+        _ => return Vec::new(),
+    };
+    let winners = target.by.iter().map(|(key, winner)| {
+        let mut finding = Finding::new(code, policy.key(), key.to_string())
+            .about(format!("{} {key}", target.target));
+        finding.settings = words::settings(&winner.settings);
+        finding.source = words::origin(policy.key(), &winner.from);
+        finding.tells_of = Some(key.clone());
+        finding
+    });
+    winners.collect()
+}
+
+/// Fields that another policy of the older dialect sets otherwise on the same target.
+fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
+    if !policy.profile.strategies.value.legacy || target.accepted != Accepted::Accepted {
+        return Vec::new();
+    }
+    let stands = survey.stands(&target.target.object);
+    let here = stands.iter().filter(|stand| {
+        stand.policy.key().gk == policy.key().gk && stand.section == target.target.section
+    });
+    let others = here.filter(|stand| stand.policy.key() != policy.key());
+    let mut findings = Vec::new();
+    for other in others {
+        let older = other.policy.precedence() < policy.precedence();
+        let wins = if older { "that one" } else { "this one" };
+        for field in field_conflicts(policy, &other.policy) {
+            let message = format!("{} sets another value; {wins} wins", other.policy.key());
+            let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
+                .at(&field)
+                .about(format!("{} {field}", target.target));
+            finding.tells_of = Some(other.policy.key().clone());
+            findings.push(finding);
+        }
+    }
+    findings
+}

@@ -1,0 +1,127 @@
+//! How findings put objects, places and settings into words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::merge::LeafPath;
+use crate::engine::object::section_noun;
+
+/// Names shown before "and N more".
+const SHOWN: usize = 3;
+
+/// `field=value` for each; what is removed is said so.
+pub(super) fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
+    let leaves = leaves.iter();
+    leaves.map(|(path, value)| setting(path, value)).collect()
+}
+
+/// `field=value`; lists and long texts are described, not repeated.
+fn setting(path: &[String], value: &Value) -> String {
+    const SHOWN: usize = 40;
+    let text = match value {
+        Value::String(text) if text.chars().count() <= SHOWN => text.clone(),
+        Value::String(text) => format!("{}…", text.chars().take(SHOWN).collect::<String>()),
+        Value::Array(items) => {
+            let text = value.to_string();
+            if text.len() <= SHOWN {
+                text
+            } else {
+                format!("[{} items]", items.len())
+            }
+        }
+        value => value.to_string(),
+    };
+    format!("{}={text}", path.join("."))
+}
+
+/// Where a policy stands, seen from the object that is being applied.
+pub(super) fn origin(object: &ObjectKey, places: &BTreeSet<Place>) -> String {
+    let mut places = places.iter().map(|place| one_origin(object, place));
+    match (places.next(), places.count()) {
+        (None, _) => String::new(),
+        (Some(one), 0) => one,
+        (Some(first), more) => format!("{first} and {more} more"),
+    }
+}
+
+fn one_origin(object: &ObjectKey, place: &Place) -> String {
+    let owner = if place.object == *object {
+        format!("this {}", place.object.gk.kind)
+    } else {
+        place.object.to_string()
+    };
+    match (&place.section, section_noun(&place.object.gk)) {
+        (Some(section), Some(noun)) => format!("{owner} {noun} {section}"),
+        (Some(section), None) => format!("{owner} {section}"),
+        (None, _) => owner,
+    }
+}
+
+/// `12 HTTPRoutes in 3 namespaces: blog/a, shop/b, shop/c and 9 more`.
+pub(super) fn counted(objects: &BTreeSet<ObjectKey>) -> String {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for object in objects {
+        *kinds.entry(object.gk.to_string()).or_default() += 1;
+    }
+    let kinds: Vec<String> = kinds
+        .into_iter()
+        .map(|(kind, count)| match count {
+            1 => format!("1 {kind}"),
+            _ => format!("{count} {}", plural(&kind)),
+        })
+        .collect();
+    let namespaces: BTreeSet<&Arc<str>> = objects.iter().map(|o| &o.namespace).collect();
+    let whereabouts = match namespaces.len() {
+        0 | 1 => String::new(),
+        many => format!(" in {many} namespaces"),
+    };
+    let mut names: Vec<String> = objects.iter().take(SHOWN).map(ObjectKey::path).collect();
+    if objects.len() > SHOWN {
+        let last = names.pop().unwrap_or_default();
+        names.push(format!("{last} and {} more", objects.len() - SHOWN));
+    }
+    format!("{}{whereabouts}: {}", kinds.join(", "), names.join(", "))
+}
+
+/// `Gateways`, `TLSPolicies.example.com`.
+fn plural(kind: &str) -> String {
+    let (name, group) = match kind.split_once('.') {
+        Some((name, group)) => (name, format!(".{group}")),
+        None => (kind, String::new()),
+    };
+    let name = if let Some(stem) = name.strip_suffix('y') {
+        format!("{stem}ies")
+    } else if name.ends_with('s') {
+        format!("{name}es")
+    } else {
+        format!("{name}s")
+    };
+    name + &group
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+    use crate::engine::ids::{GroupKind, ObjectKey};
+
+    #[test]
+    fn counts_name_the_first_and_say_how_many_more() {
+        let route =
+            |ns: &str, name: &str| ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), ns, name);
+        assert_eq!(counted(&[route("a", "x")].into()), "1 HTTPRoute: a/x");
+        let many = (0..5).map(|i| route(["a", "b"][i % 2], &format!("r{i}")));
+        assert_eq!(
+            counted(&many.collect()),
+            "5 HTTPRoutes in 2 namespaces: a/r0, a/r2, a/r4 and 2 more"
+        );
+        let gateway = ObjectKey::new(GroupKind::gateway_api("Gateway"), "a", "g");
+        let policy = |name: &str| ObjectKey::new(GroupKind::new("x.io", "Policy"), "a", name);
+        assert_eq!(
+            counted(&[gateway, policy("p"), policy("q")].into()),
+            "1 Gateway, 2 Policies.x.io: a/g, a/p, a/q"
+        );
+    }
+}

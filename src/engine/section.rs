@@ -1,0 +1,91 @@
+//! Sections of objects: listeners, rules, ports, and how references name them.
+
+use std::sync::Arc;
+
+use super::object::{Node, Object};
+
+/// The sections of an object in the order of the spec, each by the label that paths show: its name,
+/// `rule-<i+1>` for a rule without one, the number for a port without one.
+pub fn labels(object: &Object) -> Vec<Arc<str>> {
+    match &object.node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
+            listeners.iter().map(|l| l.name.clone()).collect()
+        }
+        Node::Route { rules, .. } => (0..rules.len()).map(|i| rule_label(object, i)).collect(),
+        Node::Service { ports } => ports
+            .iter()
+            .map(|p| {
+                p.name
+                    .clone()
+                    .unwrap_or_else(|| p.number.to_string().into())
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The label of one rule of a route.
+pub fn rule_label(route: &Object, index: usize) -> Arc<str> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Arc::default();
+    };
+    if let Some(name) = rules.get(index).and_then(|rule| rule.name.clone()) {
+        return name;
+    }
+    let label = format!("rule-{}", index + 1);
+    // Somebody may have given that very name to another rule.
+    if rules
+        .iter()
+        .any(|rule| rule.name.as_deref() == Some(&*label))
+    {
+        format!("unnamed {label}").into()
+    } else {
+        label.into()
+    }
+}
+
+/// The label of the port of a Service that a backend reference means.
+pub fn port_label(service: &Object, number: u16) -> Option<Arc<str>> {
+    let Node::Service { ports } = &service.node else {
+        return None;
+    };
+    let port = ports.iter().find(|port| port.number == number)?;
+    Some(
+        port.name
+            .clone()
+            .unwrap_or_else(|| number.to_string().into()),
+    )
+}
+
+/// The label of the section that a reference names; none when the object has no such section.
+/// `indexed` allows `rule-<i+1>` for rules without a name. Ports may be named by number.
+pub fn resolve(object: &Object, name: &str, indexed: bool) -> Option<Arc<str>> {
+    match &object.node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
+            let mut names = listeners.iter().map(|l| &l.name);
+            names.find(|n| ***n == *name).cloned()
+        }
+        Node::Route { rules, .. } => {
+            let mut named = rules.iter().filter_map(|rule| rule.name.as_ref());
+            named.find(|n| ***n == *name).cloned().or_else(|| {
+                let index = name.strip_prefix("rule-")?.parse::<usize>().ok()?;
+                let rule = rules.get(index.checked_sub(1)?)?;
+                (indexed && rule.name.is_none()).then(|| name.into())
+            })
+        }
+        Node::Service { ports } => {
+            let mut named = ports.iter().filter_map(|port| port.name.as_ref());
+            named.find(|n| ***n == *name).cloned().or_else(|| {
+                let number = name.parse::<u16>().ok()?;
+                port_label(object, number)
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether two sections of an object have this name.
+pub fn is_ambiguous(object: &Object, name: &str) -> bool {
+    let names = object.sections().unwrap_or_default();
+    names.iter().filter(|n| &****n == name).count() > 1
+}

@@ -1,0 +1,74 @@
+//! Who lets whom attach: the Gateway API's rules for listeners, routes and `ListenerSets`.
+
+use std::sync::Arc;
+
+use super::hostnames::intersect;
+use crate::engine::ids::GroupKind;
+use crate::engine::object::{From, Listener, Node, Object, ParentRef};
+use crate::engine::snapshot::{Snapshot, namespace_key};
+
+/// Whether a listener of `owner` takes a route that names it by this reference: section, port,
+/// namespace, kind and hostname must all fit.
+pub fn accepts(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+    route: &Object,
+    parent: &ParentRef,
+) -> bool {
+    let section = parent.section.as_ref();
+    section.is_none_or(|name| *name == listener.name)
+        && parent.port.is_none_or(|port| port == listener.port)
+        && takes_kind(listener, &route.key.gk)
+        && takes_hostname(listener, route)
+        && lets_in(
+            snapshot,
+            &listener.routes_from,
+            &owner.key.namespace,
+            &route.key.namespace,
+        )
+}
+
+/// Whether a Gateway lets a `ListenerSet` join (`spec.allowedListeners`).
+pub fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
+    let Node::Gateway { sets, .. } = &gateway.node else {
+        return false;
+    };
+    let (own, theirs) = (&gateway.key.namespace, &set.key.namespace);
+    lets_in(snapshot, sets, own, theirs)
+}
+
+/// A Namespace that is not known has no labels to select.
+fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) -> bool {
+    match from {
+        From::All => true,
+        From::None => false,
+        From::Same => own == theirs,
+        From::Selector(selector) => snapshot
+            .get(&namespace_key(theirs))
+            .is_some_and(|namespace| selector.selects(&namespace.meta.labels)),
+    }
+}
+
+/// The kinds that a listener names, or those that fit its protocol; protocols of implementations take
+/// any kind.
+fn takes_kind(listener: &Listener, route: &GroupKind) -> bool {
+    if !listener.routes_of.is_empty() {
+        return listener.routes_of.contains(route);
+    }
+    let kinds: &[&str] = match &*listener.protocol {
+        "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
+        "TLS" => &["TLSRoute", "TCPRoute"],
+        "TCP" => &["TCPRoute"],
+        "UDP" => &["UDPRoute"],
+        _ => return true,
+    };
+    kinds.contains(&&*route.kind)
+}
+
+fn takes_hostname(listener: &Listener, route: &Object) -> bool {
+    let (Some(theirs), Node::Route { hostnames, .. }) = (&listener.hostname, &route.node) else {
+        return true;
+    };
+    hostnames.is_empty() || hostnames.iter().any(|ours| intersect(theirs, ours))
+}

@@ -1,0 +1,124 @@
+//! The lower half of a path: from the Namespace of a route to the rule, or on to the backend.
+
+use crate::engine::grants::granted;
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::level::{Level, Step};
+use crate::engine::object::{BackendRef, Node, Object};
+use crate::engine::section;
+use crate::engine::snapshot::{Snapshot, namespace_key};
+
+/// A way on from the listener.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lower {
+    /// The places, from the least to the most specific.
+    pub steps: Vec<Step>,
+    /// Whether it gets to where paths of the kind end: the backend is there and may be used.
+    pub complete: bool,
+}
+
+// === impl Lower ===
+
+impl Lower {
+    /// Whether an object stands on it.
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.steps.iter().any(|step| step.place.object == *key)
+    }
+
+    /// The effective target: the last place.
+    pub fn target(&self) -> Option<&Place> {
+        self.steps.last().map(|step| &step.place)
+    }
+}
+
+/// The ways through a route, to its rules or on to the ports of its backends; sorted, each once.
+pub fn lowers(snapshot: &Snapshot, route: &Object, end: Level) -> Vec<Lower> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let namespace = namespace_key(&route.key.namespace).whole();
+    let base = [
+        Step::new(Level::RouteNamespace, namespace),
+        Step::new(Level::Route, route.key.whole()),
+    ];
+    let mut found = Vec::with_capacity(rules.len());
+    for (i, rule) in rules.iter().enumerate() {
+        let mut steps = base.to_vec();
+        let label = section::rule_label(route, i);
+        steps.push(Step::new(Level::Rule, route.key.section(label)));
+        if end <= Level::Rule {
+            found.push(whole(steps, true));
+            continue;
+        }
+        let before = found.len();
+        for reference in &rule.backends {
+            if let Some(more) = to_backend(snapshot, route, reference) {
+                let steps = steps.iter().cloned().chain(more).collect();
+                found.push(whole(steps, true));
+            }
+        }
+        if found.len() == before {
+            found.push(whole(steps, false));
+        }
+    }
+    if rules.is_empty() {
+        found.push(whole(base.to_vec(), end <= Level::Rule));
+    }
+    if end > Level::Rule {
+        found.sort();
+        found.dedup();
+    }
+    found
+}
+
+/// The ways that begin at a backend to which no route leads, or at any other object that is neither
+/// above nor a route: the whole of it, and each of its ports.
+pub fn backend(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Lower> {
+    let mut base = Vec::new();
+    if !key.namespace.is_empty() {
+        let namespace = namespace_key(&key.namespace).whole();
+        base.push(Step::new(Level::BackendNamespace, namespace));
+    }
+    base.push(Step::new(Level::Backend, key.whole()));
+    let ports = snapshot.get(key).map(|o| section::labels(o));
+    let mut found: Vec<Lower> = ports
+        .into_iter()
+        .flatten()
+        .map(|label| {
+            let mut steps = base.clone();
+            steps.push(Step::new(Level::Port, key.section(label)));
+            whole(steps, true)
+        })
+        .collect();
+    if found.is_empty() {
+        found.push(whole(base, true));
+    }
+    found
+}
+
+fn whole(steps: Vec<Step>, complete: bool) -> Lower {
+    Lower { steps, complete }
+}
+
+/// The steps from a rule to a backend; none when it is not there or no grant covers the reference.
+/// Backends of kinds that are not watched count as there.
+fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Vec<Step>> {
+    let key = &reference.object;
+    let object = snapshot.get(key);
+    if (object.is_none() && snapshot.knows(&key.gk))
+        || !granted(snapshot, &route.key.gk, &route.key.namespace, key)
+    {
+        return None;
+    }
+    let mut steps = vec![
+        Step::new(
+            Level::BackendNamespace,
+            namespace_key(&key.namespace).whole(),
+        ),
+        Step::new(Level::Backend, key.whole()),
+    ];
+    let port = object.zip(reference.port);
+    if let Some(label) = port.and_then(|(object, port)| section::port_label(object, port)) {
+        steps.push(Step::new(Level::Port, key.section(label)));
+    }
+    Some(steps)
+}

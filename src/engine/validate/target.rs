@@ -1,0 +1,264 @@
+//! Rules on one target of a policy.
+
+use super::hint::{nearest, quoted};
+use crate::engine::attach::{Reach, reach};
+use crate::engine::finding::{Code, Finding};
+use crate::engine::ids::ObjectKey;
+use crate::engine::object::{Node, Object, section_noun};
+use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
+use crate::engine::profile::file::SectionNaming;
+use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
+
+/// Everything that is wrong with one entry.
+pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = spelling(policy, entry).into_iter().collect();
+    match &entry.target {
+        Err(fault) => findings.push(faulty(policy.key(), entry, fault)),
+        Ok(target) => findings.extend(about_target(snapshot, policy, entry, target)),
+    }
+    findings
+}
+
+/// A kind in another case than it is served in, or `core` for the empty group. It is taken for what
+/// was meant; the API server compares to the letter.
+fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+    let spelling = entry.spelling.as_ref()?;
+    let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
+    let message = format!("{written:?} is not a {field} to the letter; write {right:?}");
+    Some(
+        Finding::new(Code::TargetSpelling, policy.key(), message)
+            .at(format!("{}.{field}", entry.path))
+            .about(format!("{field} {written}")),
+    )
+}
+
+fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Finding {
+    let path = &entry.path;
+    match fault {
+        Fault::NotAnObject(found) => {
+            let message = format!("a target is an object with group, kind and name, not {found}");
+            Finding::new(Code::TargetMissingRef, key, message)
+                .at(path)
+                .about(*found)
+        }
+        Fault::Missing(part) => {
+            let message = format!("the target has no {part}");
+            Finding::new(Code::TargetMissingRef, key, message)
+                .at(format!("{path}.{part}"))
+                .about(*part)
+        }
+        Fault::Versioned(group) => {
+            let bare = group.split('/').next().unwrap_or_default();
+            let message =
+                format!("{group:?} has a version in it; a group has none: write {bare:?}");
+            Finding::new(Code::TargetGroupVersioned, key, message)
+                .at(format!("{path}.group"))
+                .about(group.as_str())
+        }
+    }
+}
+
+fn about_target(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+) -> Option<Finding> {
+    let section = target.section.as_deref();
+    if let Some(section) = section {
+        if entry.field.sections == Some(false) {
+            let what = format!("{} takes no sectionName", policy.profile.gk.kind);
+            return Some(unsupported(policy, entry, section, &what, true));
+        }
+        if let Some(finding) = sectionless(policy, entry, target, section) {
+            return Some(finding);
+        }
+    }
+    let Some(object) = target.object(&policy.key().namespace) else {
+        return selects_nothing(snapshot, policy, entry, target);
+    };
+    if let Some(finding) = out_of_reach(snapshot, policy, entry, target, &object) {
+        return Some(finding);
+    }
+    let Some(found) = snapshot.get(&object) else {
+        return not_found(snapshot, policy, entry, &object);
+    };
+    let section = section?;
+    unknown_section(policy, entry, found, section)
+        .or_else(|| ambiguous(policy, entry, found, section))
+}
+
+/// A section of a kind that has none, or of which the policy kind takes none.
+fn sectionless(
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    section: &str,
+) -> Option<Finding> {
+    let no_sections = ["Namespace", "Pod", "Secret", "ConfigMap"];
+    let gk = &target.gk;
+    let none = gk.is_gateway_api("GatewayClass")
+        || (gk.group.is_empty() && no_sections.contains(&&*gk.kind));
+    if none {
+        return Some(unsupported(
+            policy,
+            entry,
+            section,
+            &format!("{gk} has no sections"),
+            true,
+        ));
+    }
+    let allow = policy.profile.allow.as_ref()?;
+    let allowed = allow.value.iter().find(|allowed| allowed.gk == *gk)?;
+    (!allowed.sections).then(|| {
+        let what = format!("{} takes no section of {gk}", policy.profile.gk.kind);
+        unsupported(policy, entry, section, &what, allow.is_said())
+    })
+}
+
+fn unsupported(
+    policy: &Policy,
+    entry: &Entry<'_>,
+    section: &str,
+    what: &str,
+    sure: bool,
+) -> Finding {
+    let message = format!("{what}; remove sectionName {section:?}");
+    Finding::new(Code::SectionUnsupported, policy.key(), message)
+        .at(format!("{}.sectionName", entry.path))
+        .about(section)
+        .only_if(sure)
+}
+
+/// Only where the kind is known and listed: a kind that the API server does not serve is legal.
+fn not_found(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    object: &ObjectKey,
+) -> Option<Finding> {
+    snapshot.knows(&object.gk).then(|| {
+        let message = format!("there is no {object} now");
+        Finding::new(Code::TargetNotFound, policy.key(), message)
+            .at(&entry.path)
+            .about(object.to_string())
+            .resting_on(object)
+    })
+}
+
+fn unknown_section(
+    policy: &Policy,
+    entry: &Entry<'_>,
+    object: &Object,
+    section: &str,
+) -> Option<Finding> {
+    let names = object.sections()?;
+    if names.iter().any(|name| &***name == section) || is_index(policy, object, section) {
+        return None;
+    }
+    let noun = section_noun(&object.key.gk)?;
+    let names: Vec<&str> = names.iter().map(|name| &***name).collect();
+    let remedy = match nearest(section, &names) {
+        Some(name) => format!("; did you mean {name:?}?"),
+        None if names.is_empty() => format!("; none of its {noun}s has a name"),
+        None => format!("; it has {}", quoted(&names)),
+    };
+    let message = format!("{} has no {noun} {section:?}{remedy}", object.key);
+    Some(
+        Finding::new(Code::SectionUnknown, policy.key(), message)
+            .at(format!("{}.sectionName", entry.path))
+            .about(format!("{}#{section}", object.key))
+            .resting_on(&object.key),
+    )
+}
+
+/// `rule-<i+1>` for kinds that count unnamed rules; a port number where the kind does not say how it
+/// names ports.
+fn is_index(policy: &Policy, object: &Object, section: &str) -> bool {
+    match &object.node {
+        Node::Route { rules, .. } => {
+            policy.profile.section_naming == SectionNaming::ExplicitOrIndex
+                && section
+                    .strip_prefix("rule-")
+                    .and_then(|i| i.parse::<usize>().ok())
+                    .is_some_and(|i| (1..=rules.len()).contains(&i))
+        }
+        Node::Service { .. } => section.parse::<u16>().is_ok(),
+        _ => false,
+    }
+}
+
+/// What may not be named from here, or has not been allowed to be.
+fn out_of_reach(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    object: &ObjectKey,
+) -> Option<Finding> {
+    let (kind, own) = (&policy.profile.gk.kind, &policy.key().namespace);
+    let (code, field, message, sure) = match reach(snapshot, policy, target, object) {
+        Reach::Free | Reach::Consumer => return None,
+        Reach::Forbidden => (
+            Code::TargetNamespaceForbidden,
+            format!("{}.namespace", entry.path),
+            format!(
+                "a {kind} stays in its own namespace; remove namespace {:?}",
+                &*object.namespace
+            ),
+            policy.profile.cross_namespace.is_said(),
+        ),
+        Reach::NotGranted => (
+            Code::TargetNotGranted,
+            entry.path.clone(),
+            format!(
+                "no ReferenceGrant in {} lets {kind} of {own} name {object}",
+                object.namespace
+            ),
+            true,
+        ),
+        Reach::ClusterScoped => (
+            Code::TargetClusterScoped,
+            entry.path.clone(),
+            format!("{object} is cluster-scoped and {kind} is not, so this has no effect"),
+            true,
+        ),
+    };
+    Some(
+        Finding::new(code, policy.key(), message)
+            .at(field)
+            .about(object.to_string())
+            .only_if(sure),
+    )
+}
+
+/// Only where the kind is known and listed, as for names.
+fn selects_nothing(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+) -> Option<Finding> {
+    let own = &policy.key().namespace;
+    let mut objects = snapshot.objects(&target.gk);
+    let some = objects.any(|o| target.matches(own, &o.key, Some(&o.meta.labels)));
+    (!some && snapshot.knows(&target.gk)).then(|| {
+        let namespace = target.namespace(own);
+        let message = format!("no {} of {namespace} has these labels now", target.gk);
+        Finding::new(Code::TargetSelectsNothing, policy.key(), message)
+            .at(&entry.path)
+            .about(format!("{} {namespace}", target.gk))
+    })
+}
+
+/// Two sections of one name: a policy on it stands on both.
+fn ambiguous(policy: &Policy, entry: &Entry<'_>, object: &Object, name: &str) -> Option<Finding> {
+    section::is_ambiguous(object, name).then(|| {
+        let noun = section_noun(&object.key.gk).unwrap_or("section");
+        let message = format!("{} has more than one {noun} {name:?}", object.key);
+        Finding::new(Code::SectionAmbiguous, policy.key(), message)
+            .at(format!("{}.sectionName", entry.path))
+            .about(format!("{}#{name}", object.key))
+    })
+}
