@@ -13,7 +13,7 @@ use super::merge::Effective;
 use super::object::is_route;
 use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::Snapshot;
-use super::topology::{Lower, Upper};
+use super::topology::{Lower, Upper, places};
 
 mod groups;
 mod own;
@@ -71,15 +71,9 @@ impl Group {
 
     /// The places of its first path.
     pub fn path(&self) -> Vec<&Place> {
-        let upper = self.uppers.first().into_iter().flat_map(|u| &u.steps);
-        let lower = self.lowers.first().into_iter().flat_map(|l| &l.steps);
-        let mut places: Vec<&Place> = Vec::new();
-        for step in upper.chain(lower) {
-            if !places.contains(&&step.place) {
-                places.push(&step.place);
-            }
-        }
-        places
+        let upper = self.uppers.first();
+        let lower = self.lowers.first().map(Rc::as_ref);
+        upper.map_or_else(Vec::new, |upper| places(upper, lower))
     }
 
     /// The level of an object on the paths, its sections included; none where it is not on them.

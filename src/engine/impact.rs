@@ -10,7 +10,7 @@ use super::merge::Effective;
 use super::object::{Node, Object};
 use super::policy::{Policy, Select};
 use super::snapshot::Snapshot;
-use super::topology::{Lower, Upper};
+use super::topology::{Lower, Upper, places};
 
 /// A path on which the effective policy of a kind changes.
 #[derive(Clone, Debug)]
@@ -166,8 +166,7 @@ fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>
             if before.same_settings(after) {
                 return;
             }
-            let steps = upper.steps.iter().chain(&lower.steps);
-            let path: Vec<Place> = steps.map(|step| step.place.clone()).collect();
+            let path: Vec<Place> = places(upper, Some(lower)).into_iter().cloned().collect();
             if let Some(target) = path.last().cloned() {
                 found.push(Changed {
                     target,

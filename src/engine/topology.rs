@@ -41,6 +41,19 @@ impl Upper {
     }
 }
 
+/// The places of a path, each once: a Namespace that holds both the Gateway and the route counts as
+/// the Gateway's (ruling 5).
+pub fn places<'a>(upper: &'a Upper, lower: Option<&'a Lower>) -> Vec<&'a Place> {
+    let lower = lower.into_iter().flat_map(|lower| &lower.steps);
+    let mut places: Vec<&Place> = Vec::new();
+    for step in upper.steps.iter().chain(lower) {
+        if !places.contains(&&step.place) {
+            places.push(&step.place);
+        }
+    }
+    places
+}
+
 /// The ways in through a Gateway's own listeners; one that ends at the Gateway when it has none.
 pub fn through_gateway(gateway: &Object) -> Vec<Rc<Upper>> {
     let Node::Gateway { listeners, .. } = &gateway.node else {

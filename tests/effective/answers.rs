@@ -1,0 +1,311 @@
+//! Questions and how their answers are written.
+
+use std::fmt::Write as _;
+
+use attache::engine::affected::standing_over;
+use attache::engine::conditions::{Accepted, State, affected, ancestors, status};
+use attache::engine::effective::{Group, Survey};
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::impact::impact;
+use attache::engine::merge::{Effective, Leaf};
+use attache::engine::policy::Policy;
+use attache::engine::profile::{Direction, Op, Strategy};
+use attache::engine::review::{Evidence, Operation, Request, review};
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::state::{key, object};
+
+/// One question is a map of one key: `describe`, `acting`, `affected`, `policies`, `ancestors`,
+/// `impact` or `review`.
+pub(crate) fn answer(snapshot: &Snapshot, ask: &Value) -> String {
+    let (what, about) = ask.as_object().unwrap().iter().next().unwrap();
+    let mut out = String::new();
+    match what.as_str() {
+        "describe" => describe(snapshot, &key(about.as_str().unwrap()), &mut out),
+        "acting" => acting(snapshot, &key(about.as_str().unwrap()), &mut out),
+        "affected" => conditions(snapshot, &key(about.as_str().unwrap()), &mut out),
+        "ancestors" => ancestor_list(snapshot, &key(about.as_str().unwrap()), &mut out),
+        "policies" => policies(snapshot, &mut out),
+        "impact" => difference(snapshot, about, &mut out),
+        "review" => reviewed(snapshot, about, &mut out),
+        other => panic!("no question {other:?}"),
+    }
+    out
+}
+
+/// What is in force, path by path; equal paths together.
+fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
+    writeln!(out, "- describe: {key}").unwrap();
+    let mut survey = Survey::new(snapshot);
+    for kind in snapshot.policy_kinds() {
+        let mut groups = survey.through(key, kind);
+        groups.retain(|group| !group.stack.is_empty());
+        groups.sort_by_cached_key(|group| names(group));
+        for group in &groups {
+            writeln!(out, "  - kind: {}", kind.kind).unwrap();
+            writeln!(out, "    path: {}", names(group)).unwrap();
+            if group.paths() > 1 {
+                writeln!(out, "    paths: {}", group.paths()).unwrap();
+            }
+            if !group.attached {
+                writeln!(out, "    attached: false").unwrap();
+            }
+            if !group.complete {
+                writeln!(out, "    complete: false").unwrap();
+            }
+            in_force(&group.effective, "    ", out);
+        }
+    }
+}
+
+fn names(group: &Group) -> String {
+    let places: Vec<String> = group.path().iter().map(|place| place.to_string()).collect();
+    places.join(" > ")
+}
+
+fn in_force(effective: &Effective, indent: &str, out: &mut String) {
+    let Some((spec, sources)) = effective.spec() else {
+        let names: Vec<String> = effective.policies().iter().map(|p| p.path()).collect();
+        writeln!(
+            out,
+            "{indent}merged by the kind's own rules: {}",
+            names.join(", ")
+        )
+        .unwrap();
+        return;
+    };
+    writeln!(out, "{indent}spec: {spec}").unwrap();
+    for (pointer, leaf) in sources {
+        writeln!(out, "{indent}{pointer}: {}", source(&leaf)).unwrap();
+    }
+}
+
+fn source(leaf: &Leaf) -> String {
+    let removed = if leaf.value.is_null() {
+        "removed by "
+    } else {
+        ""
+    };
+    match leaf.strategy {
+        None => format!("{} itself", leaf.policy),
+        Some(strategy) => format!("{removed}{} ({})", leaf.policy.path(), words(strategy)),
+    }
+}
+
+fn words(strategy: Strategy) -> String {
+    let Strategy::Merge(direction, op) = strategy else {
+        return "none".to_owned();
+    };
+    let direction = match direction {
+        Direction::Defaults => "defaults",
+        Direction::Overrides => "overrides",
+    };
+    let op = match op {
+        Op::Atomic => "atomic",
+        Op::Patch => "patch",
+        Op::ByKey => "by-key",
+        Op::Strategic => "strategic",
+        Op::Custom => "custom",
+    };
+    format!("{op} {direction}")
+}
+
+/// The policies that act on an object, and those over it that do not.
+fn acting(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
+    writeln!(out, "- acting: {key}").unwrap();
+    for acting in standing_over(&mut Survey::new(snapshot), key) {
+        let verb = if acting.acts() { "acts" } else { "beaten" };
+        writeln!(out, "  - {verb}: {}", acting.policy.key()).unwrap();
+    }
+}
+
+fn conditions(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
+    writeln!(out, "- affected: {key}").unwrap();
+    for condition in affected(&mut Survey::new(snapshot), key) {
+        write!(out, "  - {}: {}", condition.condition, condition.message()).unwrap();
+        if let Some(generation) = condition.observed_generation {
+            write!(out, ", generation {generation}").unwrap();
+        }
+        match condition.section {
+            Some(section) => writeln!(out, " (listener {section})").unwrap(),
+            None => writeln!(out).unwrap(),
+        }
+    }
+}
+
+fn ancestor_list(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
+    writeln!(out, "- ancestors: {key}").unwrap();
+    let policy = snapshot.policy(key).unwrap();
+    let mut survey = Survey::new(snapshot);
+    let status = status(&mut survey, policy);
+    let (found, cut) = ancestors(&mut survey, policy, &status);
+    for ancestor in found {
+        let controller = ancestor.controller.as_deref().unwrap_or("unknown");
+        writeln!(out, "  - {} ({controller})", ancestor.object).unwrap();
+    }
+    if cut > 0 {
+        writeln!(out, "  - and {cut} more").unwrap();
+    }
+}
+
+/// The status of every policy.
+fn policies(snapshot: &Snapshot, out: &mut String) {
+    writeln!(out, "- policies:").unwrap();
+    for kind in snapshot.policy_kinds() {
+        let mut policies: Vec<_> = snapshot.policies(kind).collect();
+        policies.sort_by_key(|policy| policy.key().clone());
+        for policy in policies {
+            one_policy(snapshot, policy, out);
+        }
+    }
+}
+
+fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
+    let status = status(&mut Survey::new(snapshot), policy);
+    let state = status
+        .state
+        .as_ref()
+        .map_or_else(|| accepted(&status.accepted), state);
+    writeln!(out, "  - {}: {state}", policy.key()).unwrap();
+    for target in &status.targets {
+        let state = target
+            .state
+            .as_ref()
+            .map_or_else(|| accepted(&target.accepted), self::state);
+        if status.targets.len() > 1 {
+            writeln!(out, "    on {}: {state}", target.target).unwrap();
+        }
+        let mut list = |what: &str, names: Vec<String>| {
+            if !names.is_empty() {
+                writeln!(out, "    {what}: {}", names.join(", ")).unwrap();
+            }
+        };
+        list("by", target.by.keys().map(|k| k.path()).collect());
+        list(
+            "overridden on",
+            target
+                .overridden_on
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+        );
+        list(
+            "merged with",
+            target.merged_with.iter().map(|k| k.path()).collect(),
+        );
+        list(
+            "acts on",
+            target.acts_on.iter().map(ToString::to_string).collect(),
+        );
+    }
+}
+
+fn accepted(accepted: &Accepted) -> String {
+    match accepted {
+        Accepted::Accepted => "Accepted".to_owned(),
+        Accepted::Invalid => "Invalid".to_owned(),
+        Accepted::TargetNotFound => "TargetNotFound".to_owned(),
+        Accepted::Conflicted(with) => format!("Conflicted with {}", with.path()),
+    }
+}
+
+fn state(state: &State) -> String {
+    match state {
+        State::Enforced => "Enforced".to_owned(),
+        State::PartiallyEnforced => "PartiallyEnforced".to_owned(),
+        State::Overridden => "Overridden".to_owned(),
+        State::NoEffect(why) => format!("NoEffect, {why}"),
+    }
+}
+
+/// `impact: {apply: <object>}` or `impact: {delete: <name>}`, or a list of these.
+fn difference(before: &Snapshot, about: &Value, out: &mut String) {
+    let mut after = before.clone();
+    let mut touched = Vec::new();
+    let steps = match about {
+        Value::Array(steps) => steps.clone(),
+        step => vec![step.clone()],
+    };
+    let mut title = Vec::new();
+    for step in steps {
+        if let Some(gone) = step.get("delete") {
+            let key = key(gone.as_str().unwrap());
+            title.push(format!("delete {key}"));
+            touched.push(key.clone());
+            after = after.apply(Change::Deleted(key));
+        } else {
+            let object = object(&step["apply"]);
+            title.push(format!("apply {}", object.key));
+            touched.push(object.key.clone());
+            after = after.apply(Change::Applied(Box::new(object)));
+        }
+    }
+    writeln!(out, "- impact: {}", title.join(", ")).unwrap();
+    for change in impact(before, &after, &touched) {
+        let path: Vec<String> = change.path.iter().map(ToString::to_string).collect();
+        let spec = |effective: &Effective| match effective.spec() {
+            Some((spec, sources)) if sources.is_empty() => {
+                let _ = spec;
+                "nothing".to_owned()
+            }
+            Some((spec, _)) => spec.to_string(),
+            None => "the kind's own rules".to_owned(),
+        };
+        writeln!(out, "  - {}: {}", change.kind.kind, path.join(" > ")).unwrap();
+        writeln!(
+            out,
+            "    {} -> {}",
+            spec(&change.before),
+            spec(&change.after)
+        )
+        .unwrap();
+    }
+}
+
+/// `review: {operation, object, old}`: what the webhook says.
+fn reviewed(snapshot: &Snapshot, about: &Value, out: &mut String) {
+    let raw = |field: &str| -> Option<Box<RawValue>> {
+        about.get(field).map(|object| to_raw_value(object).unwrap())
+    };
+    let (new, old) = (raw("object"), raw("old"));
+    let subject = about.get("object").or_else(|| about.get("old")).unwrap();
+    let meta = &subject["metadata"];
+    let operation = match about["operation"].as_str().unwrap() {
+        "CREATE" => Operation::Create,
+        "UPDATE" => Operation::Update,
+        "DELETE" => Operation::Delete,
+        other => panic!("operation {other}"),
+    };
+    let version = subject["apiVersion"].as_str().unwrap();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let request = Request {
+        operation,
+        gk: GroupKind::new(group, subject["kind"].as_str().unwrap()),
+        namespace: meta["namespace"].as_str().unwrap_or_default(),
+        name: meta["name"].as_str().unwrap_or_default(),
+        subresource: "",
+        object: new.as_deref(),
+        old: old.as_deref(),
+    };
+    let verdict = review(snapshot, &request, &Evidence::Authoritative);
+    let name = request.key();
+    let answer = if verdict.allowed() {
+        "allowed"
+    } else {
+        "refused"
+    };
+    writeln!(
+        out,
+        "- {} {name}: {answer}",
+        about["operation"].as_str().unwrap()
+    )
+    .unwrap();
+    for cause in verdict.causes() {
+        writeln!(out, "  - refused: {} at {}", cause.message, cause.field).unwrap();
+    }
+    for line in verdict.warnings() {
+        writeln!(out, "  - warning: {line}").unwrap();
+    }
+}

@@ -1,0 +1,72 @@
+//! Files to a snapshot, and names to objects.
+
+use std::fs;
+use std::path::Path;
+
+use attache::config::Configuration;
+use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::object::{Object, ROUTES};
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+
+pub(crate) fn documents(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    documents.into_iter().filter(|d| !d.is_null()).collect()
+}
+
+pub(crate) fn object(document: &Value) -> Object {
+    let version = document["apiVersion"].as_str().unwrap();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let gk = GroupKind::new(group, document["kind"].as_str().unwrap());
+    Object::from_json(&gk, &to_raw_value(document).unwrap()).unwrap()
+}
+
+/// The state of a case: shared kinds, then its own objects. A case may have profiles of its own.
+pub(crate) fn read(root: &Path, case: &Path) -> Snapshot {
+    let own = case.join("attache.yaml");
+    let config = if own.exists() {
+        own
+    } else {
+        root.join("attache.yaml")
+    };
+    let rules = Configuration::read(&config).unwrap().rules().unwrap();
+    let mut snapshot = Snapshot::new(rules);
+    for kind in ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
+        .iter()
+        .chain(&ROUTES)
+    {
+        snapshot = snapshot.apply(Change::Listed(GroupKind::gateway_api(kind), Vec::new()));
+    }
+    for kind in ["Namespace", "Service"] {
+        snapshot = snapshot.apply(Change::Listed(GroupKind::core(kind), Vec::new()));
+    }
+    let shared = documents(&root.join("kinds.yaml"));
+    let own = documents(&case.join("state.yaml"));
+    for (i, document) in shared.iter().chain(&own).enumerate() {
+        let mut object = object(document);
+        let age = jiff::SignedDuration::from_secs(i64::try_from(i).unwrap());
+        let first: jiff::Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        object.meta.created.get_or_insert(first + age);
+        snapshot = snapshot.apply(Change::Applied(Box::new(object)));
+    }
+    snapshot
+}
+
+/// `Gateway infra/edge`, `ColorPolicy.policies.controller.io ns/p`, `GatewayClass c`.
+pub(crate) fn key(text: &str) -> ObjectKey {
+    let (kind, path) = text
+        .split_once(' ')
+        .unwrap_or_else(|| panic!("no name in {text:?}"));
+    let gk = match kind.split_once('.') {
+        Some((kind, group)) => GroupKind::new(group, kind),
+        None if ["Service", "Namespace", "Secret", "ConfigMap"].contains(&kind) => {
+            GroupKind::core(kind)
+        }
+        None => GroupKind::new(GATEWAY_API, kind),
+    };
+    let (namespace, name) = path.split_once('/').unwrap_or(("", path));
+    ObjectKey::new(gk, namespace, name)
+}
