@@ -42,7 +42,7 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     for kind in snapshot.policy_kinds() {
         let mut groups = survey.through(key, kind);
         groups.retain(|group| !group.stack.is_empty());
-        groups.sort_by_cached_key(|group| names(group));
+        groups.sort_by_cached_key(names);
         for group in &groups {
             writeln!(out, "  - kind: {}", kind.kind).unwrap();
             writeln!(out, "    path: {}", names(group)).unwrap();
@@ -61,13 +61,13 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
 }
 
 fn names(group: &Group) -> String {
-    let places: Vec<String> = group.path().iter().map(|place| place.to_string()).collect();
+    let places: Vec<String> = group.path().iter().map(ToString::to_string).collect();
     places.join(" > ")
 }
 
 fn in_force(effective: &Effective, indent: &str, out: &mut String) {
     let Some((spec, sources)) = effective.spec() else {
-        let names: Vec<String> = effective.policies().iter().map(|p| p.path()).collect();
+        let names: Vec<String> = effective.policies().iter().map(ObjectKey::path).collect();
         writeln!(
             out,
             "{indent}merged by the kind's own rules: {}",
@@ -182,7 +182,7 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
                 writeln!(out, "    {what}: {}", names.join(", ")).unwrap();
             }
         };
-        list("by", target.by.keys().map(|k| k.path()).collect());
+        list("by", target.by.keys().map(ObjectKey::path).collect());
         list(
             "overridden on",
             target
@@ -193,7 +193,7 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
         );
         list(
             "merged with",
-            target.merged_with.iter().map(|k| k.path()).collect(),
+            target.merged_with.iter().map(ObjectKey::path).collect(),
         );
         list(
             "acts on",
