@@ -21,11 +21,8 @@ pub struct Subject {
 
 /// The policies that a verdict tells of; sorted. Whether the user may `get` each is asked outside.
 pub fn told_of(verdict: &Verdict) -> Vec<ObjectKey> {
-    let policies: BTreeSet<&ObjectKey> = verdict
-        .findings
-        .iter()
-        .filter_map(|f| f.tells_of.as_ref())
-        .collect();
+    let policies: BTreeSet<&ObjectKey> =
+        verdict.findings.iter().flat_map(|f| &f.tells_of).collect();
     policies.into_iter().cloned().collect()
 }
 
@@ -38,18 +35,21 @@ pub fn conceal(mut verdict: Verdict, namespace: &str, hidden: &BTreeSet<ObjectKe
     let mut generic = BTreeSet::new();
     let mut shown = Vec::new();
     for mut finding in std::mem::take(&mut verdict.findings) {
-        match &finding.tells_of {
-            Some(policy) if hidden.contains(policy) => {
-                finding.settings.clear();
-                // A cluster-scoped policy is of nobody's own namespace.
-                if !policy.namespace.is_empty() && *policy.namespace == *namespace {
-                    shown.push(finding);
-                } else {
-                    generic.insert((finding.code, finding.severity, finding.object));
-                }
+        let mut concealed = finding
+            .tells_of
+            .iter()
+            .filter(|p| hidden.contains(*p))
+            .peekable();
+        if concealed.peek().is_some() {
+            // A cluster-scoped policy is of nobody's own namespace.
+            let own = |p: &ObjectKey| !p.namespace.is_empty() && *p.namespace == *namespace;
+            if !concealed.all(own) {
+                generic.insert((finding.code, finding.severity, finding.object));
+                continue;
             }
-            _ => shown.push(finding),
+            finding.settings.clear();
         }
+        shown.push(finding);
     }
     shown.extend(generic.into_iter().map(|(code, severity, object)| Finding {
         severity,
@@ -63,6 +63,7 @@ pub fn conceal(mut verdict: Verdict, namespace: &str, hidden: &BTreeSet<ObjectKe
 fn generic_line(code: Code) -> &'static str {
     match code {
         Code::AffectedBy => "a policy that you may not read acts on this object",
+        Code::EffectiveChange => "policies that you may not read act otherwise after this change",
         _ => "a policy that you may not read takes part in this",
     }
 }
@@ -84,7 +85,7 @@ mod tests {
         let told = policies.iter().map(|policy| {
             let mut finding = Finding::new(Code::AffectedBy, &route, policy.to_string());
             finding.settings = vec!["color=blue".to_owned()];
-            finding.tells_of = Some((*policy).clone());
+            finding.tells_of.insert((*policy).clone());
             finding
         });
         Verdict::new(told.collect(), &Evidence::Authoritative)

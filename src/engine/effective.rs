@@ -11,7 +11,7 @@ use super::ids::{GroupKind, ObjectKey, Place};
 use super::level::Level;
 use super::merge::Effective;
 use super::object::is_route;
-use super::profile::{Class, Profile, ServiceAs};
+use super::profile::{Class, ServiceAs};
 use super::snapshot::Snapshot;
 use super::topology::{Lower, Upper, places};
 
@@ -40,6 +40,15 @@ pub struct Group {
     /// Whether they begin at a listener or a mesh Service. What lies outside the topology (Secrets,
     /// virtual kinds) has nothing to be attached to.
     pub attached: bool,
+}
+
+/// How far the paths of a kind through an object reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Where they end; none where there are no paths.
+    end: Option<Level>,
+    /// Sections that direct policies tell apart.
+    sections: BTreeSet<Arc<str>>,
 }
 
 /// Answers what is in force, and looks each place up once.
@@ -156,20 +165,26 @@ impl<'a> Survey<'a> {
     /// Direct policies act on what they name and nothing else: their paths are the object and its
     /// sections.
     pub fn through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<Group> {
-        let Some(profile) = self.snapshot.profile(kind).cloned() else {
+        let shape = self.shape(key, kind);
+        self.shaped(key, kind, &shape)
+    }
+
+    /// The same, with paths of a shape that may be another snapshot's, so that the two can be
+    /// compared path by path.
+    pub fn shaped(&mut self, key: &ObjectKey, kind: &GroupKind, shape: &Shape) -> Vec<Group> {
+        let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), shape.end) else {
             return Vec::new();
         };
         if profile.class.value == Class::Direct {
-            return self.direct(key, &profile);
+            return self.direct(key, &profile, &shape.sections);
         }
         let region = self.region(key);
-        let end = self.end(key, &profile);
         let mut groups = Vec::new();
         if end.is_upper() {
             self.ending_above(key, &profile, &region, &mut groups);
         } else {
-            self.through_routes(key, &profile, &region, end, &mut groups);
-            self.without_routes(key, &profile, &region, end, &mut groups);
+            self.through_routes(Some(key), &profile, &region, end, &mut groups);
+            self.without_routes(Some(key), &profile, &region, end, &mut groups);
         }
         groups
     }
@@ -183,20 +198,75 @@ impl<'a> Survey<'a> {
         region
     }
 
-    /// Where paths of the kind end. A policy on a backend acts there, even where nothing says that
-    /// the kind reaches so far.
-    fn end(&mut self, key: &ObjectKey, profile: &Profile) -> Level {
-        let end = profile.end();
-        let is_backend = Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace");
-        if is_backend && !profile.effective.is_said() && profile.service_as == ServiceAs::Backend {
-            let stands = self.stands(key);
-            if stands
-                .iter()
-                .any(|stand| stand.policy.key().gk == profile.gk)
-            {
-                return Level::Port;
-            }
+    /// What is in force on all paths of a kind through these routes.
+    pub fn over(
+        &mut self,
+        routes: &BTreeSet<ObjectKey>,
+        kind: &GroupKind,
+        end: Level,
+    ) -> Vec<Group> {
+        let Some(profile) = self.snapshot.profile(kind).cloned() else {
+            return Vec::new();
+        };
+        let region = self.regions.of(routes);
+        let mut groups = Vec::new();
+        if profile.class.value == Class::Inherited && !end.is_upper() {
+            self.through_routes(None, &profile, &region, end, &mut groups);
         }
-        end
+        groups
+    }
+
+    /// The routes whose paths an object may stand on; sorted.
+    pub fn routes_of(&mut self, key: &ObjectKey) -> Vec<ObjectKey> {
+        let region = self.region(key);
+        region
+            .routes
+            .iter()
+            .map(|(route, _)| route.key.clone())
+            .collect()
+    }
+
+    /// What paths of a kind through an object look like.
+    ///
+    /// Those of direct kinds are the object and the sections of it on which policies stand. Others end
+    /// where the kind says; a policy on a backend acts there, even where nothing says that the kind
+    /// reaches so far.
+    pub fn shape(&mut self, key: &ObjectKey, kind: &GroupKind) -> Shape {
+        let Some(profile) = self.snapshot.profile(kind).cloned() else {
+            return Shape::default();
+        };
+        let is_direct = profile.class.value == Class::Direct;
+        let is_backend = Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace");
+        let unsaid = !profile.effective.is_said() && profile.service_as == ServiceAs::Backend;
+        let mut shape = Shape {
+            end: (!is_direct).then(|| profile.end()),
+            sections: BTreeSet::new(),
+        };
+        if !(is_direct || (is_backend && unsaid)) {
+            return shape;
+        }
+        let stands = self.stands(key);
+        for stand in stands.iter().filter(|s| s.policy.key().gk == profile.gk) {
+            shape.end = Some(Level::Port);
+            shape.sections.extend(stand.section.clone());
+        }
+        shape
+    }
+}
+
+// === impl Shape ===
+
+impl Shape {
+    /// Where the paths end, if there are any.
+    pub fn end(&self) -> Option<Level> {
+        self.end
+    }
+
+    /// What takes in the paths of both.
+    #[must_use]
+    pub fn or(mut self, other: Self) -> Self {
+        self.end = self.end.max(other.end);
+        self.sections.extend(other.sections);
+        self
     }
 }

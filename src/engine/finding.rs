@@ -1,5 +1,7 @@
 //! One thing the engine has to say: code, severity, object, field path, message.
 
+use std::collections::BTreeSet;
+
 use super::ids::ObjectKey;
 
 /// What a finding is about. Codes are part of the interface (design section 4); their order here is
@@ -48,6 +50,16 @@ pub enum Code {
     Affects,
     /// A policy that acts on this object.
     AffectedBy,
+    /// This change alters an effective policy.
+    EffectiveChange,
+    /// This change takes a section from under a policy.
+    SectionOrphaned,
+    /// This change takes the target from under a policy.
+    TargetOrphaned,
+    /// A `ReferenceGrant` change cuts off a reference.
+    GrantClosed,
+    /// A `ReferenceGrant` change lets a reference through.
+    GrantOpened,
     /// Could not be checked now, and why.
     Unverified,
 }
@@ -81,8 +93,8 @@ pub struct Finding {
     /// What it is about within the object. With the code it is the identity of the finding: an
     /// UPDATE is refused only for findings that the old object did not have (ruling 14).
     pub subject: String,
-    /// The policy that it tells of, when that is not the user's own object (design 3.4).
-    pub tells_of: Option<ObjectKey>,
+    /// The policies that it tells of, beside the user's own object (design 3.4).
+    pub tells_of: BTreeSet<ObjectKey>,
     /// The object whose cached state this rests on, when it rests on what is *not* there.
     pub rests_on: Option<ObjectKey>,
 }
@@ -101,7 +113,7 @@ impl Finding {
             settings: Vec::new(),
             source: String::new(),
             subject: String::new(),
-            tells_of: None,
+            tells_of: BTreeSet::new(),
             rests_on: None,
         }
     }
@@ -141,7 +153,7 @@ impl Finding {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 27] = [
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -163,6 +175,11 @@ impl Code {
         Self::PartlyOverridden,
         Self::Affects,
         Self::AffectedBy,
+        Self::EffectiveChange,
+        Self::SectionOrphaned,
+        Self::TargetOrphaned,
+        Self::GrantClosed,
+        Self::GrantOpened,
         Self::Unverified,
     ];
 
@@ -200,6 +217,11 @@ impl Code {
             Self::PartlyOverridden => ("partly-overridden", Warn),
             Self::Affects => ("affects", Warn),
             Self::AffectedBy => ("affected-by", Warn),
+            Self::EffectiveChange => ("effective-change", Warn),
+            Self::SectionOrphaned => ("section-orphaned", Warn),
+            Self::TargetOrphaned => ("target-orphaned", Warn),
+            Self::GrantClosed => ("grant-closed", Warn),
+            Self::GrantOpened => ("grant-opened", Warn),
             Self::Unverified => ("unverified", Warn),
         }
     }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::effective::{Group, Survey};
 use super::ids::{GroupKind, ObjectKey, Place};
+use super::level::Level;
 use super::merge::Effective;
-use super::object::{Node, Object};
+use super::object::{GrantFrom, Node, Object};
 use super::policy::{Policy, Select};
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Lower, Upper, places};
 
 /// A path on which the effective policy of a kind changes.
@@ -25,6 +26,9 @@ pub struct Changed {
     pub before: Arc<Effective>,
     /// What is in force afterwards.
     pub after: Arc<Effective>,
+    /// Whether the way on from the listener is there before and afterwards, and ends at an effective
+    /// target: what a path says that comes or goes with its route or backend is no change of anything.
+    pub stays: bool,
 }
 
 /// Every path whose effective policy differs after a change of these objects, by target and path.
@@ -32,50 +36,82 @@ pub struct Changed {
 /// Looked at is what lies around the objects, and around the targets of those that are policies,
 /// before and after: the cost is that of what the change touches.
 pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec<Changed> {
-    let mut roots: BTreeMap<GroupKind, BTreeSet<ObjectKey>> = BTreeMap::new();
-    for key in objects {
-        for snapshot in [before, after] {
-            for (kind, around) in touched(snapshot, key) {
-                roots.entry(kind).or_default().extend(around);
-            }
-        }
-    }
     let (mut was, mut is) = (Survey::new(before), Survey::new(after));
+    let mut kinds: BTreeMap<GroupKind, Touched> = BTreeMap::new();
+    for key in objects {
+        touch(&mut was, key, &mut kinds);
+        touch(&mut is, key, &mut kinds);
+    }
     let mut found = Vec::new();
-    for (kind, around) in &roots {
-        let paths = |survey: &mut Survey<'_>| {
-            let mut paths = Paths::new();
-            for key in around {
-                for group in survey.through(key, kind) {
-                    spread(&group, &mut paths);
-                }
-            }
-            paths
-        };
-        compare(kind, paths(&mut was), paths(&mut is), &mut found);
+    for (kind, touched) in &kinds {
+        let (mut old, mut new) = (Paths::new(), Paths::new());
+        let mut end = None;
+        for key in &touched.objects {
+            // One shape for both sides: paths that only differ in where they end are one path.
+            let shape = was.shape(key, kind).or(is.shape(key, kind));
+            end = end.max(shape.end());
+            let groups = |survey: &mut Survey<'_>| survey.shaped(key, kind, &shape);
+            note(&groups(&mut was), &mut old);
+            note(&groups(&mut is), &mut new);
+        }
+        if !touched.routes.is_empty() {
+            let end = end.unwrap_or_else(|| end_of(before, kind).max(end_of(after, kind)));
+            let groups = |survey: &mut Survey<'_>| survey.over(&touched.routes, kind, end);
+            note(&groups(&mut was), &mut old);
+            note(&groups(&mut is), &mut new);
+        }
+        compare(kind, old, new, &mut found);
     }
     found.sort_by(|a, b| (&a.target, &a.kind, &a.path).cmp(&(&b.target, &b.kind, &b.path)));
     found
 }
 
-/// The kinds whose effective policies an object may change, and the objects around which.
-fn touched(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(GroupKind, BTreeSet<ObjectKey>)> {
+/// Where to look for changes of one kind.
+#[derive(Debug, Default)]
+struct Touched {
+    /// Objects whose paths may change.
+    objects: BTreeSet<ObjectKey>,
+    /// Routes all of whose paths may change, those through other objects too.
+    routes: BTreeSet<ObjectKey>,
+}
+
+fn end_of(snapshot: &Snapshot, kind: &GroupKind) -> Level {
+    snapshot
+        .profile(kind)
+        .map_or(Level::Rule, |profile| profile.end())
+}
+
+/// The kinds whose effective policies an object may change, and where.
+fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKind, Touched>) {
+    let snapshot = survey.snapshot();
     if let Some(policy) = snapshot.policy(key) {
-        return vec![(key.gk.clone(), targets(snapshot, policy))];
+        let touched = kinds.entry(key.gk.clone()).or_default();
+        touched.objects.extend(targets(snapshot, policy));
+        return;
     }
-    let object = snapshot.get(key);
-    match object.map(|object| &object.node) {
+    let used = snapshot
+        .policy_kinds()
+        .filter(|kind| snapshot.count(kind) > 0);
+    match snapshot.get(key).map(|object| &object.node) {
         Some(Node::Crd(crd)) => {
             let policies = snapshot.policies(&crd.gk);
-            let around = policies.flat_map(|policy| targets(snapshot, policy));
-            vec![(crd.gk.clone(), around.collect())]
+            let touched = kinds.entry(crd.gk.clone()).or_default();
+            touched
+                .objects
+                .extend(policies.flat_map(|policy| targets(snapshot, policy)));
         }
-        Some(Node::ReferenceGrant { from, .. }) => granted(snapshot, key, from),
+        Some(Node::ReferenceGrant { from, .. }) => {
+            for entry in from {
+                granted(snapshot, key, entry, kinds);
+            }
+        }
         _ => {
-            let kinds = snapshot.policy_kinds();
-            let used = kinds.filter(|kind| snapshot.count(kind) > 0);
-            used.map(|kind| (kind.clone(), BTreeSet::from([key.clone()])))
-                .collect()
+            let routes = survey.routes_of(key);
+            for kind in used {
+                let touched = kinds.entry(kind.clone()).or_default();
+                touched.objects.insert(key.clone());
+                touched.routes.extend(routes.iter().cloned());
+            }
         }
     }
 }
@@ -102,83 +138,92 @@ fn targets(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<ObjectKey> {
 fn granted(
     snapshot: &Snapshot,
     grant: &ObjectKey,
-    from: &[super::object::GrantFrom],
-) -> Vec<(GroupKind, BTreeSet<ObjectKey>)> {
-    let mut found = Vec::new();
-    for entry in from {
-        if snapshot.profile(&entry.gk).is_some() {
-            let policies = snapshot.policies(&entry.gk);
-            let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
-            let around = there.flat_map(|policy| targets(snapshot, policy));
-            let into = around.filter(|key| key.namespace == grant.namespace);
-            found.push((entry.gk.clone(), into.collect()));
-            continue;
-        }
-        let uses = |route: &&Arc<Object>| match &route.node {
-            Node::Route { rules, .. } => rules.iter().any(|rule| {
-                let mut backends = rule.backends.iter();
-                backends.any(|backend| backend.object.namespace == grant.namespace)
-            }),
-            _ => false,
-        };
-        let holder = super::snapshot::namespace_key(&entry.namespace);
-        let routes = snapshot
-            .below(&holder)
-            .filter(|object| object.key.gk == entry.gk);
-        let routes: BTreeSet<ObjectKey> = routes.filter(uses).map(|r| r.key.clone()).collect();
-        for kind in snapshot
-            .policy_kinds()
-            .filter(|kind| snapshot.count(kind) > 0)
-        {
-            found.push((kind.clone(), routes.clone()));
-        }
+    entry: &GrantFrom,
+    kinds: &mut BTreeMap<GroupKind, Touched>,
+) {
+    if snapshot.profile(&entry.gk).is_some() {
+        let policies = snapshot.policies(&entry.gk);
+        let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
+        let around = there.flat_map(|policy| targets(snapshot, policy));
+        let touched = kinds.entry(entry.gk.clone()).or_default();
+        touched
+            .objects
+            .extend(around.filter(|key| key.namespace == grant.namespace));
+        return;
     }
-    found
+    let uses = |route: &Object| match &route.node {
+        Node::Route { rules, .. } => rules.iter().any(|rule| {
+            let mut backends = rule.backends.iter();
+            backends.any(|backend| backend.object.namespace == grant.namespace)
+        }),
+        _ => false,
+    };
+    let holder = namespace_key(&entry.namespace);
+    let there = snapshot
+        .below(&holder)
+        .filter(|object| object.key.gk == entry.gk);
+    let routes: BTreeSet<ObjectKey> = there.filter(|r| uses(r)).map(|r| r.key.clone()).collect();
+    for kind in snapshot
+        .policy_kinds()
+        .filter(|kind| snapshot.count(kind) > 0)
+    {
+        let touched = kinds.entry(kind.clone()).or_default();
+        touched.routes.extend(routes.iter().cloned());
+    }
 }
 
 /// Paths by way on, then by way in.
 type Paths = BTreeMap<Rc<Lower>, BTreeMap<Rc<Upper>, Arc<Effective>>>;
 
-fn spread(group: &Group, paths: &mut Paths) {
-    let nothing = [Rc::new(Lower {
-        steps: Vec::new(),
-        complete: group.complete,
-    })];
-    let lowers = if group.lowers.is_empty() {
-        &nothing
-    } else {
-        group.lowers.as_slice()
-    };
-    for lower in lowers {
-        let by_upper = paths.entry(lower.clone()).or_default();
-        for upper in group.uppers.iter() {
-            by_upper.insert(upper.clone(), group.effective.clone());
+fn note(groups: &[Group], paths: &mut Paths) {
+    for group in groups {
+        let nothing = [Rc::new(Lower {
+            steps: Vec::new(),
+            complete: group.complete,
+        })];
+        let lowers = if group.lowers.is_empty() {
+            &nothing
+        } else {
+            group.lowers.as_slice()
+        };
+        for lower in lowers {
+            let by_upper = paths.entry(lower.clone()).or_default();
+            for upper in group.uppers.iter() {
+                by_upper.insert(upper.clone(), group.effective.clone());
+            }
         }
     }
 }
 
 /// Paths that are on both sides are compared; a way on that has lost one way in and won another is
-/// one change, from what it lost to what it won.
+/// one change, from what it lost to what it won. Ways in that only come or only go change nothing on
+/// those that stay.
 fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>) {
     let nothing: Arc<Effective> = Arc::default();
-    let mut change =
-        |lower: &Lower, upper: &Upper, before: &Arc<Effective>, after: &Arc<Effective>| {
-            if before.same_settings(after) {
-                return;
-            }
-            let path: Vec<Place> = places(upper, Some(lower)).into_iter().cloned().collect();
-            if let Some(target) = path.last().cloned() {
-                found.push(Changed {
-                    target,
-                    path,
-                    kind: kind.clone(),
-                    before: before.clone(),
-                    after: after.clone(),
-                });
-            }
-        };
+    let mut change = |lower: &Lower,
+                      upper: &Upper,
+                      before: &Arc<Effective>,
+                      after: &Arc<Effective>,
+                      stays: bool| {
+        if before.same_settings(after) {
+            return;
+        }
+        let path: Vec<Place> = places(upper, Some(lower)).into_iter().cloned().collect();
+        if let Some(target) = path.last().cloned() {
+            found.push(Changed {
+                target,
+                path,
+                kind: kind.clone(),
+                before: before.clone(),
+                after: after.clone(),
+                stays: stays && lower.complete,
+            });
+        }
+    };
     for (lower, mut after) in is {
-        let mut before = was.remove(&lower).unwrap_or_default();
+        let before = was.remove(&lower);
+        let stays = before.is_some();
+        let mut before = before.unwrap_or_default();
         let both: Vec<Rc<Upper>> = after
             .keys()
             .filter(|u| before.contains_key(*u))
@@ -186,23 +231,22 @@ fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>
             .collect();
         for upper in both {
             if let (Some(a), Some(b)) = (before.remove(&upper), after.remove(&upper)) {
-                change(&lower, &upper, &a, &b);
+                change(&lower, &upper, &a, &b, stays);
             }
         }
-        let mut lost = before.into_iter();
-        for (upper, b) in after {
-            let a = lost
-                .next()
-                .map_or_else(|| nothing.clone(), |(_, effective)| effective);
-            change(&lower, &upper, &a, &b);
-        }
-        for (upper, a) in lost {
-            change(&lower, &upper, &a, &nothing);
+        let (mut lost, mut won) = (before.into_iter(), after.into_iter());
+        loop {
+            match (lost.next(), won.next()) {
+                (Some((_, a)), Some((upper, b))) => change(&lower, &upper, &a, &b, stays),
+                (Some((upper, a)), None) => change(&lower, &upper, &a, &nothing, false),
+                (None, Some((upper, b))) => change(&lower, &upper, &nothing, &b, false),
+                (None, None) => break,
+            }
         }
     }
     for (lower, before) in was {
         for (upper, a) in before {
-            change(&lower, &upper, &a, &nothing);
+            change(&lower, &upper, &a, &nothing, false);
         }
     }
 }

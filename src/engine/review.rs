@@ -13,6 +13,7 @@ use super::snapshot::Snapshot;
 use super::validate::is_target_kind;
 use super::verdict::Verdict;
 
+mod change;
 mod policy;
 mod target;
 mod words;
@@ -73,9 +74,19 @@ pub enum Reading {
 /// Judges a request against what is known. Never fails: what cannot be understood is a finding.
 pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -> Verdict {
     let is_policy = snapshot.profile(&request.gk).is_some();
-    let writes = matches!(request.operation, Operation::Create | Operation::Update);
-    if !writes || !request.subresource.is_empty() || !(is_policy || is_target_kind(&request.gk)) {
+    let counts = request.operation != Operation::Connect && request.subresource.is_empty();
+    if !counts || !(is_policy || is_target_kind(&request.gk)) {
         return Verdict::default();
+    }
+    // An old object that cannot be read is no ratchet.
+    let old = request.old.and_then(|text| request.read(text).ok());
+    if request.operation == Operation::Delete {
+        let findings = if is_policy {
+            policy::deleted(snapshot, &request.key(), old)
+        } else {
+            target::deleted(snapshot, &request.key(), old)
+        };
+        return Verdict::new(findings, evidence);
     }
     let Some(text) = request.object else {
         return not_checked(request, "the request has no object");
@@ -87,12 +98,10 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     if object.meta.deleting || request.old.is_some_and(|old| Object::unchanged(old, text)) {
         return Verdict::default();
     }
-    // An old object that cannot be read is no ratchet.
-    let old = request.old.and_then(|text| request.read(text).ok());
     let findings = if is_policy {
         policy::findings(snapshot, object, old)
     } else {
-        target::findings(snapshot, object)
+        target::findings(snapshot, &object, old.as_ref())
     };
     Verdict::new(findings, evidence)
 }

@@ -100,7 +100,7 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
 
 /// Whether a kind is one that policies can stand on or reach (design 3.1, the rows of targets).
 pub fn is_target_kind(gk: &GroupKind) -> bool {
-    let gateway_api = ["GatewayClass", "Gateway", "ListenerSet"].contains(&&*gk.kind)
-        || super::object::ROUTES.contains(&&*gk.kind);
+    let known = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
+    let gateway_api = known.contains(&&*gk.kind) || super::object::ROUTES.contains(&&*gk.kind);
     (&*gk.group == GATEWAY_API && gateway_api) || gk.is_core("Service") || gk.is_core("Namespace")
 }

@@ -182,7 +182,10 @@ fn text(finding: &Finding, settings: &[String], source: &str) -> String {
         line.push_str(&escape(part));
     }
     if !settings.is_empty() {
-        line.push_str(" sets ");
+        line.push_str(match finding.code {
+            Code::EffectiveChange => ": ",
+            _ => " sets ",
+        });
         line.push_str(&escape(&settings.join(", ")));
     }
     if !source.is_empty() {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::own;
 use super::region::Region;
 use super::{Group, Stack, Survey};
-use crate::engine::attach::Stand;
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
 use crate::engine::object::Object;
@@ -33,28 +32,25 @@ struct End {
 }
 
 impl Survey<'_> {
-    pub(super) fn direct(&mut self, key: &ObjectKey, profile: &Profile) -> Vec<Group> {
-        let stands = self.stands(key);
-        let own: Vec<&Stand> = stands
-            .iter()
-            .filter(|s| s.policy.key().gk == profile.gk)
-            .collect();
-        if own.is_empty() {
-            return Vec::new();
-        }
-        let sections: BTreeSet<&Arc<str>> = own.iter().filter_map(|s| s.section.as_ref()).collect();
+    /// The object and its sections. A section of which nothing is known any more is the whole again.
+    pub(super) fn direct(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+        sections: &BTreeSet<Arc<str>>,
+    ) -> Vec<Group> {
         let level = match (profile.service_as, Level::end_for(&key.gk)) {
             (ServiceAs::Frontend, Level::Port) => Level::Frontend,
             (_, level) => level,
         };
         let whole = Step::new(level, key.whole());
+        let of_section = |name: &Arc<str>| Step::new(level, key.section(name.clone()));
+        let ends = std::iter::once(vec![whole.clone()]).chain(
+            sections
+                .iter()
+                .map(|name| vec![whole.clone(), of_section(name)]),
+        );
         let nothing = self.stacks.nothing();
-        let ends = std::iter::once(vec![whole.clone()]).chain(sections.iter().map(|name| {
-            vec![
-                whole.clone(),
-                Step::new(level, key.section((*name).clone())),
-            ]
-        }));
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, None);
             let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None);
@@ -70,7 +66,6 @@ impl Survey<'_> {
                 attached: false,
             }
         })
-        .filter(|group| !group.stack.is_empty())
         .collect()
     }
 
@@ -111,7 +106,7 @@ impl Survey<'_> {
 
     pub(super) fn through_routes(
         &mut self,
-        key: &ObjectKey,
+        focus: Option<&ObjectKey>,
         profile: &Profile,
         region: &Region,
         end: Level,
@@ -120,9 +115,9 @@ impl Survey<'_> {
         // Routes that are accepted alike share their list of ways, and so its stacks.
         let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::new();
         for (route, ways) in &region.routes {
-            let stacked = || Rc::new(self.stacked_ways(key, profile, ways));
+            let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
-            let ends = self.stacked_lowers(key, profile, route, end);
+            let ends = self.stacked_lowers(focus, profile, route, end);
             let own = own::own(self.snapshot, profile, &route.key);
             for way in ways.iter() {
                 for lower in ends.iter().filter(|lower| way.has || lower.has) {
@@ -144,7 +139,7 @@ impl Survey<'_> {
 
     pub(super) fn without_routes(
         &mut self,
-        key: &ObjectKey,
+        focus: Option<&ObjectKey>,
         profile: &Profile,
         region: &Region,
         end: Level,
@@ -162,9 +157,12 @@ impl Survey<'_> {
             .uppers
             .iter()
             .filter(|u| !used.contains(&Rc::as_ptr(u)));
-        let unused: Vec<Rc<Upper>> = unused.filter(|upper| upper.has(key)).cloned().collect();
+        let unused: Vec<Rc<Upper>> = unused
+            .filter(|upper| focus.is_none_or(|key| upper.has(key)))
+            .cloned()
+            .collect();
         let nothing = self.stacks.nothing();
-        for way in self.stacked_ways(key, profile, &unused) {
+        for way in self.stacked_ways(focus, profile, &unused) {
             let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, None);
             groups.push(Group {
                 uppers: way.uppers,
@@ -199,14 +197,19 @@ impl Survey<'_> {
     }
 
     /// Ways in by what stands on them, in the order of the ways.
-    fn stacked_ways(&mut self, key: &ObjectKey, profile: &Profile, ways: &[Rc<Upper>]) -> Vec<Way> {
+    fn stacked_ways(
+        &mut self,
+        focus: Option<&ObjectKey>,
+        profile: &Profile,
+        ways: &[Rc<Upper>],
+    ) -> Vec<Way> {
         let mut found: Vec<(Rc<Stack>, bool, Vec<Rc<Upper>>)> = Vec::new();
         let mut index: HashMap<(*const Stack, bool), usize> = HashMap::new();
         for upper in ways {
             let stack = self
                 .stacks
                 .stack(profile, &upper.steps, upper.consumer.as_ref());
-            let has = upper.has(key);
+            let has = focus.is_none_or(|key| upper.has(key));
             let at = *index.entry((Rc::as_ptr(&stack), has)).or_insert_with(|| {
                 found.push((stack, has, Vec::new()));
                 found.len() - 1
@@ -227,7 +230,7 @@ impl Survey<'_> {
     /// Ways on through a route by what stands on them.
     fn stacked_lowers(
         &mut self,
-        key: &ObjectKey,
+        focus: Option<&ObjectKey>,
         profile: &Profile,
         route: &Object,
         end: Level,
@@ -235,7 +238,8 @@ impl Survey<'_> {
         let mut found: Vec<End> = Vec::new();
         for lower in lowers(self.snapshot, route, end) {
             let stack = self.stacks.stack(profile, &lower.steps, None);
-            let (has, complete) = (lower.has(key), lower.complete);
+            let has = focus.is_none_or(|key| lower.has(key));
+            let complete = lower.complete;
             let same = |e: &&mut End| {
                 Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
             };

@@ -95,6 +95,9 @@ impl<'a> Regions<'a> {
                 Node::Gateway { .. } | Node::ListenerSet { .. } => parents.push(object.clone()),
                 _ => add(object),
             }
+        } else {
+            // It is gone; routes may still name it.
+            snapshot.below(key).for_each(&mut add);
         }
         if Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace") {
             region.backends.insert(key.clone());
@@ -114,14 +117,26 @@ impl<'a> Regions<'a> {
                 .extend(parent.iter().flat_map(|p| p.ways.iter().cloned()));
         }
         region.uppers.sort();
-        region.routes = routes
-            .into_values()
-            .map(|route| {
-                let ways = self.ways(&route);
-                (route, ways)
-            })
-            .collect();
+        region.routes = self.with_ways(routes.into_values());
         region
+    }
+
+    /// The region of these routes and nothing else.
+    pub(super) fn of(&mut self, routes: &BTreeSet<ObjectKey>) -> Region {
+        let snapshot = self.snapshot;
+        let routes = routes.iter().filter_map(|key| snapshot.get(key)).cloned();
+        Region {
+            routes: self.with_ways(routes),
+            ..Region::default()
+        }
+    }
+
+    fn with_ways(&mut self, routes: impl Iterator<Item = Arc<Object>>) -> Vec<(Arc<Object>, Ways)> {
+        let with_ways = routes.map(|route| {
+            let ways = self.ways(&route);
+            (route, ways)
+        });
+        with_ways.collect()
     }
 
     /// The ways in that a route takes; one that leads from nowhere when it is attached to nothing.

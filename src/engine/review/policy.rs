@@ -13,7 +13,7 @@ use crate::engine::policy::Policy;
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::validate::validate;
 
-use super::words;
+use super::{change, words};
 
 /// Findings on a policy as it will be once it is admitted.
 ///
@@ -23,9 +23,8 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         return Vec::new();
     };
     let read = |object| Policy::read(Arc::new(object), profile.clone());
-    let had = old
-        .map(|old| validate(snapshot, &read(old)))
-        .unwrap_or_default();
+    let had = old.clone().map(|old| validate(snapshot, &read(old)));
+    let had = had.unwrap_or_default();
     let policy = read(object.clone());
     let mut findings = validate(snapshot, &policy);
     for finding in &mut findings {
@@ -44,13 +43,29 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     let after = snapshot.apply(Change::Applied(Box::new(object)));
     let mut survey = Survey::new(&after);
     let status = status(&mut survey, &policy);
-    findings.extend(affects(&policy, &status));
+    match old {
+        None => findings.extend(affects(&policy, &status)),
+        Some(old) => {
+            let before = snapshot.apply(Change::Applied(Box::new(old)));
+            findings.extend(change::effects(&before, &after, policy.key()));
+        }
+    }
     for target in &status.targets {
         findings.extend(rivals(&policy, target));
         findings.extend(winners(&policy, target));
         findings.extend(conflicts(&mut survey, &policy, target));
     }
     findings
+}
+
+/// Findings on a policy that is deleted.
+pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
+    let before = match old {
+        Some(old) => snapshot.apply(Change::Applied(Box::new(old))),
+        None => snapshot.clone(),
+    };
+    let after = before.apply(Change::Deleted(key.clone()));
+    change::effects(&before, &after, key)
 }
 
 /// What it acts on beyond its declared targets.
@@ -75,7 +90,7 @@ fn rivals(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     let message = format!("{with} has {} for itself", target.target);
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
         .about(format!("{} {with}", target.target));
-    finding.tells_of = Some(with.clone());
+    finding.tells_of.insert(with.clone());
     Some(finding)
 }
 
@@ -91,7 +106,7 @@ fn winners(policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
             .about(format!("{} {key}", target.target));
         finding.settings = words::settings(&winner.settings);
         finding.source = words::origin(policy.key(), &winner.from);
-        finding.tells_of = Some(key.clone());
+        finding.tells_of.insert(key.clone());
         finding
     });
     winners.collect()
@@ -116,7 +131,7 @@ fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) ->
             let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
                 .at(&field)
                 .about(format!("{} {field}", target.target));
-            finding.tells_of = Some(other.policy.key().clone());
+            finding.tells_of.insert(other.policy.key().clone());
             findings.push(finding);
         }
     }

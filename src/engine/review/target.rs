@@ -7,17 +7,49 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::object::Object;
 use crate::engine::snapshot::{Change, Snapshot};
 
-use super::words;
+use super::{change, words};
 
-/// Findings on a target as it will be once it is admitted.
-pub(super) fn findings(snapshot: &Snapshot, object: Object) -> Vec<Finding> {
+/// Findings on a target as it will be once it is admitted, and on what the change does to others.
+pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object>) -> Vec<Finding> {
     let key = object.key.clone();
-    let after = snapshot.apply(Change::Applied(Box::new(object)));
+    let change = |object: &Object| snapshot.apply(Change::Applied(Box::new(object.clone())));
+    let after = change(object);
     let standing = standing_over(&mut Survey::new(&after), &key);
-    standing
+    let mut findings: Vec<Finding> = standing
         .iter()
         .filter_map(|acting| finding(&key, acting))
-        .collect()
+        .collect();
+    let is_grant = key.gk.is_gateway_api("ReferenceGrant");
+    // The stored object of the request is newer than any cache.
+    let before = match old {
+        Some(old) => change(old),
+        None if is_grant => snapshot.apply(Change::Deleted(key.clone())),
+        // What is new alters nothing that was in force.
+        None => return findings,
+    };
+    findings.extend(change::effects(&before, &after, &key));
+    if let Some(old) = old {
+        findings.extend(change::sections(&before, old, object));
+    }
+    if is_grant {
+        findings.extend(change::grant(&before, &after, &key));
+    }
+    findings
+}
+
+/// Findings on a target that is deleted.
+pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
+    let before = match old {
+        Some(old) => snapshot.apply(Change::Applied(Box::new(old))),
+        None => snapshot.clone(),
+    };
+    let after = before.apply(Change::Deleted(key.clone()));
+    let mut findings = change::target(&before, key);
+    findings.extend(change::effects(&before, &after, key));
+    if key.gk.is_gateway_api("ReferenceGrant") {
+        findings.extend(change::grant(&before, &after, key));
+    }
+    findings
 }
 
 fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
@@ -31,7 +63,7 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
         return None;
     };
     let mut finding = Finding::new(code, object, policy.to_string()).about(policy.to_string());
-    finding.tells_of = Some(policy.clone());
+    finding.tells_of.insert(policy.clone());
     finding.settings = words::settings(&acting.settings);
     finding.source = words::origin(object, from);
     Some(finding)

@@ -18,10 +18,14 @@ pub(super) fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
     leaves.map(|(path, value)| setting(path, value)).collect()
 }
 
-/// `field=value`; lists and long texts are described, not repeated.
-fn setting(path: &[String], value: &Value) -> String {
+fn setting(path: &[String], leaf: &Value) -> String {
+    format!("{}={}", path.join("."), value(leaf))
+}
+
+/// A value; lists and long texts are described, not repeated.
+pub(super) fn value(value: &Value) -> String {
     const SHOWN: usize = 40;
-    let text = match value {
+    match value {
         Value::String(text) if text.chars().count() <= SHOWN => text.clone(),
         Value::String(text) => format!("{}…", text.chars().take(SHOWN).collect::<String>()),
         Value::Array(items) => {
@@ -33,8 +37,7 @@ fn setting(path: &[String], value: &Value) -> String {
             }
         }
         value => value.to_string(),
-    };
-    format!("{}={text}", path.join("."))
+    }
 }
 
 /// Where a policy stands, seen from the object that is being applied.

@@ -1,0 +1,224 @@
+//! What a change does to others: effective policies that change, policies that lose their ground, and
+//! references that a grant opens or closes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::engine::attach::{Reach, reach, standing};
+use crate::engine::effective::{Group, Survey};
+use crate::engine::finding::{Code, Finding};
+use crate::engine::grants::granted;
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::impact::{Changed, impact};
+use crate::engine::merge::Effective;
+use crate::engine::object::{Node, Object, is_route, section_noun};
+use crate::engine::policy::{Policy, Select};
+use crate::engine::section;
+use crate::engine::snapshot::{Snapshot, namespace_key};
+
+use super::words;
+
+/// What a change of one object does to effective policies, kind by kind.
+pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+    let mut kinds: BTreeMap<GroupKind, Vec<Changed>> = BTreeMap::new();
+    for changed in impact(before, after, std::slice::from_ref(key)) {
+        if changed.stays {
+            kinds.entry(changed.kind.clone()).or_default().push(changed);
+        }
+    }
+    let findings = kinds
+        .iter()
+        .map(|(kind, all)| effect(after, key, kind, all));
+    findings.collect()
+}
+
+fn effect(after: &Snapshot, key: &ObjectKey, kind: &GroupKind, all: &[Changed]) -> Finding {
+    let objects: BTreeSet<ObjectKey> = all.iter().map(|c| c.target.object.clone()).collect();
+    let mut message = format!("{kind} on {}", words::counted(&objects));
+    if let (1, Some(object)) = (objects.len(), objects.first()) {
+        message = format!("{kind} on {object}");
+        let groups = Survey::new(after).through(object, kind);
+        let paths: usize = groups.iter().map(Group::paths).sum();
+        if paths > all.len() {
+            message = format!("{message}, {} of {paths} paths", all.len());
+        }
+    }
+    let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
+    if let Some(first) = all.first() {
+        let same = |c: &Changed| {
+            c.before.same_settings(&first.before) && c.after.same_settings(&first.after)
+        };
+        if all.iter().all(same) {
+            finding.settings = differences(&first.before, &first.after);
+        }
+    }
+    finding.source = instead(all);
+    for changed in all {
+        finding.tells_of.extend(changed.before.policies());
+        finding.tells_of.extend(changed.after.policies());
+    }
+    finding
+        .tells_of
+        .retain(|told| after.profile(&told.gk).is_some() && told != key);
+    finding
+}
+
+/// `field: 3 -> 5` for each field that differs.
+fn differences(before: &Effective, after: &Effective) -> Vec<String> {
+    let fields = |effective: &Effective| -> BTreeMap<Vec<String>, String> {
+        let leaves = effective
+            .leaves()
+            .into_iter()
+            .filter(|(_, leaf)| !leaf.value.is_null());
+        leaves
+            .map(|(path, leaf)| (path, words::value(&leaf.value)))
+            .collect()
+    };
+    let (before, after) = (fields(before), fields(after));
+    let paths: BTreeSet<&Vec<String>> = before.keys().chain(after.keys()).collect();
+    let none = || "none".to_owned();
+    paths
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path))
+        .map(|path| {
+            let was = before.get(path).cloned().unwrap_or_else(none);
+            let is = after.get(path).cloned().unwrap_or_else(none);
+            format!("{}={was} -> {is}", path.join("."))
+        })
+        .collect()
+}
+
+/// What is in force instead, where that is the same policy everywhere or none.
+fn instead(all: &[Changed]) -> String {
+    let mut after = all.iter().map(|changed| changed.after.policies());
+    let Some(first) = after.next() else {
+        return String::new();
+    };
+    if !after.all(|policies| policies == first) {
+        return String::new();
+    }
+    let names: Vec<String> = first.iter().map(ObjectKey::path).collect();
+    if names.is_empty() {
+        "nothing takes its place".to_owned()
+    } else {
+        format!("from then on {}", names.join(", "))
+    }
+}
+
+/// Policies that stand on a section that the change takes away.
+pub(super) fn sections(before: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
+    let left: BTreeSet<Arc<str>> = section::labels(new).into_iter().collect();
+    let noun = section_noun(&new.key.gk).unwrap_or("section");
+    let had: BTreeSet<Arc<str>> = section::labels(old).into_iter().collect();
+    let stands = standing(before, &new.key);
+    let on_gone = stands.iter().filter_map(|stand| {
+        let section = stand.section.as_ref()?;
+        (had.contains(section) && !left.contains(section)).then_some((&stand.policy, section))
+    });
+    let findings = on_gone.map(|(policy, section)| {
+        let message = format!(
+            "{} stands on {noun} {section:?}, which is gone",
+            policy.key()
+        );
+        orphaned(Code::SectionOrphaned, &new.key, policy, message)
+    });
+    findings.collect()
+}
+
+/// Policies that name an object which is deleted.
+pub(super) fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+    let stands = standing(before, key);
+    let named = stands.iter().filter(|stand| {
+        let own = &stand.policy.key().namespace;
+        let mut targets = stand.policy.targets.iter();
+        targets.any(|t| matches!(t.select, Select::Name(_)) && t.matches(own, key, None))
+    });
+    let mut findings: Vec<Finding> = named
+        .map(|stand| {
+            let message = format!("{} loses its target", stand.policy.key());
+            orphaned(Code::TargetOrphaned, key, &stand.policy, message)
+        })
+        .collect();
+    findings.dedup();
+    findings
+}
+
+fn orphaned(code: Code, object: &ObjectKey, policy: &Policy, message: String) -> Finding {
+    let mut finding = Finding::new(code, object, message).about(policy.key().to_string());
+    finding.tells_of.insert(policy.key().clone());
+    finding
+}
+
+/// References that a grant lets through or cuts off.
+pub(super) fn grant(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (reference, to) in references(before, after, key) {
+        let let_in = |snapshot: &Snapshot| is_let_in(snapshot, &reference, &to);
+        let (code, verb) = match (let_in(before), let_in(after)) {
+            (true, false) => (Code::GrantClosed, "may no longer"),
+            (false, true) => (Code::GrantOpened, "may from now on"),
+            _ => continue,
+        };
+        let message = format!("{reference} {verb} refer to {to}");
+        let mut finding = Finding::new(code, key, message).about(format!("{reference} {to}"));
+        if after.policy(&reference).is_some() {
+            finding.tells_of.insert(reference.clone());
+        }
+        findings.push(finding);
+    }
+    findings
+}
+
+fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool {
+    match snapshot.policy(reference) {
+        Some(policy) => policy.targets.iter().any(|target| {
+            let own = &policy.key().namespace;
+            let labels = snapshot.get(to).map(|object| &object.meta.labels);
+            target.matches(own, to, labels)
+                && matches!(
+                    reach(snapshot, policy, target, to),
+                    Reach::Free | Reach::Consumer
+                )
+        }),
+        None => granted(snapshot, &reference.gk, &reference.namespace, to),
+    }
+}
+
+/// References into the grant's namespace from what it names, before or after.
+fn references(
+    before: &Snapshot,
+    after: &Snapshot,
+    key: &ObjectKey,
+) -> BTreeSet<(ObjectKey, ObjectKey)> {
+    let mut found = BTreeSet::new();
+    for snapshot in [before, after] {
+        let Some(Node::ReferenceGrant { from, .. }) = snapshot.get(key).map(|o| &o.node) else {
+            continue;
+        };
+        for entry in from {
+            let there = snapshot.policies(&entry.gk);
+            for policy in there.filter(|p| p.key().namespace == entry.namespace) {
+                let named = policy
+                    .targets
+                    .iter()
+                    .filter_map(|t| t.object(&policy.key().namespace));
+                let into = named.filter(|to| to.namespace == key.namespace);
+                found.extend(into.map(|to| (policy.key().clone(), to)));
+            }
+            if !is_route(&entry.gk) {
+                continue;
+            }
+            let holder = namespace_key(&entry.namespace);
+            let routes = snapshot.below(&holder);
+            for route in routes.filter(|route| route.key.gk == entry.gk) {
+                let Node::Route { rules, .. } = &route.node else {
+                    continue;
+                };
+                let backends = rules.iter().flat_map(|rule| &rule.backends);
+                let into = backends.filter(|b| b.object.namespace == key.namespace);
+                found.extend(into.map(|b| (route.key.clone(), b.object.clone())));
+            }
+        }
+    }
+    found
+}
