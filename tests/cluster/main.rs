@@ -18,3 +18,4 @@ mod manifests;
 mod order;
 mod refusals;
 mod warnings;
+mod worked;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::cluster::{Cluster, QUICKSTART, path};
+use super::cluster::{Cluster, FIXTURES, path};
 use super::eventually::{SOON, eventually};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
@@ -33,7 +33,7 @@ impl Attache {
         let mut child = Command::new(PROGRAM)
             .arg("serve")
             .args(["--kubeconfig", path(&cluster.kubeconfig())])
-            .args(["--config", &format!("{QUICKSTART}/attache.yaml")])
+            .args(["--config", &format!("{FIXTURES}/attache.yaml")])
             .args(["--tls-cert", path(&certs.join("tls.crt"))])
             .args(["--tls-key", path(&certs.join("tls.key"))])
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])

@@ -132,7 +132,9 @@ impl Cluster {
     fn install_crds(&self) {
         let kubectl = self.kubectl();
         let gateway_api = self.assets.join("gateway-api/experimental");
-        for crds in [gateway_api, Path::new(QUICKSTART).join(POLICY_KINDS)] {
+        let kinds = Path::new(QUICKSTART).join(POLICY_KINDS);
+        let colors = Path::new(FIXTURES).join("colors.yaml");
+        for crds in [gateway_api, kinds, colors] {
             kubectl
                 .run(["apply", "--server-side", "-f", path(&crds)])
                 .ok();

@@ -42,6 +42,7 @@ fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
             "rules": [
                 rule("gateway.networking.k8s.io", "*", "Namespaced"),
                 rule("policies.example.com", "*", "Namespaced"),
+                rule("policies.controller.io", "*", "Namespaced"),
                 rule("late.example.com", "*", "Namespaced"),
                 rule("", "services", "Namespaced"),
                 rule("", "namespaces", "Cluster"),

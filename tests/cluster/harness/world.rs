@@ -134,6 +134,16 @@ impl<'a> World<'a> {
         })
     }
 
+    /// The same for a text.
+    pub(crate) fn warns_at_last_text(&self, text: &str, warning: &str) -> Said {
+        let text = localize(&self.name, text);
+        eventually(warning, || {
+            let args = ["apply", "--dry-run=server", "-f", "-"];
+            self.run(self.cluster.kubectl(), args, &text)
+                .has_warned(warning)
+        })
+    }
+
     fn run<'b>(
         &self,
         kubectl: Kubectl,
