@@ -1,5 +1,6 @@
 //! One thing the engine has to say: code, severity, object, field path, message.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::ids::ObjectKey;
@@ -73,6 +74,10 @@ pub enum Severity {
     Warn,
 }
 
+/// A field path, in the order in which people count: `a[2]` before `a[10]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath(pub String);
+
 /// One thing to say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
@@ -83,7 +88,7 @@ pub struct Finding {
     /// The object that it is about.
     pub object: ObjectKey,
     /// Field path as in API server errors: `spec.targetRefs[0].sectionName`.
-    pub field: Option<String>,
+    pub field: Option<FieldPath>,
     /// One line, without the code and the field. It is never cut: it names the objects.
     pub message: String,
     /// Settings of a policy, each `field=value`; the first to go when a line is too long.
@@ -121,7 +126,7 @@ impl Finding {
     /// The same, about a field.
     #[must_use]
     pub fn at(mut self, field: impl Into<String>) -> Self {
-        self.field = Some(field.into());
+        self.field = Some(FieldPath(field.into()));
         self
     }
 
@@ -146,6 +151,30 @@ impl Finding {
     pub fn resting_on(mut self, object: &ObjectKey) -> Self {
         self.rests_on = Some(object.clone());
         self
+    }
+}
+
+// === impl FieldPath ===
+
+impl FieldPath {
+    /// Words and numbers of it; words come before numbers.
+    fn parts(&self) -> impl Iterator<Item = Result<u64, &str>> {
+        let parts = self.0.split(['[', ']']);
+        parts.map(|part| part.parse().map_err(|_| part))
+    }
+}
+
+impl Ord for FieldPath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.parts()
+            .cmp(other.parts())
+            .then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for FieldPath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -103,7 +103,11 @@ impl Verdict {
         refusals
             .map(|finding| Cause {
                 reason: finding.code.as_str(),
-                field: escape(finding.field.as_deref().unwrap_or_default()),
+                field: finding
+                    .field
+                    .as_ref()
+                    .map(|f| escape(&f.0))
+                    .unwrap_or_default(),
                 message: format!("{}: {}", finding.code.as_str(), escape(&finding.message)),
             })
             .collect()
@@ -174,9 +178,12 @@ fn warning(finding: &Finding) -> String {
 
 fn text(finding: &Finding, settings: &[String], source: &str) -> String {
     let mut line = finding.code.as_str().to_owned();
-    for part in [finding.field.as_deref(), Some(&*finding.message)]
-        .into_iter()
-        .flatten()
+    for part in [
+        finding.field.as_ref().map(|f| &*f.0),
+        Some(&*finding.message),
+    ]
+    .into_iter()
+    .flatten()
     {
         line.push_str(": ");
         line.push_str(&escape(part));

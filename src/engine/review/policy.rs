@@ -52,7 +52,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     }
     for target in &status.targets {
         findings.extend(rivals(&policy, target));
-        findings.extend(winners(&policy, target));
+        findings.extend(winners(&after, &policy, target));
         findings.extend(conflicts(&mut survey, &policy, target));
     }
     findings
@@ -95,7 +95,7 @@ fn rivals(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
 }
 
 /// The policies that supersede it on a target, everywhere or somewhere.
-fn winners(policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
+fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
     let code = match target.state {
         Some(State::Overridden) => Code::Overridden,
         Some(State::PartiallyEnforced) => Code::PartlyOverridden,
@@ -106,6 +106,14 @@ fn winners(policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
             .about(format!("{} {key}", target.target));
         finding.settings = words::settings(&winner.settings);
         finding.source = words::origin(policy.key(), &winner.from);
+        // On one level the proposals let the newer default win, which surprises (ruling 4).
+        if let Some(rival) = snapshot.policy(key)
+            && winner.from.contains(&target.target)
+        {
+            let newer = rival.precedence() > policy.precedence();
+            let which = if newer { "newer" } else { "older" };
+            finding.source = format!("{}, where the {which} wins", finding.source);
+        }
         finding.tells_of.insert(key.clone());
         finding
     });
