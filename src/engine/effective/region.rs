@@ -105,9 +105,11 @@ impl<'a> Regions<'a> {
             snapshot.below(key).for_each(&mut add);
         }
         while let Some(parent) = parents.pop() {
+            // Sets join Gateways and nothing else: no circle can keep this going.
+            let is_gateway = matches!(parent.node, Node::Gateway { .. });
             for object in snapshot.below(&parent.key) {
                 match &object.node {
-                    Node::ListenerSet { .. } => parents.push(object.clone()),
+                    Node::ListenerSet { .. } if is_gateway => parents.push(object.clone()),
                     _ => add(object),
                 }
             }
