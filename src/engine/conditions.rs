@@ -8,18 +8,21 @@ use serde_json::Value;
 use super::attach::{Reach, reach};
 use super::effective::{Group, Survey, winner};
 use super::ids::{ObjectKey, Place};
-use super::merge::{LeafPath, fate, in_place};
+use super::merge::LeafPath;
 use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
-use super::profile::Class;
 use super::profile::file::SectionNaming;
 use super::section;
 use super::snapshot::Snapshot;
 
 mod ancestors;
+mod enforce;
+mod list;
 mod targets;
 
 pub use ancestors::{Ancestor, ancestors};
+use enforce::{enforce, stands, together};
+pub use list::{Condition, conditions};
 pub use targets::{Affected, affected};
 
 /// Whether a policy is attached to a target.
@@ -65,6 +68,10 @@ pub struct TargetStatus {
     pub merged_with: BTreeSet<ObjectKey>,
     /// The effective targets at which something of it is in force.
     pub acts_on: BTreeSet<Place>,
+    /// The settings that are not in force on some path, and who has their place.
+    pub lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>,
+    /// What it does of what comes through each Gateway, or Service of a mesh.
+    pub through: BTreeMap<ObjectKey, State>,
 }
 
 /// A policy that supersedes another.
@@ -178,6 +185,8 @@ fn on_target(
         overridden_on: BTreeSet::new(),
         merged_with: BTreeSet::new(),
         acts_on: BTreeSet::new(),
+        lost: BTreeMap::new(),
+        through: BTreeMap::new(),
         accepted,
     };
     if status.accepted == Accepted::Accepted {
@@ -231,105 +240,4 @@ fn rival(survey: &mut Survey<'_>, policy: &Policy, place: &Place) -> Option<Obje
         .filter(|stand| stand.policy.key().gk == policy.key().gk && stand.section == place.section);
     let policies: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
     winner(&policies, policy).map(|winner| winner.key().clone())
-}
-
-/// Whether a policy stands at a place on the paths of a group.
-fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
-    let mut levels = group
-        .stack
-        .iter()
-        .filter(|level| level.step.place == *place);
-    levels.any(|level| level.policies.iter().any(|p| p.key() == policy.key()))
-}
-
-fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
-    let direct = policy.profile.class.value == Class::Direct;
-    let counts = |group: &&&Group| group.complete && (group.attached || direct);
-    let counted: Vec<&Group> = groups.iter().filter(counts).copied().collect();
-    let (mut whole, mut some) = (true, false);
-    let (mut survives_on, mut lost_on) = (BTreeSet::new(), BTreeSet::new());
-    for group in &counted {
-        let fate = fate(policy, &group.effective);
-        whole &= fate.survives && fate.lost.is_empty();
-        some |= fate.survives;
-        for winner in fate.by() {
-            note(group, &winner, status.by.entry(winner.clone()).or_default());
-        }
-        let below = below(group, &status.target);
-        if fate.survives {
-            survives_on.extend(below);
-            status.acts_on.extend(group.targets().cloned());
-            let others = in_place(&group.effective);
-            status
-                .merged_with
-                .extend(others.filter(|other| other != policy.key()));
-        } else {
-            lost_on.extend(below);
-        }
-    }
-    status.overridden_on = lost_on.difference(&survives_on).cloned().collect();
-    status.state = Some(if policy.sets_nothing() {
-        State::NoEffect("it sets nothing".to_owned())
-    } else if counted.is_empty() {
-        State::NoEffect(idle(groups, &status.target))
-    } else if whole {
-        State::Enforced
-    } else if some {
-        State::PartiallyEnforced
-    } else {
-        State::Overridden
-    });
-}
-
-/// Where a winner stands, and what is in force of it.
-fn note(group: &Group, key: &ObjectKey, winner: &mut Winner) {
-    let holds = |policies: &[Arc<Policy>]| policies.iter().any(|p| p.key() == key);
-    let levels = group.stack.iter().filter(|level| holds(&level.policies));
-    winner
-        .from
-        .extend(levels.map(|level| level.step.place.clone()));
-    let leaves = group.effective.leaves();
-    let own = leaves.into_iter().filter(|(_, leaf)| leaf.policy == *key);
-    winner
-        .settings
-        .extend(own.map(|(path, leaf)| (path, leaf.value.clone())));
-}
-
-/// Objects under the target on the paths of a group, Namespaces left out.
-fn below(group: &Group, target: &Place) -> BTreeSet<ObjectKey> {
-    let Some(level) = group.level(&target.object) else {
-        return BTreeSet::new();
-    };
-    let steps = group.lowers.iter().flat_map(|lower| &lower.steps);
-    let under = steps.filter(|step| step.level > level && step.place.object != target.object);
-    let objects = under.map(|step| &step.place.object);
-    objects
-        .filter(|key| !key.gk.is_core("Namespace"))
-        .cloned()
-        .collect()
-}
-
-/// Why a policy reaches no effective target.
-fn idle(groups: &[&Group], target: &Place) -> String {
-    if groups.iter().any(|group| !group.attached) {
-        return format!("{} is not attached to a Gateway", target.object);
-    }
-    let incomplete = groups.iter().any(|group| !group.lowers.is_empty());
-    if incomplete {
-        format!("no backend that is there is reached from {target}")
-    } else {
-        format!("no route is attached under {target}")
-    }
-}
-
-/// The state on all targets together: what is the same everywhere, else partly.
-fn together(targets: &[TargetStatus]) -> Option<State> {
-    let states: Vec<&State> = targets.iter().filter_map(|t| t.state.as_ref()).collect();
-    let idle = |state: &&&State| matches!(state, State::NoEffect(_));
-    let busy: Vec<&&State> = states.iter().filter(|s| !idle(s)).collect();
-    match busy.split_first() {
-        None => states.first().map(|state| (*state).clone()),
-        Some((first, rest)) if rest.iter().all(|state| state == first) => Some((**first).clone()),
-        Some(_) => Some(State::PartiallyEnforced),
-    }
 }

@@ -1,0 +1,153 @@
+//! What a policy does on a target: enforced, in part, not at all, and who is in its place.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{State, TargetStatus, Winner};
+use crate::engine::effective::Group;
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::level::Level;
+use crate::engine::merge::{Fate, fate, in_place};
+use crate::engine::policy::Policy;
+use crate::engine::profile::Class;
+
+/// Whether a policy stands at a place on the paths of a group.
+pub(super) fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
+    let mut levels = group
+        .stack
+        .iter()
+        .filter(|level| level.step.place == *place);
+    levels.any(|level| level.policies.iter().any(|p| p.key() == policy.key()))
+}
+
+/// Fills in what a policy does on a target, from the groups of paths on which it stands there.
+pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
+    let direct = policy.profile.class.value == Class::Direct;
+    let counts = |group: &&&Group| group.complete && (group.attached || direct);
+    let mut tally = Tally::default();
+    let mut through: BTreeMap<ObjectKey, Tally> = BTreeMap::new();
+    let (mut survives_on, mut lost_on) = (BTreeSet::new(), BTreeSet::new());
+    for group in groups.iter().filter(counts) {
+        let fate = fate(policy, &group.effective);
+        tally.count(&fate);
+        for gateway in tops(group) {
+            through.entry(gateway).or_default().count(&fate);
+        }
+        for winner in fate.by() {
+            note(group, &winner, status.by.entry(winner.clone()).or_default());
+        }
+        let below = below(group, &status.target);
+        if fate.survives {
+            survives_on.extend(below);
+            status.acts_on.extend(group.targets().cloned());
+            let others = in_place(&group.effective).filter(|other| other != policy.key());
+            status.merged_with.extend(others);
+        } else {
+            lost_on.extend(below);
+        }
+        for (path, by) in fate.lost {
+            status.lost.entry(path).or_default().extend(by);
+        }
+    }
+    status.overridden_on = lost_on.difference(&survives_on).cloned().collect();
+    let by_gateway = through
+        .into_iter()
+        .filter_map(|(key, tally)| Some((key, tally.state()?)));
+    status.through = by_gateway.collect();
+    status.state = Some(if policy.sets_nothing() {
+        State::NoEffect("it sets nothing".to_owned())
+    } else {
+        let idle = || State::NoEffect(idle(groups, &status.target));
+        tally.state().unwrap_or_else(idle)
+    });
+}
+
+/// What became of a policy on some paths.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    whole: usize,
+    partly: usize,
+    not: usize,
+}
+
+// === impl Tally ===
+
+impl Tally {
+    fn count(&mut self, fate: &Fate) {
+        match (fate.survives, fate.lost.is_empty()) {
+            (true, true) => self.whole += 1,
+            (true, false) => self.partly += 1,
+            (false, _) => self.not += 1,
+        }
+    }
+
+    /// None where there was no path.
+    fn state(self) -> Option<State> {
+        match (self.whole, self.partly, self.not) {
+            (0, 0, 0) => None,
+            (_, 0, 0) => Some(State::Enforced),
+            (0, 0, _) => Some(State::Overridden),
+            _ => Some(State::PartiallyEnforced),
+        }
+    }
+}
+
+/// The Gateways, or Services of a mesh, through which the paths of a group come.
+fn tops(group: &Group) -> BTreeSet<ObjectKey> {
+    let steps = group.uppers.iter().flat_map(|upper| &upper.steps);
+    let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
+    tops.map(|step| step.place.object.clone()).collect()
+}
+
+/// Where a winner stands, and what is in force of it.
+fn note(group: &Group, key: &ObjectKey, winner: &mut Winner) {
+    let holds = |policies: &[Arc<Policy>]| policies.iter().any(|p| p.key() == key);
+    let levels = group.stack.iter().filter(|level| holds(&level.policies));
+    winner
+        .from
+        .extend(levels.map(|level| level.step.place.clone()));
+    let leaves = group.effective.leaves();
+    let own = leaves.into_iter().filter(|(_, leaf)| leaf.policy == *key);
+    winner
+        .settings
+        .extend(own.map(|(path, leaf)| (path, leaf.value.clone())));
+}
+
+/// Objects under the target on the paths of a group, Namespaces left out.
+fn below(group: &Group, target: &Place) -> BTreeSet<ObjectKey> {
+    let Some(level) = group.level(&target.object) else {
+        return BTreeSet::new();
+    };
+    let steps = group.lowers.iter().flat_map(|lower| &lower.steps);
+    let under = steps.filter(|step| step.level > level && step.place.object != target.object);
+    let objects = under.map(|step| &step.place.object);
+    objects
+        .filter(|key| !key.gk.is_core("Namespace"))
+        .cloned()
+        .collect()
+}
+
+/// Why a policy reaches no effective target.
+fn idle(groups: &[&Group], target: &Place) -> String {
+    if groups.iter().any(|group| !group.attached) {
+        return format!("{} is not attached to a Gateway", target.object);
+    }
+    let incomplete = groups.iter().any(|group| !group.lowers.is_empty());
+    if incomplete {
+        format!("no backend that is there is reached from {target}")
+    } else {
+        format!("no route is attached under {target}")
+    }
+}
+
+/// The state on all targets together: what is the same everywhere, else partly.
+pub(super) fn together(targets: &[TargetStatus]) -> Option<State> {
+    let states: Vec<&State> = targets.iter().filter_map(|t| t.state.as_ref()).collect();
+    let idle = |state: &&&State| matches!(state, State::NoEffect(_));
+    let busy: Vec<&&State> = states.iter().filter(|s| !idle(s)).collect();
+    match busy.split_first() {
+        None => states.first().map(|state| (*state).clone()),
+        Some((first, rest)) if rest.iter().all(|state| state == first) => Some((**first).clone()),
+        Some(_) => Some(State::PartiallyEnforced),
+    }
+}

@@ -1,0 +1,106 @@
+//! The status of a policy as conditions (GEP-713, metaresource status).
+
+use std::collections::BTreeSet;
+
+use super::{Accepted, PolicyStatus, State};
+use crate::engine::ids::ObjectKey;
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Its type.
+    pub kind: &'static str,
+    /// Whether it holds.
+    pub status: bool,
+    /// One word.
+    pub reason: &'static str,
+    /// One line that names the policies: a reason has no room for them (ruling 20).
+    pub message: String,
+}
+
+/// The conditions of a policy: as a whole, or of what comes through one Gateway.
+pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
+    let mut found = vec![accepted(&status.accepted)];
+    let state = match gateway {
+        None => status.state.clone(),
+        Some(gateway) => {
+            let mut through = status.targets.iter().filter_map(|t| t.through.get(gateway));
+            let first = through.next();
+            let same = through.all(|state| Some(state) == first);
+            let first = first.cloned();
+            if same {
+                first
+            } else {
+                Some(State::PartiallyEnforced)
+            }
+        }
+    };
+    found.extend(state.map(|state| enforced(status, &state)));
+    found
+}
+
+fn accepted(accepted: &Accepted) -> Condition {
+    let (status, reason, message) = match accepted {
+        Accepted::Accepted => (true, "Accepted", "Attached".to_owned()),
+        Accepted::Invalid => (
+            false,
+            "Invalid",
+            "The strategy or the target cannot be used".to_owned(),
+        ),
+        Accepted::TargetNotFound => (
+            false,
+            "TargetNotFound",
+            "There is no such target".to_owned(),
+        ),
+        Accepted::Conflicted(with) => (
+            false,
+            "Conflicted",
+            format!("{with} has the target for itself"),
+        ),
+    };
+    Condition {
+        kind: "Accepted",
+        status,
+        reason,
+        message,
+    }
+}
+
+fn enforced(status: &PolicyStatus, state: &State) -> Condition {
+    let (kind, holds, message) = match state {
+        State::Enforced => ("Enforced", true, "All of it is in force".to_owned()),
+        State::PartiallyEnforced => ("PartiallyEnforced", true, parts(status)),
+        State::Overridden => (
+            "Overridden",
+            true,
+            format!("Overridden by {}", names(&status.by())),
+        ),
+        State::NoEffect(why) => ("Enforced", false, format!("No effect: {why}")),
+    };
+    let reason = if holds { kind } else { "NoEffect" };
+    Condition {
+        kind,
+        status: holds,
+        reason,
+        message,
+    }
+}
+
+/// `retries by shop/own; timeout by shop/own, shop/other`.
+fn parts(status: &PolicyStatus) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for target in &status.targets {
+        for (path, by) in &target.lost {
+            let part = format!("{} by {}", path.join("."), names(by));
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+    }
+    format!("Overridden on some paths: {}", parts.join("; "))
+}
+
+fn names(policies: &BTreeSet<ObjectKey>) -> String {
+    let names: Vec<String> = policies.iter().map(ObjectKey::path).collect();
+    names.join(", ")
+}
