@@ -21,6 +21,8 @@ pub enum Code {
     SectionAmbiguous,
     /// No target where the kind needs one; kind or name empty.
     TargetMissingRef,
+    /// The kind cannot be a target.
+    TargetKindUnsupported,
     /// The same target twice.
     TargetDuplicate,
     /// More targets than allowed.
@@ -37,8 +39,12 @@ pub enum Code {
     TargetClusterScoped,
     /// A kind in the wrong case, or `core` for the empty group.
     TargetSpelling,
+    /// Two ways of naming targets in one policy, or in one target.
+    TargetBothForms,
     /// A selector that selects no object now.
     TargetSelectsNothing,
+    /// Targets and no settings.
+    SpecEmpty,
     /// The same field of the same target with another value (the older dialect).
     FieldConflict,
     /// Another policy has the same target and section for itself.
@@ -182,13 +188,14 @@ impl PartialOrd for FieldPath {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 30] = [
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
         Self::SectionUnsupported,
         Self::SectionAmbiguous,
         Self::TargetMissingRef,
+        Self::TargetKindUnsupported,
         Self::TargetDuplicate,
         Self::TargetLimit,
         Self::TargetGroupVersioned,
@@ -197,7 +204,9 @@ impl Code {
         Self::TargetNotGranted,
         Self::TargetClusterScoped,
         Self::TargetSpelling,
+        Self::TargetBothForms,
         Self::TargetSelectsNothing,
+        Self::SpecEmpty,
         Self::FieldConflict,
         Self::Conflicted,
         Self::Overridden,
@@ -231,6 +240,7 @@ impl Code {
             Self::SectionUnsupported => ("section-unsupported", Deny),
             Self::SectionAmbiguous => ("section-ambiguous", Warn),
             Self::TargetMissingRef => ("target-missing-ref", Deny),
+            Self::TargetKindUnsupported => ("target-kind-unsupported", Deny),
             Self::TargetDuplicate => ("target-duplicate", Deny),
             Self::TargetLimit => ("target-limit", Deny),
             Self::TargetGroupVersioned => ("target-group-versioned", Deny),
@@ -239,7 +249,9 @@ impl Code {
             Self::TargetNotGranted => ("target-not-granted", Warn),
             Self::TargetClusterScoped => ("target-cluster-scoped", Warn),
             Self::TargetSpelling => ("target-spelling", Warn),
+            Self::TargetBothForms => ("target-both-forms", Warn),
             Self::TargetSelectsNothing => ("target-selects-nothing", Warn),
+            Self::SpecEmpty => ("spec-empty", Warn),
             Self::FieldConflict => ("field-conflict", Warn),
             Self::Conflicted => ("conflicted", Warn),
             Self::Overridden => ("overridden", Warn),

@@ -193,8 +193,8 @@ pub struct Strategies {
     pub values: BTreeMap<String, Strategy>,
     /// Whether the names are all there are.
     pub complete: bool,
-    /// Whether `defaults` and `overrides` of `spec` are strategies.
-    pub stanzas: bool,
+    /// The fields of `spec` that are strategies, where the kind has such stanzas.
+    pub stanzas: Option<StanzaNames>,
     /// Whether one policy may carry both stanzas.
     pub legacy: bool,
     /// Whose strategy decides.
@@ -207,6 +207,15 @@ pub struct Strategies {
     pub maps: Vec<Vec<String>>,
     /// Lists merged entry by entry: field name to the key of its entries.
     pub list_keys: BTreeMap<String, String>,
+}
+
+/// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StanzaNames {
+    /// The one for defaults.
+    pub defaults: &'static str,
+    /// The one for overrides.
+    pub overrides: &'static str,
 }
 
 /// What the engine knows of a policy kind.
@@ -302,6 +311,21 @@ pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
         || rules.builtin.contains_key(&crd.gk)
         || crd.policy_label.is_some()
         || is_policy_schema(&crd.spec_schema)
+}
+
+// === impl StanzaNames ===
+
+impl StanzaNames {
+    /// As GEP-713 writes them.
+    pub const PLURAL: Self = Self {
+        defaults: "defaults",
+        overrides: "overrides",
+    };
+    /// As it wrote them first.
+    pub const SINGULAR: Self = Self {
+        defaults: "default",
+        overrides: "override",
+    };
 }
 
 // === impl Fact ===

@@ -91,6 +91,11 @@ impl Snapshot {
         self.kinds.get(gk).is_some_and(|kind| kind.listed)
     }
 
+    /// Every kind that was listed or has objects, in no order.
+    pub fn known_kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.kinds.keys()
+    }
+
     /// How many objects of a kind are known.
     pub fn count(&self, gk: &GroupKind) -> usize {
         self.kinds.get(gk).map_or(0, |kind| kind.objects.len())

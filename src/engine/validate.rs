@@ -26,8 +26,17 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
         findings.extend(target::findings(snapshot, policy, entry));
     }
     findings.extend(list::findings(policy, &entries));
-    if let Err(fault) = policy::stanzas(&spec, profile) {
-        findings.push(strategy(key, profile, fault));
+    match policy::stanzas(&spec, profile) {
+        Err(fault) => findings.push(strategy(key, profile, fault)),
+        Ok(_) if policy.sets_nothing() => findings.push(
+            Finding::new(
+                Code::SpecEmpty,
+                key,
+                "it has no settings, so it has no effect",
+            )
+            .at("spec"),
+        ),
+        Ok(_) => {}
     }
     findings
 }
@@ -60,7 +69,7 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
     let sure = profile.strategies.is_said();
     match fault {
         StrategyFault::Unknown { path, name } => {
-            let inside = path.ends_with(".strategy") && profile.strategies.value.stanzas;
+            let inside = path.ends_with(".strategy") && profile.strategies.value.stanzas.is_some();
             let known: Vec<&str> = if inside && !profile.strategies.value.complete {
                 vec!["atomic", "merge", "patch"]
             } else {

@@ -7,9 +7,8 @@ use super::{State, TargetStatus, Winner};
 use crate::engine::effective::Group;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::level::Level;
-use crate::engine::merge::{Fate, fate, in_place};
+use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place};
 use crate::engine::policy::Policy;
-use crate::engine::profile::Class;
 
 /// Whether a policy stands at a place on the paths of a group.
 pub(super) fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
@@ -22,8 +21,7 @@ pub(super) fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
 
 /// Fills in what a policy does on a target, from the groups of paths on which it stands there.
 pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
-    let direct = policy.profile.class.value == Class::Direct;
-    let counts = |group: &&&Group| group.complete && (group.attached || direct);
+    let counts = |group: &&&Group| group.complete && group.attached;
     let mut tally = Tally::default();
     let mut through: BTreeMap<ObjectKey, Tally> = BTreeMap::new();
     let (mut survives_on, mut lost_on) = (BTreeSet::new(), BTreeSet::new());
@@ -34,7 +32,8 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
             through.entry(gateway).or_default().count(&fate);
         }
         for winner in fate.by() {
-            note(group, &winner, status.by.entry(winner.clone()).or_default());
+            let entry = status.by.entry(winner.clone()).or_default();
+            note(group, &fate, &winner, entry);
         }
         let below = below(group, &status.target);
         if fate.survives {
@@ -99,18 +98,27 @@ fn tops(group: &Group) -> BTreeSet<ObjectKey> {
     tops.map(|step| step.place.object.clone()).collect()
 }
 
-/// Where a winner stands, and what is in force of it.
-fn note(group: &Group, key: &ObjectKey, winner: &mut Winner) {
+/// Where a winner stands, and what is in force of it in the place of what was lost; all of it where
+/// it has nothing for just these fields.
+fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
     let holds = |policies: &[Arc<Policy>]| policies.iter().any(|p| p.key() == key);
     let levels = group.stack.iter().filter(|level| holds(&level.policies));
-    winner
-        .from
-        .extend(levels.map(|level| level.step.place.clone()));
-    let leaves = group.effective.leaves();
-    let own = leaves.into_iter().filter(|(_, leaf)| leaf.policy == *key);
-    winner
-        .settings
-        .extend(own.map(|(path, leaf)| (path, leaf.value.clone())));
+    let from = levels.map(|level| level.step.place.clone());
+    winner.from.extend(from);
+    let leaves = group.effective.leaves().into_iter();
+    let own: Vec<(LeafPath, &Leaf)> = leaves.filter(|(_, leaf)| leaf.policy == *key).collect();
+    let instead = |(path, _): &&(LeafPath, &Leaf)| {
+        let mut lost = fate.lost.keys();
+        lost.any(|lost| lost.starts_with(path) || path.starts_with(lost))
+    };
+    let mut shown: Vec<&(LeafPath, &Leaf)> = own.iter().filter(instead).collect();
+    if shown.is_empty() {
+        shown = own.iter().collect();
+    }
+    let shown = shown
+        .into_iter()
+        .map(|(path, leaf)| (path.clone(), leaf.value.clone()));
+    winner.settings.extend(shown);
 }
 
 /// Objects under the target on the paths of a group, Namespaces left out.

@@ -63,7 +63,7 @@ impl Survey<'_> {
                 stack,
                 effective,
                 complete: true,
-                attached: false,
+                attached: true,
             }
         })
         .collect()

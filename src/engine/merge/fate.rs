@@ -84,10 +84,13 @@ pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
             .pieces()
             .iter()
             .filter(|b| b.is_override() == a.is_override());
+        let Some(names) = one.profile.strategies.value.stanzas else {
+            continue;
+        };
         let stanza = if a.is_override() {
-            "overrides"
+            names.overrides
         } else {
-            "defaults"
+            names.defaults
         };
         for b in same {
             a.tree.visit(&mut Vec::new(), &mut |path, leaf| {

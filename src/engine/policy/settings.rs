@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::targets::at;
 use super::{Stanza, StanzaPlace, direction, op_named};
-use crate::engine::profile::{Op, Profile, Strategy};
+use crate::engine::profile::{Op, Profile, StanzaNames, Strategies, Strategy};
 
 /// Why the strategy of a policy cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
         None => None,
     };
     let mut found = Vec::new();
-    if strategies.stanzas {
+    if let Some(names) = strategies.stanzas {
         for (name, place) in [
-            ("overrides", StanzaPlace::Overrides),
-            ("defaults", StanzaPlace::Defaults),
+            (names.overrides, StanzaPlace::Overrides),
+            (names.defaults, StanzaPlace::Defaults),
         ] {
             if let Some(body) = spec.get(name).filter(|b| b.is_object()) {
-                let strategy = stanza_strategy(body, name, place, named, strategies.legacy)?;
+                let strategy = stanza_strategy(body, name, place, named, strategies)?;
                 found.push((format!("spec.{name}"), Stanza { strategy, place }));
             }
         }
@@ -69,10 +69,12 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
 
 /// The settings of one stanza.
 pub(super) fn proper(spec: &Value, place: StanzaPlace, profile: &Profile) -> Value {
+    let names = profile.strategies.value.stanzas;
+    let stanza = |name: fn(StanzaNames) -> &'static str| spec.get(name(names?));
     let (body, inside) = match place {
         StanzaPlace::Spec => (Some(spec), false),
-        StanzaPlace::Defaults => (spec.get("defaults"), true),
-        StanzaPlace::Overrides => (spec.get("overrides"), true),
+        StanzaPlace::Defaults => (stanza(|names| names.defaults), true),
+        StanzaPlace::Overrides => (stanza(|names| names.overrides), true),
     };
     let Some(Value::Object(map)) = body else {
         return Value::Object(Map::new());
@@ -118,16 +120,31 @@ fn stanza_strategy(
     stanza: &str,
     place: StanzaPlace,
     beside: Option<Strategy>,
-    legacy: bool,
+    strategies: &Strategies,
 ) -> Result<Strategy, StrategyFault> {
-    let op = match (body.get("strategy").and_then(Value::as_str), beside) {
-        (Some(name), _) => op_named(name).ok_or_else(|| StrategyFault::Unknown {
-            path: format!("spec.{stanza}.strategy"),
+    let path = || format!("spec.{stanza}.strategy");
+    let inside = body.get("strategy").and_then(Value::as_str);
+    let inside = inside.map(|name| {
+        let op = match strategies.values.get(name) {
+            Some(Strategy::Merge(_, op)) => Some(*op),
+            _ if strategies.complete => None,
+            _ => op_named(name),
+        };
+        op.ok_or_else(|| StrategyFault::Unknown {
+            path: path(),
             name: name.to_owned(),
-        })?,
-        (None, Some(Strategy::Merge(_, op))) => op,
+        })
+    });
+    let op = match (inside.transpose()?, beside) {
+        (Some(inside), Some(Strategy::Merge(_, beside))) if inside != beside => {
+            return Err(StrategyFault::Multiple {
+                first: format!("spec.{}", strategies.path.as_deref().unwrap_or("strategy")),
+                second: path(),
+            });
+        }
+        (Some(op), _) | (None, Some(Strategy::Merge(_, op))) => op,
         // The legacy dialect merges field by field (GEP-713 of 2021, hierarchy).
-        (None, _) if legacy => Op::Patch,
+        (None, _) if strategies.legacy => Op::Patch,
         (None, _) => Op::Atomic,
     };
     Ok(Strategy::Merge(direction(place), op))

@@ -22,6 +22,8 @@ pub struct Entry<'a> {
     pub target: Result<TargetRef, Fault>,
     /// A field that is not written as the API server knows it, but can only mean one thing.
     pub spelling: Option<Spelling>,
+    /// Whether it has a name and a selector: then the name counts.
+    pub both: bool,
 }
 
 /// A field in another spelling than the right one.
@@ -29,7 +31,7 @@ pub struct Entry<'a> {
 pub struct Spelling {
     /// `kind` or `group`.
     pub field: &'static str,
-    /// What stands there.
+    /// What stands there; nothing where the field is left out.
     pub written: String,
     /// What it is taken for.
     pub right: String,
@@ -74,9 +76,12 @@ pub(crate) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile) -> Entry<'a> {
     let mut target = target(item, field);
     let mut spelling = None;
-    let group = item.get("group").and_then(Value::as_str);
-    if group == Some("core") {
-        spelling = Some(("group", "core".to_owned(), String::new()));
+    match (item.get("group").and_then(Value::as_str), &target) {
+        (Some("core"), _) => spelling = Some(("group", "core".to_owned(), String::new())),
+        (None, Ok(target)) if field.default_group.is_none() => {
+            spelling = Some(("group", String::new(), target.gk.group.to_string()));
+        }
+        _ => {}
     }
     if let Ok(target) = &mut target
         && let Some(right) = right_kind(&target.gk, profile)
@@ -87,6 +92,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     Entry {
         path,
         field,
+        both: item.get("name").is_some() && selector(item).is_some(),
         target,
         spelling: spelling.map(|(field, written, right)| Spelling {
             field,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Class, Direction, Op, RefField, Strategies, Strategy};
+use super::{Class, Direction, Op, RefField, StanzaNames, Strategies, Strategy};
 use crate::engine::object::Crd;
 
 /// Fields of `spec` that hold references, in every kind that follows the pattern.
@@ -83,7 +83,9 @@ pub(super) fn required(spec: &Value) -> bool {
 /// kinds use these words for lists and bodies (reference of real kinds, B.13).
 pub(super) fn strategies(spec: &Value) -> Strategies {
     let object = |name: &str| property(spec, name).is_some_and(|s| s.get("properties").is_some());
-    let stanzas = object("defaults") && object("overrides");
+    let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
+        .into_iter()
+        .find(|names| object(names.defaults) && object(names.overrides));
     let field = STRATEGY_FIELDS.iter().find_map(|name| {
         let schema = property(spec, name)?;
         (schema.get("type").and_then(Value::as_str) == Some("string")).then_some((*name, schema))
@@ -96,7 +98,7 @@ pub(super) fn strategies(spec: &Value) -> Strategies {
     Strategies {
         path: field.map(|(name, _)| name.to_owned()),
         complete: !values.is_empty(),
-        legacy: stanzas && field.is_none() && !excludes_both(spec),
+        legacy: stanzas.is_some() && field.is_none() && !excludes_both(spec),
         maps: maps(spec),
         values,
         stanzas,
@@ -108,7 +110,7 @@ pub(super) fn strategies(spec: &Value) -> Strategies {
 /// whole (design 9, ruling 7). Paths within the settings.
 fn maps(spec: &Value) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    let stanzas = ["defaults", "overrides"]
+    let stanzas = ["defaults", "overrides", "default", "override"]
         .iter()
         .filter_map(|name| property(spec, name));
     for body in std::iter::once(spec).chain(stanzas) {
@@ -163,7 +165,7 @@ fn excludes_both(spec: &Value) -> bool {
         .and_then(Value::as_array);
     rules.is_some_and(|rules| {
         let mut texts = rules.iter().filter_map(|r| r.get("rule")?.as_str());
-        texts.any(|text| text.contains("self.defaults") && text.contains("self.overrides"))
+        texts.any(|text| text.contains("self.default") && text.contains("self.override"))
     })
 }
 

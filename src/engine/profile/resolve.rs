@@ -3,7 +3,7 @@
 use super::file::{Dialect, Match, ProfileFile, RefFile, StrategyValue};
 use super::{
     Allowed, Class, Control, CrossNamespace, DictatedBy, Direction, Fact, Op, Profile, RefField,
-    SameTarget, Source, Strategies, Strategy, derive,
+    SameTarget, Source, StanzaNames, Strategies, Strategy, derive,
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::object::{Crd, is_route};
@@ -199,7 +199,9 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
         from = named.from;
     }
     if let Some(stanzas) = first(explicit, |p| p.merge.stanzas) {
-        value.stanzas = stanzas.value;
+        // The CRD says how they are written, if it has them.
+        let names = value.stanzas.unwrap_or(StanzaNames::PLURAL);
+        value.stanzas = stanzas.value.then_some(names);
         from = from.min(stanzas.from);
     }
     if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
@@ -248,8 +250,8 @@ fn excluded(explicit: &Explicit<'_>, refs: &[RefField], strategies: &Strategies)
     if let Some(more) = first(explicit, |p| Some(p.merge.exclude.clone())) {
         names.extend(more.value.iter().map(|path| top(&within_spec(path))));
     }
-    if strategies.stanzas {
-        names.extend(["defaults", "overrides"].map(str::to_owned));
+    if let Some(stanzas) = strategies.stanzas {
+        names.extend([stanzas.defaults, stanzas.overrides].map(str::to_owned));
     }
     names.sort();
     names.dedup();

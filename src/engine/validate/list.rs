@@ -12,6 +12,7 @@ const MOST: usize = 16;
 /// (ruling 10).
 pub(super) fn findings(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
     let mut findings = duplicates(policy, entries);
+    findings.extend(both_forms(policy, entries));
     for field in &policy.profile.refs.value {
         let count = entries
             .iter()
@@ -32,6 +33,23 @@ pub(super) fn findings(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Different targets in the singular and the plural field: implementations read one of them. Equal
+/// ones are the same said twice (ruling 29).
+fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
+    let single = entries.iter().find(|entry| !entry.field.many)?;
+    let mut plural = entries.iter().filter(|entry| entry.field.many).peekable();
+    plural.peek()?;
+    if plural.all(|entry| entry.target == single.target) {
+        return None;
+    }
+    let message = "targets stand in the singular and in the plural field, and differ; keep one";
+    Some(
+        Finding::new(Code::TargetBothForms, policy.key(), message)
+            .at(&single.path)
+            .about(single.path.clone()),
+    )
 }
 
 fn duplicates(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {

@@ -1,9 +1,11 @@
 //! Rules on one target of a policy.
 
+use std::collections::BTreeSet;
+
 use super::hint::{nearest, quoted};
 use crate::engine::attach::{Reach, reach};
 use crate::engine::finding::{Code, Finding};
-use crate::engine::ids::ObjectKey;
+use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
 use crate::engine::profile::file::SectionNaming;
@@ -15,7 +17,19 @@ pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) 
     let mut findings: Vec<Finding> = spelling(policy, entry).into_iter().collect();
     match &entry.target {
         Err(fault) => findings.push(faulty(policy.key(), entry, fault)),
-        Ok(target) => findings.extend(about_target(snapshot, policy, entry, target)),
+        Ok(target) => {
+            findings.extend(unsupported_kind(policy, entry, target));
+            findings.extend(unserved_group(snapshot, policy, entry, target));
+            findings.extend(about_target(snapshot, policy, entry, target));
+        }
+    }
+    if entry.both {
+        let message = "the target has a name and a selector; keep one of them";
+        findings.push(
+            Finding::new(Code::TargetBothForms, policy.key(), message)
+                .at(&entry.path)
+                .about("name selector"),
+        );
     }
     findings
 }
@@ -25,7 +39,11 @@ pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) 
 fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
-    let message = format!("{written:?} is not a {field} to the letter; write {right:?}");
+    let message = if written.is_empty() {
+        format!("no {field}; taken for {right:?}")
+    } else {
+        format!("{written:?} is not a {field} to the letter; write {right:?}")
+    };
     Some(
         Finding::new(Code::TargetSpelling, policy.key(), message)
             .at(format!("{}.{field}", entry.path))
@@ -158,7 +176,9 @@ fn unknown_section(
         return None;
     }
     let noun = section_noun(&object.key.gk)?;
-    let names: Vec<&str> = names.iter().map(|name| &***name).collect();
+    let mut names: Vec<&str> = names.iter().map(|name| &***name).collect();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
     let remedy = match nearest(section, &names) {
         Some(name) => format!("; did you mean {name:?}?"),
         None if names.is_empty() => format!("; none of its {noun}s has a name"),
@@ -187,6 +207,55 @@ fn is_index(policy: &Policy, object: &Object, section: &str) -> bool {
         Node::Service { .. } => section.parse::<u16>().is_ok(),
         _ => false,
     }
+}
+
+/// A kind that cannot be a target, as far as the profile says which can.
+fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
+    let allow = policy.profile.allow.as_ref()?;
+    let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
+    let mut allowed = allow.value.iter();
+    let ok =
+        allowed.any(|a| fits(&a.gk.group, &target.gk.group) && fits(&a.gk.kind, &target.gk.kind));
+    (!ok && !allow.value.is_empty()).then(|| {
+        let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
+        let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+        let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
+        let message = format!("a {kind} cannot target {wrong}; it can {}", quoted(&kinds));
+        Finding::new(Code::TargetKindUnsupported, policy.key(), message)
+            .at(format!("{}.kind", entry.path))
+            .about(wrong.to_string())
+            .only_if(allow.is_said())
+    })
+}
+
+/// A group in which nothing is served, where a served one is near or has a kind of that name: a kind
+/// that a controller made up is legal and must not hide a typing error (ruling 9).
+fn unserved_group(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+) -> Option<Finding> {
+    let (group, kind) = (&*target.gk.group, &*target.gk.kind);
+    let mut served: Vec<&GroupKind> = snapshot.known_kinds().collect();
+    served.sort();
+    if served.is_empty() || served.iter().any(|known| *known.group == *group) {
+        return None;
+    }
+    let close = served.iter().find(|known| {
+        !known.group.is_empty() && strsim::damerau_levenshtein(&known.group, group) <= 2
+    });
+    let same_kind = served.iter().find(|known| *known.kind == *kind);
+    let meant = close.or(same_kind)?;
+    let message = format!(
+        "nothing is served in group {group:?}; did you mean {:?}?",
+        &*meant.group
+    );
+    Some(
+        Finding::new(Code::TargetSpelling, policy.key(), message)
+            .at(format!("{}.group", entry.path))
+            .about(format!("group {group}")),
+    )
 }
 
 /// What may not be named from here, or has not been allowed to be.
