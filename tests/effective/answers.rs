@@ -1,5 +1,6 @@
 //! Questions and how their answers are written.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use attache::engine::affected::standing_over;
@@ -48,6 +49,14 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
             writeln!(out, "    path: {}", names(group)).unwrap();
             if group.paths() > 1 {
                 writeln!(out, "    paths: {}", group.paths()).unwrap();
+            }
+            let consumers: BTreeSet<&str> = group
+                .uppers
+                .iter()
+                .filter_map(|upper| upper.consumer.as_deref())
+                .collect();
+            for consumer in consumers {
+                writeln!(out, "    requests from: {consumer}").unwrap();
             }
             if !group.attached {
                 writeln!(out, "    attached: false").unwrap();
