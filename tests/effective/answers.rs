@@ -50,12 +50,13 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
             if group.paths() > 1 {
                 writeln!(out, "    paths: {}", group.paths()).unwrap();
             }
-            let consumers: BTreeSet<&str> = group
+            // Other paths take the requests of everybody.
+            let consumers: Option<BTreeSet<&str>> = group
                 .uppers
                 .iter()
-                .filter_map(|upper| upper.consumer.as_deref())
+                .map(|upper| upper.consumer.as_deref())
                 .collect();
-            for consumer in consumers {
+            for consumer in consumers.into_iter().flatten() {
                 writeln!(out, "    requests from: {consumer}").unwrap();
             }
             if !group.attached {

@@ -35,14 +35,14 @@ pub(crate) fn read(root: &Path, case: &Path) -> Snapshot {
     let shared = documents(&root.join("kinds.yaml"));
     let own = documents(&case.join("state.yaml"));
     build(
-        Configuration::read(&config).unwrap(),
+        &Configuration::read(&config).unwrap(),
         shared.iter().chain(&own),
     )
 }
 
 /// A state in which every kind of the Gateway API was listed.
 pub(crate) fn build<'a>(
-    config: Configuration,
+    config: &Configuration,
     documents: impl Iterator<Item = &'a Value>,
 ) -> Snapshot {
     let mut snapshot = Snapshot::new(config.rules().unwrap());

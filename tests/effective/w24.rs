@@ -102,7 +102,7 @@ fn snapshot(policies: &[Named<'_>], route_namespace: &str, own: Option<&Value>) 
             "spec": route}),
     ];
     documents.extend(policies.iter().map(|policy| policy.object(route_namespace)));
-    state::build(profile(), documents.iter())
+    state::build(&profile(), documents.iter())
 }
 
 /// `retryOn` as it is in force for the route.
