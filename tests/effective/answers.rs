@@ -1,5 +1,6 @@
 //! Questions and how their answers are written.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use attache::engine::affected::standing_over;
@@ -48,6 +49,15 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
             writeln!(out, "    path: {}", names(group)).unwrap();
             if group.paths() > 1 {
                 writeln!(out, "    paths: {}", group.paths()).unwrap();
+            }
+            // Other paths take the requests of everybody.
+            let consumers: Option<BTreeSet<&str>> = group
+                .uppers
+                .iter()
+                .map(|upper| upper.consumer.as_deref())
+                .collect();
+            for consumer in consumers.into_iter().flatten() {
+                writeln!(out, "    requests from: {consumer}").unwrap();
             }
             if !group.attached {
                 writeln!(out, "    attached: false").unwrap();

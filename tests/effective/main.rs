@@ -13,6 +13,7 @@
 
 mod answers;
 mod state;
+mod w24;
 
 use std::fmt::Write as _;
 use std::fs;

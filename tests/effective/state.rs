@@ -32,8 +32,20 @@ pub(crate) fn read(root: &Path, case: &Path) -> Snapshot {
     } else {
         root.join("attache.yaml")
     };
-    let rules = Configuration::read(&config).unwrap().rules().unwrap();
-    let mut snapshot = Snapshot::new(rules);
+    let shared = documents(&root.join("kinds.yaml"));
+    let own = documents(&case.join("state.yaml"));
+    build(
+        &Configuration::read(&config).unwrap(),
+        shared.iter().chain(&own),
+    )
+}
+
+/// A state in which every kind of the Gateway API was listed.
+pub(crate) fn build<'a>(
+    config: &Configuration,
+    documents: impl Iterator<Item = &'a Value>,
+) -> Snapshot {
+    let mut snapshot = Snapshot::new(config.rules().unwrap());
     for kind in ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
         .iter()
         .chain(&ROUTES)
@@ -43,9 +55,7 @@ pub(crate) fn read(root: &Path, case: &Path) -> Snapshot {
     for kind in ["Namespace", "Service"] {
         snapshot = snapshot.apply(Change::Listed(GroupKind::core(kind), Vec::new()));
     }
-    let shared = documents(&root.join("kinds.yaml"));
-    let own = documents(&case.join("state.yaml"));
-    for (i, document) in shared.iter().chain(&own).enumerate() {
+    for (i, document) in documents.enumerate() {
         let mut object = object(document);
         let age = jiff::SignedDuration::from_secs(i64::try_from(i).unwrap());
         let first: jiff::Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
