@@ -218,9 +218,9 @@ fn accepted(
     match snapshot.get(&place.object) {
         None if snapshot.knows(&place.object.gk) => return Accepted::TargetNotFound,
         Some(found) if !matches!(found.node, Node::Other) => {
-            let labels = section::labels(found);
-            let section = place.section.as_ref();
-            if section.is_some_and(|name| !labels.contains(name)) {
+            let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+            let section = target.section.as_ref();
+            if section.is_some_and(|name| section::resolve(found, name, indexed).is_none()) {
                 return Accepted::TargetNotFound;
             }
         }

@@ -90,7 +90,13 @@ impl Group {
         let uppers = self.uppers.iter().flat_map(|u| &u.steps);
         let lowers = self.lowers.iter().flat_map(|l| &l.steps);
         let of = uppers.chain(lowers).filter(|s| s.place.object == *key);
-        of.map(|step| step.level).max()
+        let levels = of.map(|step| step.level);
+        if key.gk.is_core("Namespace") {
+            // It takes one place on a path, the higher one (ruling 5).
+            levels.min()
+        } else {
+            levels.max()
+        }
     }
 }
 

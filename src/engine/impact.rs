@@ -26,8 +26,8 @@ pub struct Changed {
     pub before: Arc<Effective>,
     /// What is in force afterwards.
     pub after: Arc<Effective>,
-    /// Whether the way on from the listener is there before and afterwards, and ends at an effective
-    /// target: what a path says that comes or goes with its route or backend is no change of anything.
+    /// Whether the path is there before and afterwards: one that comes or goes with its listener, route
+    /// or backend is no change of anything.
     pub stays: bool,
 }
 
@@ -87,6 +87,10 @@ fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKin
     if let Some(policy) = snapshot.policy(key) {
         let touched = kinds.entry(key.gk.clone()).or_default();
         touched.objects.extend(targets(snapshot, policy));
+        return;
+    }
+    if snapshot.profile(&key.gk).is_some() {
+        // A policy that is not here: the other side has its targets.
         return;
     }
     let used = snapshot
@@ -189,7 +193,13 @@ fn note(groups: &[Group], paths: &mut Paths) {
         for lower in lowers {
             let by_upper = paths.entry(lower.clone()).or_default();
             for upper in group.uppers.iter() {
-                by_upper.insert(upper.clone(), group.effective.clone());
+                // Nothing comes by a path that begins nowhere.
+                let effective = if group.attached {
+                    group.effective.clone()
+                } else {
+                    Arc::default()
+                };
+                by_upper.insert(upper.clone(), effective);
             }
         }
     }
@@ -205,7 +215,7 @@ fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>
                       before: &Arc<Effective>,
                       after: &Arc<Effective>,
                       stays: bool| {
-        if before.same_settings(after) {
+        if !lower.complete || before.same_settings(after) {
             return;
         }
         let path: Vec<Place> = places(upper, Some(lower)).into_iter().cloned().collect();
@@ -216,7 +226,7 @@ fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>
                 kind: kind.clone(),
                 before: before.clone(),
                 after: after.clone(),
-                stays: stays && lower.complete,
+                stays,
             });
         }
     };
@@ -224,6 +234,7 @@ fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>
         let before = was.remove(&lower);
         let stays = before.is_some();
         let mut before = before.unwrap_or_default();
+        let (all_before, all_after) = (before.clone(), after.clone());
         let both: Vec<Rc<Upper>> = after
             .keys()
             .filter(|u| before.contains_key(*u))
@@ -234,10 +245,39 @@ fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>
                 change(&lower, &upper, &a, &b, stays);
             }
         }
+        // Requests from a namespace that has no way of its own take the way for all.
+        let for_all = |upper: &Upper, side: &BTreeMap<Rc<Upper>, Arc<Effective>>| {
+            let all = Upper {
+                steps: upper.steps.clone(),
+                consumer: None,
+            };
+            upper
+                .consumer
+                .as_ref()
+                .and_then(|_| side.get(&all).cloned())
+        };
+        before.retain(|upper, a| match for_all(upper, &all_after) {
+            Some(b) => {
+                change(&lower, upper, a, &b, stays);
+                false
+            }
+            None => true,
+        });
+        after.retain(|upper, b| match for_all(upper, &all_before) {
+            Some(a) => {
+                change(&lower, upper, &a, b, stays);
+                false
+            }
+            None => true,
+        });
         let (mut lost, mut won) = (before.into_iter(), after.into_iter());
         loop {
             match (lost.next(), won.next()) {
-                (Some((_, a)), Some((upper, b))) => change(&lower, &upper, &a, &b, stays),
+                // The way that it had says more than that it has none now.
+                (Some((had, a)), Some((has, b))) => {
+                    let upper = if has.steps.is_empty() { had } else { has };
+                    change(&lower, &upper, &a, &b, stays);
+                }
                 (Some((upper, a)), None) => change(&lower, &upper, &a, &nothing, false),
                 (None, Some((upper, b))) => change(&lower, &upper, &nothing, &b, false),
                 (None, None) => break,

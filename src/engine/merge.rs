@@ -2,7 +2,8 @@
 //!
 //! The fold goes from the most specific policy upward: the accumulated result is the challenger of
 //! the next higher policy, whose strategy decides. So an override at the top wins over everything
-//! below it, as GEP-713's order of precedence demands.
+//! below it, as GEP-713's order of precedence demands. Where the more specific policy decides, the
+//! fold goes downward for the same reason: it decides over everything above it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,7 +32,6 @@ pub struct Effective {
 pub struct Piece {
     strategy: Strategy,
     tree: Arc<Tree>,
-    policy: ObjectKey,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,17 @@ enum Merged {
     Settings(Arc<Tree>),
     /// Merged by rules of the kind that the engine does not know: named, not computed.
     Opaque(BTreeSet<ObjectKey>),
+}
+
+// === impl Merged ===
+
+impl Merged {
+    fn policies(&self) -> BTreeSet<ObjectKey> {
+        match self {
+            Self::Opaque(policies) => policies.clone(),
+            Self::Settings(tree) => policies(tree),
+        }
+    }
 }
 
 // === impl Effective ===
@@ -57,11 +68,10 @@ impl Effective {
 
     /// The policies that take part in it: all that have a leaf in it.
     pub fn policies(&self) -> BTreeSet<ObjectKey> {
-        match &self.result {
-            None => BTreeSet::new(),
-            Some(Merged::Opaque(policies)) => policies.clone(),
-            Some(Merged::Settings(tree)) => policies(tree),
-        }
+        self.result
+            .as_ref()
+            .map(Merged::policies)
+            .unwrap_or_default()
     }
 
     /// Whether it was merged by rules that only the kind's own controller knows.
@@ -131,24 +141,42 @@ pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -
     for level in levels {
         pieces.extend(level_pieces(profile, level));
     }
-    let mut result = own.map(|own| Merged::Settings(own.0.clone()));
-    let mut below: Option<&Piece> = None;
-    for (merged, piece) in pieces.into_iter().rev().enumerate() {
-        let from_below = strategies.dictated_by == DictatedBy::Challenger;
-        if from_below && strategies.with == With::NearestParent && merged > 1 {
-            break;
-        }
-        let by = match below {
-            Some(below) if from_below => below.strategy,
-            _ => piece.strategy,
-        };
-        result = Some(match result {
-            None => Merged::Settings(piece.tree.clone()),
-            Some(challenger) => fold(strategies, by, piece, challenger),
-        });
-        below = Some(piece);
-    }
+    let own = own.map(|own| Merged::Settings(own.0.clone()));
+    let result = if strategies.dictated_by == DictatedBy::Challenger {
+        downward(strategies, &pieces)
+    } else {
+        upward(strategies, &pieces, own)
+    };
     Effective { result }
+}
+
+/// Each policy decides how it takes the result of those below it.
+fn upward(strategies: &Strategies, pieces: &[&Piece], own: Option<Merged>) -> Option<Merged> {
+    pieces.iter().rev().fold(own, |below, piece| {
+        let established = Merged::Settings(piece.tree.clone());
+        Some(match below {
+            None => established,
+            Some(challenger) => fold(strategies, piece.strategy, established, challenger),
+        })
+    })
+}
+
+/// Each policy decides how it goes onto the result of those above it: onto that of all, or onto its
+/// nearest parent alone, and then everything above that is overridden (ruling 28).
+fn downward(strategies: &Strategies, pieces: &[&Piece]) -> Option<Merged> {
+    let counted = match strategies.with {
+        With::AllAncestors => pieces,
+        With::NearestParent => pieces
+            .get(pieces.len().saturating_sub(2)..)
+            .unwrap_or_default(),
+    };
+    counted.iter().fold(None, |above, piece| {
+        let challenger = Merged::Settings(piece.tree.clone());
+        Some(match above {
+            None => challenger,
+            Some(established) => fold(strategies, piece.strategy, established, challenger),
+        })
+    })
 }
 
 /// What a target itself sets of the fields that policies of a kind control.
@@ -252,28 +280,22 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
     Piece {
         strategy: stanza.strategy,
         tree: Arc::new(Tree::read(&settings, list_keys, &leaf)),
-        policy: policy.key().clone(),
     }
 }
 
 /// `f(established, challenger)` by the strategy of the one who dictates.
-fn fold(strategies: &Strategies, by: Strategy, established: &Piece, challenger: Merged) -> Merged {
-    let own = &established.tree;
+fn fold(strategies: &Strategies, by: Strategy, established: Merged, challenger: Merged) -> Merged {
     let (direction, op) = match by {
         // The more specific one wins whole.
         Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger,
-        Strategy::Merge(Direction::Overrides, Op::Atomic) => return Merged::Settings(own.clone()),
+        Strategy::Merge(Direction::Overrides, Op::Atomic) => return established,
         Strategy::Merge(direction, op) => (direction, op),
     };
-    let below = match challenger {
-        Merged::Settings(below) if op != Op::Custom => below,
-        Merged::Settings(below) => {
-            let mut both = policies(&below);
-            both.insert(established.policy.clone());
-            return Merged::Opaque(both);
-        }
-        Merged::Opaque(mut both) => {
-            both.insert(established.policy.clone());
+    let (above, below) = match (established, challenger) {
+        (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
+        (above, below) => {
+            let mut both = above.policies();
+            both.extend(below.policies());
             return Merged::Opaque(both);
         }
     };
@@ -284,10 +306,10 @@ fn fold(strategies: &Strategies, by: Strategy, established: &Piece, challenger: 
         _ => Units::Fields,
     };
     let (under, over) = match direction {
-        Direction::Defaults => (own, &below),
-        Direction::Overrides => (&below, own),
+        Direction::Defaults => (above, below),
+        Direction::Overrides => (below, above),
     };
-    let mut merged = (**under).clone();
-    merged.patch(over, units);
+    let mut merged = (*under).clone();
+    merged.patch(&over, units, op == Op::Strategic);
     Merged::Settings(Arc::new(merged))
 }

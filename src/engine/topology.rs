@@ -15,7 +15,7 @@ mod accept;
 mod hostnames;
 mod lower;
 
-pub use accept::{accepts, joins};
+pub use accept::{accepts, fits_service, joins};
 pub use lower::{Lower, backend, lowers};
 
 /// A way in: everything above routes, down to one listener.

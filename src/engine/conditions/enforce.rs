@@ -56,7 +56,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     status.state = Some(if policy.sets_nothing() {
         State::NoEffect("it sets nothing".to_owned())
     } else {
-        let idle = || State::NoEffect(idle(groups, &status.target));
+        let idle = || State::NoEffect(idle(policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)
     });
 }
@@ -126,8 +126,11 @@ fn below(group: &Group, target: &Place) -> BTreeSet<ObjectKey> {
     let Some(level) = group.level(&target.object) else {
         return BTreeSet::new();
     };
-    let steps = group.lowers.iter().flat_map(|lower| &lower.steps);
-    let under = steps.filter(|step| step.level > level && step.place.object != target.object);
+    let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
+    let lowers = group.lowers.iter().flat_map(|lower| &lower.steps);
+    let under = uppers
+        .chain(lowers)
+        .filter(|step| step.level > level && step.place.object != target.object);
     let objects = under.map(|step| &step.place.object);
     objects
         .filter(|key| !key.gk.is_core("Namespace"))
@@ -136,8 +139,30 @@ fn below(group: &Group, target: &Place) -> BTreeSet<ObjectKey> {
 }
 
 /// Why a policy reaches no effective target.
-fn idle(groups: &[&Group], target: &Place) -> String {
-    if groups.iter().any(|group| !group.attached) {
+fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String {
+    let of_namespaces = [
+        Level::GatewayNamespace,
+        Level::RouteNamespace,
+        Level::BackendNamespace,
+    ];
+    let namespaces = of_namespaces
+        .into_iter()
+        .find(|level| policy.profile.rank(*level).is_some());
+    let level = match Level::end_for(&target.object.gk) {
+        Level::Port if target.object.gk.is_core("Namespace") => {
+            Some(namespaces.unwrap_or(Level::GatewayNamespace))
+        }
+        Level::Listener if target.section.is_none() => Some(Level::Gateway),
+        Level::Rule if target.section.is_none() => Some(Level::Route),
+        level => Some(level),
+    };
+    if level.is_some_and(|level| policy.profile.rank(level).is_none()) {
+        return format!("{} does not count at this level", policy.key().gk.kind);
+    }
+    if groups
+        .iter()
+        .any(|group| !group.attached && !group.lowers.is_empty())
+    {
         return format!("{} is not attached to a Gateway", target.object);
     }
     let incomplete = groups.iter().any(|group| !group.lowers.is_empty());

@@ -10,13 +10,15 @@ use super::{Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
 use crate::engine::object::Object;
-use crate::engine::profile::{Profile, ServiceAs};
-use crate::engine::topology::{Lower, Upper, backend, lowers};
+use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
+use crate::engine::topology::{Lower, Upper, backend, lowers, through_service};
 
 /// Ways in that carry the same policies.
 #[derive(Clone, Debug)]
 struct Way {
     uppers: Rc<[Rc<Upper>]>,
+    /// Whose requests alone come this way.
+    consumer: Option<Arc<str>>,
     stack: Rc<Stack>,
     has: bool,
     attached: bool,
@@ -117,9 +119,12 @@ impl Survey<'_> {
         for (route, ways) in &region.routes {
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
-            let ends = self.stacked_lowers(focus, profile, route, end);
             let own = own::own(self.snapshot, profile, &route.key);
+            let mut by_consumer: BTreeMap<Option<&Arc<str>>, Vec<End>> = BTreeMap::new();
             for way in ways.iter() {
+                let consumer = way.consumer.as_ref();
+                let of_route = || self.stacked_lowers(focus, profile, route, end, consumer);
+                let ends = by_consumer.entry(consumer).or_insert_with(of_route);
                 for lower in ends.iter().filter(|lower| way.has || lower.has) {
                     let (stack, effective) =
                         self.stacks
@@ -173,13 +178,19 @@ impl Survey<'_> {
                 attached: true,
             });
         }
+        if profile.service_as == ServiceAs::Frontend {
+            self.without_clients(focus, profile, region, groups);
+        }
         if end < Level::Backend {
             return;
         }
-        for loose in &region.backends {
-            if self.snapshot.using(loose).next().is_some() {
-                continue;
-            }
+        let lowers = groups.iter().flat_map(|group| &group.lowers);
+        let reached: BTreeSet<ObjectKey> = lowers
+            .flat_map(|lower| &lower.steps)
+            .filter(|step| step.level == Level::Backend)
+            .map(|step| step.place.object.clone())
+            .collect();
+        for loose in region.backends.difference(&reached) {
             for lower in backend(self.snapshot, loose) {
                 let stack = self.stacks.stack(profile, &lower.steps, None);
                 let own = own::own(self.snapshot, profile, loose);
@@ -196,6 +207,41 @@ impl Survey<'_> {
         }
     }
 
+    /// Services that clients of a mesh may call, but to which no route is attached.
+    fn without_clients(
+        &mut self,
+        focus: Option<&ObjectKey>,
+        profile: &Profile,
+        region: &Region,
+        groups: &mut Vec<Group>,
+    ) {
+        for service in region
+            .backends
+            .iter()
+            .filter(|key| key.gk.is_core("Service"))
+        {
+            if groups
+                .iter()
+                .any(|group| group.uppers.iter().any(|upper| upper.has(service)))
+            {
+                continue;
+            }
+            let ways = through_service(service, service, &[]);
+            for way in self.stacked_ways(focus, profile, &ways) {
+                let nothing = self.stacks.nothing();
+                let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, None);
+                groups.push(Group {
+                    uppers: way.uppers,
+                    lowers: Vec::new(),
+                    stack,
+                    effective,
+                    complete: false,
+                    attached: false,
+                });
+            }
+        }
+    }
+
     /// Ways in by what stands on them, in the order of the ways.
     fn stacked_ways(
         &mut self,
@@ -203,28 +249,35 @@ impl Survey<'_> {
         profile: &Profile,
         ways: &[Rc<Upper>],
     ) -> Vec<Way> {
-        let mut found: Vec<(Rc<Stack>, bool, Vec<Rc<Upper>>)> = Vec::new();
-        let mut index: HashMap<(*const Stack, bool), usize> = HashMap::new();
+        let mut found: Vec<(Way, Vec<Rc<Upper>>)> = Vec::new();
+        let mut index: HashMap<(*const Stack, bool, Option<&Arc<str>>), usize> = HashMap::new();
         for upper in ways {
-            let stack = self
-                .stacks
-                .stack(profile, &upper.steps, upper.consumer.as_ref());
+            // Other kinds do not ask where requests come from.
+            let asks = profile.cross_namespace.value == CrossNamespace::Consumer;
+            let consumer = upper.consumer.as_ref().filter(|_| asks);
+            let stack = self.stacks.stack(profile, &upper.steps, consumer);
             let has = focus.is_none_or(|key| upper.has(key));
-            let at = *index.entry((Rc::as_ptr(&stack), has)).or_insert_with(|| {
-                found.push((stack, has, Vec::new()));
+            let alike = (Rc::as_ptr(&stack), has, consumer);
+            let at = *index.entry(alike).or_insert_with(|| {
+                let way = Way {
+                    uppers: Rc::from([]),
+                    attached: !upper.steps.is_empty(),
+                    consumer: consumer.cloned(),
+                    stack,
+                    has,
+                };
+                found.push((way, Vec::new()));
                 found.len() - 1
             });
-            if let Some((_, _, uppers)) = found.get_mut(at) {
+            if let Some((_, uppers)) = found.get_mut(at) {
                 uppers.push(upper.clone());
             }
         }
-        let way = |(stack, has, uppers): (Rc<Stack>, bool, Vec<Rc<Upper>>)| Way {
-            attached: uppers.iter().any(|upper| !upper.steps.is_empty()),
+        let ways = found.into_iter().map(|(way, uppers)| Way {
             uppers: uppers.into(),
-            stack,
-            has,
-        };
-        found.into_iter().map(way).collect()
+            ..way
+        });
+        ways.collect()
     }
 
     /// Ways on through a route by what stands on them.
@@ -234,10 +287,11 @@ impl Survey<'_> {
         profile: &Profile,
         route: &Object,
         end: Level,
+        consumer: Option<&Arc<str>>,
     ) -> Vec<End> {
         let mut found: Vec<End> = Vec::new();
         for lower in lowers(self.snapshot, route, end) {
-            let stack = self.stacks.stack(profile, &lower.steps, None);
+            let stack = self.stacks.stack(profile, &lower.steps, consumer);
             let has = focus.is_none_or(|key| lower.has(key));
             let complete = lower.complete;
             let same = |e: &&mut End| {

@@ -9,7 +9,9 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::topology::{Upper, accepts, through_gateway, through_service, through_set};
+use crate::engine::topology::{
+    Upper, accepts, fits_service, through_gateway, through_service, through_set,
+};
 
 /// The ways in that a route takes; routes that are accepted alike share one list.
 pub(super) type Ways = Rc<[Rc<Upper>]>;
@@ -50,6 +52,8 @@ struct Alike {
     parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
     /// Left out where no listener asks.
     hostnames: Vec<Arc<str>>,
+    /// Policies on a route of a mesh make ways of their own: such a route is like no other.
+    mesh: Option<ObjectKey>,
 }
 
 // === impl Regions ===
@@ -160,6 +164,10 @@ impl<'a> Regions<'a> {
                 Node::Route { hostnames, .. } if asks => hostnames.clone(),
                 _ => Vec::new(),
             },
+            mesh: parents
+                .iter()
+                .any(|p| p.object.gk.is_core("Service"))
+                .then(|| route.key.clone()),
         };
         if let Some(known) = self.accepted.get(&alike) {
             return known.clone();
@@ -183,7 +191,10 @@ impl<'a> Regions<'a> {
             return Vec::new();
         };
         if matches!(parent.object.node, Node::Service { .. }) {
-            let consumers = self.consumers(&reference.object);
+            if !fits_service(&parent.object, reference) {
+                return Vec::new();
+            }
+            let consumers = self.consumers(&[&reference.object, &route.key]);
             return through_service(&reference.object, &route.key, &consumers);
         }
         let listeners = listeners(&parent.object).iter().zip(&parent.ways);
@@ -195,11 +206,10 @@ impl<'a> Regions<'a> {
             .collect()
     }
 
-    /// Other namespaces whose policies act on requests to a Service from there.
-    fn consumers(&self, service: &ObjectKey) -> Vec<Arc<str>> {
-        let stands = standing(self.snapshot, service);
+    /// Other namespaces whose policies act on requests from there, to what stands here.
+    fn consumers(&self, objects: &[&ObjectKey]) -> Vec<Arc<str>> {
+        let stands = objects.iter().flat_map(|key| standing(self.snapshot, key));
         let consumers: BTreeSet<Arc<str>> = stands
-            .iter()
             .filter(|stand| stand.consumer)
             .map(|stand| stand.policy.key().namespace.clone())
             .collect();

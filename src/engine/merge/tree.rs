@@ -91,12 +91,19 @@ impl Tree {
         matches!(self, Self::Map(map) if map.is_empty())
     }
 
-    /// `over` patched onto this one (RFC 7386, but a `null` stays to be seen).
-    pub(super) fn patch(&mut self, over: &Self, units: Units<'_>) {
-        self.patch_at(over, units, &mut Vec::new());
+    /// `over` patched onto this one (RFC 7386, but a `null` stays to be seen). Lists are replaced
+    /// whole unless their entries are told apart and `by_entry`.
+    pub(super) fn patch(&mut self, over: &Self, units: Units<'_>, by_entry: bool) {
+        self.patch_at(over, units, by_entry, &mut Vec::new());
     }
 
-    fn patch_at<'a>(&mut self, over: &'a Self, units: Units<'_>, path: &mut Vec<&'a str>) {
+    fn patch_at<'a>(
+        &mut self,
+        over: &'a Self,
+        units: Units<'_>,
+        by_entry: bool,
+        path: &mut Vec<&'a str>,
+    ) {
         if units.end_at(path) {
             *self = over.clone();
             return;
@@ -106,7 +113,7 @@ impl Tree {
                 for (key, over) in over {
                     path.push(key);
                     match under.get_mut(key) {
-                        Some(under) => under.patch_at(over, units, path),
+                        Some(under) => under.patch_at(over, units, by_entry, path),
                         None => {
                             under.insert(key.clone(), over.clone());
                         }
@@ -114,11 +121,11 @@ impl Tree {
                     path.pop();
                 }
             }
-            (Self::List(under), Self::List(over)) => {
+            (Self::List(under), Self::List(over)) if by_entry => {
                 for (key, over) in over {
                     path.push(key);
                     match under.iter_mut().find(|(k, _)| k == key) {
-                        Some((_, under)) => under.patch_at(over, units, path),
+                        Some((_, under)) => under.patch_at(over, units, by_entry, path),
                         None => under.push((key.clone(), over.clone())),
                     }
                     path.pop();

@@ -83,7 +83,7 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
         .map(|path| {
             let was = before.get(path).cloned().unwrap_or_else(none);
             let is = after.get(path).cloned().unwrap_or_else(none);
-            format!("{}={was} -> {is}", path.join("."))
+            format!("{}={was} -> {is}", words::field(path))
         })
         .collect()
 }

@@ -19,7 +19,21 @@ pub(super) fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
 }
 
 fn setting(path: &[String], leaf: &Value) -> String {
-    format!("{}={}", path.join("."), value(leaf))
+    format!("{}={}", field(path), value(leaf))
+}
+
+/// `retry.codes`, and `listeners[name=http].port` within a list whose entries have keys.
+pub(super) fn field(path: &[String]) -> String {
+    let mut text = String::new();
+    for key in path {
+        if key.contains('=') {
+            text.extend(["[", key, "]"]);
+        } else {
+            text.push_str(if text.is_empty() { "" } else { "." });
+            text.push_str(key);
+        }
+    }
+    text
 }
 
 /// A value; lists and long texts are described, not repeated.
@@ -95,7 +109,8 @@ fn plural(kind: &str) -> String {
         Some((name, group)) => (name, format!(".{group}")),
         None => (kind, String::new()),
     };
-    let name = if let Some(stem) = name.strip_suffix('y') {
+    let vowel = |stem: &str| stem.ends_with(['a', 'e', 'i', 'o', 'u']);
+    let name = if let Some(stem) = name.strip_suffix('y').filter(|stem| !vowel(stem)) {
         format!("{stem}ies")
     } else if name.ends_with('s') {
         format!("{name}es")

@@ -29,6 +29,22 @@ pub fn accepts(
         )
 }
 
+/// Whether a reference to a Service fits its ports: port and section name one that is there, the same
+/// one if both are given.
+pub fn fits_service(service: &Object, reference: &ParentRef) -> bool {
+    let Node::Service { ports } = &service.node else {
+        return false;
+    };
+    let (section, number) = (&reference.section, reference.port);
+    (section.is_none() && number.is_none())
+        || ports.iter().any(|port| {
+            section
+                .as_ref()
+                .is_none_or(|name| port.name.as_ref() == Some(name))
+                && number.is_none_or(|number| number == port.number)
+        })
+}
+
 /// Whether a Gateway lets a `ListenerSet` join (`spec.allowedListeners`).
 pub fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
     let Node::Gateway { sets, .. } = &gateway.node else {
@@ -50,11 +66,11 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
     }
 }
 
-/// The kinds that a listener names, or those that fit its protocol; protocols of implementations take
-/// any kind.
+/// The kinds that fit the protocol of a listener, and of these the ones that it names; protocols of
+/// implementations take any kind.
 fn takes_kind(listener: &Listener, route: &GroupKind) -> bool {
-    if !listener.routes_of.is_empty() {
-        return listener.routes_of.contains(route);
+    if !listener.routes_of.is_empty() && !listener.routes_of.contains(route) {
+        return false;
     }
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],

@@ -6,7 +6,7 @@ use super::hint::{nearest, quoted};
 use crate::engine::attach::{Reach, reach};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Node, Object, section_noun};
+use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
 use crate::engine::profile::file::SectionNaming;
 use crate::engine::section;
@@ -171,15 +171,19 @@ fn unknown_section(
     object: &Object,
     section: &str,
 ) -> Option<Finding> {
-    let names = object.sections()?;
-    if names.iter().any(|name| &***name == section) || is_index(policy, object, section) {
+    let noun = section_noun(&object.key.gk)?;
+    let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+    if section::resolve(object, section, indexed).is_some() {
         return None;
     }
-    let noun = section_noun(&object.key.gk)?;
-    let mut names: Vec<&str> = names.iter().map(|name| &***name).collect();
+    let labels = section::labels(object);
+    let mut names: Vec<&str> = labels.iter().map(|label| &**label).collect();
     let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(*name));
-    let remedy = match nearest(section, &names) {
+    names.retain(|name| seen.insert(*name) && section::resolve(object, name, indexed).is_some());
+    // One index is as near to another as any: only names can be mistyped.
+    let given = object.sections().unwrap_or_default();
+    let given: Vec<&str> = given.into_iter().map(|name| &**name).collect();
+    let remedy = match nearest(section, &given) {
         Some(name) => format!("; did you mean {name:?}?"),
         None if names.is_empty() => format!("; none of its {noun}s has a name"),
         None => format!("; it has {}", quoted(&names)),
@@ -191,22 +195,6 @@ fn unknown_section(
             .about(format!("{}#{section}", object.key))
             .resting_on(&object.key),
     )
-}
-
-/// `rule-<i+1>` for kinds that count unnamed rules; a port number where the kind does not say how it
-/// names ports.
-fn is_index(policy: &Policy, object: &Object, section: &str) -> bool {
-    match &object.node {
-        Node::Route { rules, .. } => {
-            policy.profile.section_naming == SectionNaming::ExplicitOrIndex
-                && section
-                    .strip_prefix("rule-")
-                    .and_then(|i| i.parse::<usize>().ok())
-                    .is_some_and(|i| (1..=rules.len()).contains(&i))
-        }
-        Node::Service { .. } => section.parse::<u16>().is_ok(),
-        _ => false,
-    }
 }
 
 /// A kind that cannot be a target, as far as the profile says which can.
