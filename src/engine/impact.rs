@@ -8,8 +8,9 @@ use super::effective::{Group, Survey};
 use super::ids::{GroupKind, ObjectKey, Place};
 use super::level::Level;
 use super::merge::Effective;
-use super::object::{GrantFrom, Node, Object};
+use super::object::{GrantFrom, Node, Object, is_route};
 use super::policy::{Policy, Select};
+use super::section;
 use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Lower, Upper, places};
 
@@ -60,7 +61,12 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec
             note(&groups(&mut was), &mut old);
             note(&groups(&mut is), &mut new);
         }
-        compare(kind, old, new, &mut found);
+        // A route that leaves a listener by itself changes nothing; one that is shut out does.
+        let shut = |upper: &Upper| {
+            let routes = objects.iter().any(|key| is_route(&key.gk));
+            !routes && is_there(before, upper) && is_there(after, upper)
+        };
+        compare(kind, old, new, &shut, &mut found);
     }
     found.sort_by(|a, b| (&a.target, &a.kind, &a.path).cmp(&(&b.target, &b.kind, &b.path)));
     found
@@ -176,6 +182,17 @@ fn granted(
     }
 }
 
+/// Whether a way in is there, whoever may take it.
+fn is_there(snapshot: &Snapshot, upper: &Upper) -> bool {
+    upper.last().is_some_and(|place| {
+        let object = snapshot.get(&place.object);
+        object.is_some_and(|object| match &place.section {
+            Some(name) => section::labels(object).contains(name),
+            None => true,
+        })
+    })
+}
+
 /// Paths by way on, then by way in.
 type Paths = BTreeMap<Rc<Lower>, BTreeMap<Rc<Upper>, Arc<Effective>>>;
 
@@ -206,9 +223,15 @@ fn note(groups: &[Group], paths: &mut Paths) {
 }
 
 /// Paths that are on both sides are compared; a way on that has lost one way in and won another is
-/// one change, from what it lost to what it won. Ways in that only come or only go change nothing on
-/// those that stay.
-fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>) {
+/// one change, from what it lost to what it won. Ways in that only come or only go are a change where
+/// the route is let in or `shut` out by others.
+fn compare(
+    kind: &GroupKind,
+    mut was: Paths,
+    is: Paths,
+    shut: &dyn Fn(&Upper) -> bool,
+    found: &mut Vec<Changed>,
+) {
     let nothing: Arc<Effective> = Arc::default();
     let mut change = |lower: &Lower,
                       upper: &Upper,
@@ -278,8 +301,12 @@ fn compare(kind: &GroupKind, mut was: Paths, is: Paths, found: &mut Vec<Changed>
                     let upper = if has.steps.is_empty() { had } else { has };
                     change(&lower, &upper, &a, &b, stays);
                 }
-                (Some((upper, a)), None) => change(&lower, &upper, &a, &nothing, false),
-                (None, Some((upper, b))) => change(&lower, &upper, &nothing, &b, false),
+                (Some((upper, a)), None) => {
+                    change(&lower, &upper, &a, &nothing, stays && shut(&upper));
+                }
+                (None, Some((upper, b))) => {
+                    change(&lower, &upper, &nothing, &b, stays && shut(&upper));
+                }
                 (None, None) => break,
             }
         }

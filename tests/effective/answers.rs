@@ -13,14 +13,15 @@ use attache::engine::policy::Policy;
 use attache::engine::profile::{Direction, Op, Strategy};
 use attache::engine::review::{Evidence, Operation, Request, review};
 use attache::engine::snapshot::{Change, Snapshot};
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
-use crate::state::{key, object};
+use crate::state::{Start, key, object};
 
 /// One question is a map of one key: `describe`, `acting`, `affected`, `policies`, `ancestors`,
 /// `impact` or `review`.
-pub(crate) fn answer(snapshot: &Snapshot, ask: &Value) -> String {
+pub(crate) fn answer(state: &Start, ask: &Value) -> String {
+    let snapshot = &state.snapshot;
     let (what, about) = ask.as_object().unwrap().iter().next().unwrap();
     let mut out = String::new();
     match what.as_str() {
@@ -29,7 +30,7 @@ pub(crate) fn answer(snapshot: &Snapshot, ask: &Value) -> String {
         "affected" => conditions(snapshot, &key(about.as_str().unwrap()), &mut out),
         "ancestors" => ancestor_list(snapshot, &key(about.as_str().unwrap()), &mut out),
         "policies" => policies(snapshot, &mut out),
-        "impact" => difference(snapshot, about, &mut out),
+        "impact" => difference(state, about, &mut out),
         "review" => reviewed(snapshot, about, &mut out),
         other => panic!("no question {other:?}"),
     }
@@ -231,7 +232,8 @@ fn state(state: &State) -> String {
 }
 
 /// `impact: {apply: <object>}` or `impact: {delete: <name>}`, or a list of these.
-fn difference(before: &Snapshot, about: &Value, out: &mut String) {
+fn difference(state: &Start, about: &Value, out: &mut String) {
+    let before = &state.snapshot;
     let mut after = before.clone();
     let mut touched = Vec::new();
     let steps = match about {
@@ -239,17 +241,26 @@ fn difference(before: &Snapshot, about: &Value, out: &mut String) {
         step => vec![step.clone()],
     };
     let mut title = Vec::new();
+    let mut requests = Vec::new();
     for step in steps {
         if let Some(gone) = step.get("delete") {
             let key = key(gone.as_str().unwrap());
             title.push(format!("delete {key}"));
             touched.push(key.clone());
+            requests.push(json!({"operation": "DELETE", "old": state.stored[&key]}));
             after = after.apply(Change::Deleted(key));
         } else {
-            let object = object(&step["apply"]);
-            title.push(format!("apply {}", object.key));
-            touched.push(object.key.clone());
-            after = after.apply(Change::Applied(Box::new(object)));
+            let mut new = step["apply"].clone();
+            let key = object(&new).key;
+            if let Some(old) = state.stored.get(&key) {
+                new["metadata"]["creationTimestamp"] = old["metadata"]["creationTimestamp"].clone();
+                requests.push(json!({"operation": "UPDATE", "object": new, "old": old}));
+            } else {
+                requests.push(json!({"operation": "CREATE", "object": new}));
+            }
+            title.push(format!("apply {key}"));
+            touched.push(key);
+            after = after.apply(Change::Applied(Box::new(object(&new))));
         }
     }
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();
@@ -271,6 +282,10 @@ fn difference(before: &Snapshot, about: &Value, out: &mut String) {
             spec(&change.after)
         )
         .unwrap();
+    }
+    // What whoever does it is told.
+    if let [request] = requests.as_slice() {
+        reviewed(before, request, out);
     }
 }
 

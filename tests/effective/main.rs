@@ -24,10 +24,10 @@ fn root() -> PathBuf {
 }
 
 fn run(case: &Path) -> String {
-    let snapshot = state::read(&root(), case);
+    let state = state::read(&root(), case);
     let mut said = String::new();
     for ask in state::documents(&case.join("ask.yaml")) {
-        said.push_str(&answers::answer(&snapshot, &ask));
+        said.push_str(&answers::answer(&state, &ask));
     }
     said
 }

@@ -1,5 +1,6 @@
 //! Files to a snapshot, and names to objects.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -24,8 +25,15 @@ pub(crate) fn object(document: &Value) -> Object {
     Object::from_json(&gk, &to_raw_value(document).unwrap()).unwrap()
 }
 
+/// What a case starts from.
+pub(crate) struct Start {
+    pub(crate) snapshot: Snapshot,
+    /// Its objects as they are stored.
+    pub(crate) stored: BTreeMap<ObjectKey, Value>,
+}
+
 /// The state of a case: shared kinds, then its own objects. A case may have profiles of its own.
-pub(crate) fn read(root: &Path, case: &Path) -> Snapshot {
+pub(crate) fn read(root: &Path, case: &Path) -> Start {
     let own = case.join("attache.yaml");
     let config = if own.exists() {
         own
@@ -33,11 +41,25 @@ pub(crate) fn read(root: &Path, case: &Path) -> Snapshot {
         root.join("attache.yaml")
     };
     let shared = documents(&root.join("kinds.yaml"));
-    let own = documents(&case.join("state.yaml"));
-    build(
-        &Configuration::read(&config).unwrap(),
-        shared.iter().chain(&own),
-    )
+    let mut all = shared;
+    all.extend(documents(&case.join("state.yaml")));
+    for (i, document) in all.iter_mut().enumerate() {
+        let made = created(i).to_string();
+        let meta = document["metadata"].as_object_mut().unwrap();
+        meta.entry("creationTimestamp").or_insert(made.into());
+    }
+    let config = Configuration::read(&config).unwrap();
+    Start {
+        snapshot: build(&config, all.iter()),
+        stored: all.into_iter().map(|d| (object(&d).key, d)).collect(),
+    }
+}
+
+/// The age of the object at a place in the file.
+fn created(place: usize) -> jiff::Timestamp {
+    let age = jiff::SignedDuration::from_secs(i64::try_from(place).unwrap());
+    let first: jiff::Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+    first + age
 }
 
 /// A state in which every kind of the Gateway API was listed.
@@ -57,9 +79,7 @@ pub(crate) fn build<'a>(
     }
     for (i, document) in documents.enumerate() {
         let mut object = object(document);
-        let age = jiff::SignedDuration::from_secs(i64::try_from(i).unwrap());
-        let first: jiff::Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        object.meta.created.get_or_insert(first + age);
+        object.meta.created.get_or_insert(created(i));
         snapshot = snapshot.apply(Change::Applied(Box::new(object)));
     }
     snapshot
