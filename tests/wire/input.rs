@@ -240,7 +240,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         case(
             "targetRef is a string",
-            review(r#"{"targetRef":"edge"}"#),
+            review(r#"{"targetRef":"edge","retries":3}"#),
             200,
             refused(
                 "target-missing-ref",

@@ -167,7 +167,7 @@ pub(crate) fn review_of(object: &str) -> String {
 
 pub(crate) fn on_listener(name: &str) -> String {
     review(&format!(
-        r#"{{"targetRef":{{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"{name}"}}}}"#
+        r#"{{"targetRef":{{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"{name}"}},"retries":3}}"#
     ))
 }
 
