@@ -1,13 +1,15 @@
 //! Which policies act on an object, and with which settings (design 9, ruling 3).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::effective::{Group, Survey, winner};
+use super::effective::{Group, Stack, Survey, winner};
 use super::ids::{ObjectKey, Place};
-use super::merge::{LeafPath, fate};
+use super::level::Level;
+use super::merge::{Effective, LeafPath};
 use super::policy::Policy;
 
 /// A policy that stands on the paths through an object, at it or above.
@@ -23,8 +25,6 @@ pub struct Acting {
     pub settings: BTreeMap<LeafPath, Arc<Value>>,
     /// Whether it takes part in a merge whose result only its controller knows.
     pub opaque: bool,
-    /// Who beat it, wholly or in part, on some path.
-    pub by: BTreeSet<ObjectKey>,
 }
 
 // === impl Acting ===
@@ -32,7 +32,7 @@ pub struct Acting {
 impl Acting {
     /// Whether it acts on the object: at least one leaf of it survives on some path.
     pub fn acts(&self) -> bool {
-        self.opaque || !self.settings.is_empty()
+        !self.from.is_empty()
     }
 }
 
@@ -44,8 +44,17 @@ impl Acting {
 pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     let mut found: BTreeMap<ObjectKey, Acting> = BTreeMap::new();
     for kind in survey.kinds_over(key) {
+        // Paths with the same policies on them are told once.
+        let mut told: Vec<(*const Stack, *const Effective, Level)> = Vec::new();
         for group in survey.through(key, &kind) {
-            note(key, &group, &mut found);
+            let Some(level) = group.level(key) else {
+                continue;
+            };
+            let (stack, effective) = (Rc::as_ptr(&group.stack), Arc::as_ptr(&group.effective));
+            if !told.contains(&(stack, effective, level)) {
+                told.push((stack, effective, level));
+                note(key, level, &group, &mut found);
+            }
         }
     }
     found.into_values().collect()
@@ -58,37 +67,32 @@ pub fn acting_on(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     found
 }
 
-fn note(key: &ObjectKey, group: &Group, found: &mut BTreeMap<ObjectKey, Acting>) {
-    let Some(level) = group.level(key) else {
-        return;
-    };
+fn note(key: &ObjectKey, level: Level, group: &Group, found: &mut BTreeMap<ObjectKey, Acting>) {
     let is_namespace = key.gk.is_core("Namespace");
     let over = group.stack.iter().filter(|above| {
         let names_it = above.step.place.object == *key;
         names_it || (!is_namespace && above.step.level <= level)
     });
-    let mut leaves = None;
+    let in_force = group.effective.policies();
     for above in over {
         let standing = above.policies.iter();
         for policy in standing.filter(|policy| winner(&above.policies, policy).is_none()) {
-            let fate = fate(policy, &group.effective);
             let acting = found
                 .entry(policy.key().clone())
                 .or_insert_with(|| Acting::of(policy));
             acting.stands.insert(above.step.place.clone());
-            acting.by.extend(fate.by());
-            if !fate.survives {
-                continue;
+            if in_force.contains(policy.key()) {
+                acting.from.insert(above.step.place.clone());
+                acting.opaque |= group.effective.is_opaque();
             }
-            acting.from.insert(above.step.place.clone());
-            acting.opaque |= group.effective.is_opaque();
-            let leaves = leaves.get_or_insert_with(|| group.effective.leaves());
-            for (path, leaf) in leaves
-                .iter()
-                .filter(|(_, leaf)| leaf.policy == *policy.key())
-            {
-                acting.settings.insert(path.clone(), leaf.value.clone());
-            }
+        }
+    }
+    for (path, leaf) in group.effective.leaves() {
+        if let Some(acting) = found.get_mut(&leaf.policy) {
+            acting
+                .settings
+                .entry(path)
+                .or_insert_with(|| leaf.value.clone());
         }
     }
 }
@@ -101,7 +105,6 @@ impl Acting {
             from: BTreeSet::new(),
             settings: BTreeMap::new(),
             opaque: false,
-            by: BTreeSet::new(),
         }
     }
 }

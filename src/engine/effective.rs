@@ -2,17 +2,17 @@
 //!
 //! Paths that carry the same policies are one: they are folded once and told together.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::Stand;
-use super::ids::{GroupKind, ObjectKey, Place};
+use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
 use super::merge::Effective;
 use super::object::is_route;
 use super::profile::{Class, ServiceAs};
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Lower, Upper, places};
 
 mod groups;
@@ -56,7 +56,7 @@ pub struct Shape {
 pub struct Survey<'a> {
     snapshot: &'a Snapshot,
     regions: Regions<'a>,
-    around: HashMap<ObjectKey, Rc<Region>>,
+    around: HashMap<ObjectKey, Rc<Region>, ByKey>,
     stacks: Stacks<'a>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Survey<'a> {
         Self {
             snapshot,
             regions: Regions::new(snapshot),
-            around: HashMap::new(),
+            around: HashMap::default(),
             stacks: Stacks::new(snapshot),
         }
     }
@@ -125,36 +125,52 @@ impl<'a> Survey<'a> {
 
     /// The kinds of which policies stand on the paths through an object, at it or above; sorted.
     pub fn kinds_over(&mut self, key: &ObjectKey) -> BTreeSet<GroupKind> {
+        let mut kinds = BTreeSet::new();
+        let mut seen: HashSet<ObjectKey, ByKey> = HashSet::default();
+        self.add_kinds(key, &mut seen, &mut kinds);
+        if key.gk.is_core("Namespace") {
+            return kinds;
+        }
         let region = self.region(key);
-        let mut objects: BTreeSet<ObjectKey> = BTreeSet::from([key.clone()]);
-        if !key.gk.is_core("Namespace") {
-            let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
-            let mut seen: BTreeSet<*const Upper> = BTreeSet::new();
-            for upper in ways.chain(&region.uppers) {
-                if seen.insert(Rc::as_ptr(upper)) {
-                    let over = upper.steps.iter().map(|step| &step.place.object);
-                    objects.extend(over.cloned());
-                }
+        let is_backend = Level::end_for(&key.gk) == Level::Port;
+        if is_backend {
+            self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
+        }
+        let mut lists: HashSet<*const Rc<Upper>> = HashSet::new();
+        for (route, ways) in &region.routes {
+            if is_backend || is_route(&key.gk) {
+                self.add_kinds(&route.key, &mut seen, &mut kinds);
+                self.add_kinds(&namespace_key(&route.key.namespace), &mut seen, &mut kinds);
             }
-            let reaches_down = Level::end_for(&key.gk) == Level::Port;
-            for (route, _) in region
-                .routes
-                .iter()
-                .filter(|_| reaches_down || is_route(&key.gk))
-            {
-                objects.insert(route.key.clone());
-                objects.insert(super::snapshot::namespace_key(&route.key.namespace));
+            if !lists.insert(ways.as_ptr()) {
+                continue;
             }
-            if reaches_down {
-                objects.insert(super::snapshot::namespace_key(&key.namespace));
+            for step in ways.iter().flat_map(|upper| &upper.steps) {
+                self.add_kinds(&step.place.object, &mut seen, &mut kinds);
             }
         }
-        let mut kinds = BTreeSet::new();
-        for object in &objects {
-            let stands = self.stands(object);
-            kinds.extend(stands.iter().map(|stand| stand.policy.key().gk.clone()));
+        for step in region.uppers.iter().flat_map(|upper| &upper.steps) {
+            self.add_kinds(&step.place.object, &mut seen, &mut kinds);
         }
         kinds
+    }
+
+    fn add_kinds(
+        &mut self,
+        object: &ObjectKey,
+        seen: &mut HashSet<ObjectKey, ByKey>,
+        kinds: &mut BTreeSet<GroupKind>,
+    ) {
+        if seen.contains(object) {
+            return;
+        }
+        seen.insert(object.clone());
+        for stand in self.stands(object).iter() {
+            let kind = &stand.policy.key().gk;
+            if !kinds.contains(kind) {
+                kinds.insert(kind.clone());
+            }
+        }
     }
 
     /// The Gateways, and Services of a mesh, through which requests come to an object; sorted.

@@ -42,6 +42,8 @@ pub struct Snapshot {
     edges: edges::Edges,
     /// `ReferenceGrants` by namespace.
     grants: HashMap<Arc<str>, OrdSet<ObjectKey>>,
+    /// An object that is looked at as if it were there.
+    supposed: Option<Arc<Object>>,
 }
 
 /// The objects of one kind.
@@ -81,9 +83,22 @@ impl Snapshot {
         next
     }
 
+    /// The snapshot with a target that is as good as there. For questions about that object alone:
+    /// what refers to what is indexed as before, so this costs nothing.
+    #[must_use]
+    pub fn suppose(&self, object: &Object) -> Self {
+        Self {
+            supposed: Some(Arc::new(object.clone())),
+            ..self.clone()
+        }
+    }
+
     /// An object, if it is known.
     pub fn get(&self, key: &ObjectKey) -> Option<&Arc<Object>> {
-        self.kinds.get(&key.gk)?.objects.get(key)
+        match &self.supposed {
+            Some(object) if object.key == *key => Some(object),
+            _ => self.kinds.get(&key.gk)?.objects.get(key),
+        }
     }
 
     /// Whether the objects of a kind are known: it was listed and is not gone.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::engine::attach::{Stand, standing};
-use crate::engine::ids::ObjectKey;
+use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::level::{Level, Step};
 use crate::engine::merge::{Effective, Own, merged};
 use crate::engine::policy::Policy;
@@ -41,7 +41,7 @@ pub fn winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Po
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
-    stands: HashMap<ObjectKey, Rc<[Stand]>>,
+    stands: HashMap<ObjectKey, Rc<[Stand]>, ByKey>,
     /// Kept for as long as this: `folded` knows them by their address.
     named: HashMap<Vec<(Step, Vec<ObjectKey>)>, Rc<Stack>>,
     nothing: Rc<Stack>,
@@ -54,7 +54,7 @@ impl<'a> Stacks<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
-            stands: HashMap::new(),
+            stands: HashMap::default(),
             named: HashMap::new(),
             nothing: Rc::default(),
             folded: HashMap::new(),

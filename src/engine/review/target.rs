@@ -12,14 +12,20 @@ use super::{change, words};
 /// Findings on a target as it will be once it is admitted, and on what the change does to others.
 pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object>) -> Vec<Finding> {
     let key = object.key.clone();
-    let change = |object: &Object| snapshot.apply(Change::Applied(Box::new(object.clone())));
+    let is_grant = key.gk.is_gateway_api("ReferenceGrant");
+    let change = |object: &Object| {
+        if is_grant {
+            snapshot.apply(Change::Applied(Box::new(object.clone())))
+        } else {
+            snapshot.suppose(object)
+        }
+    };
     let after = change(object);
     let standing = standing_over(&mut Survey::new(&after), &key);
     let mut findings: Vec<Finding> = standing
         .iter()
         .filter_map(|acting| finding(&key, acting))
         .collect();
-    let is_grant = key.gk.is_gateway_api("ReferenceGrant");
     // The stored object of the request is newer than any cache.
     let before = match old {
         Some(old) => change(old),
@@ -57,7 +63,7 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
     let on_it = acting.stands.iter().any(|place| place.object == *object);
     let (code, from) = if acting.acts() {
         (Code::AffectedBy, &acting.from)
-    } else if on_it && !acting.by.is_empty() {
+    } else if on_it && !acting.policy.sets_nothing() {
         (Code::Overridden, &acting.stands)
     } else {
         return None;
