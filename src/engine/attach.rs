@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::grants::granted;
-use super::ids::ObjectKey;
+use super::ids::{GroupKind, ObjectKey};
 use super::object::Node;
-use super::policy::{Policy, TargetRef, is_cluster_scoped};
+use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
 use super::profile::CrossNamespace;
 use super::profile::file::SectionNaming;
 use super::section;
@@ -35,6 +35,15 @@ pub enum Reach {
     Forbidden,
     /// The policy has a namespace and the object has none.
     ClusterScoped,
+}
+
+// === impl Stand ===
+
+impl Stand {
+    fn order(&self) -> (&GroupKind, &Precedence, Option<&Arc<str>>) {
+        let policy = &self.policy;
+        (&policy.key().gk, policy.precedence(), self.section.as_ref())
+    }
 }
 
 /// Policies that stand at an object and its sections: by kind, the established first (oldest, then
@@ -82,13 +91,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
         }
     }
     // Those that select come after those that name.
-    found.sort_by_cached_key(|s| {
-        (
-            s.policy.key().gk.clone(),
-            s.policy.precedence(),
-            s.section.clone(),
-        )
-    });
+    found.sort_by(|a, b| a.order().cmp(&b.order()));
     found.dedup_by(|a, b| a.policy.key() == b.policy.key() && a.section == b.section);
     found
 }

@@ -32,6 +32,7 @@ pub struct Policy {
     pub strategies: Option<Vec<Stanza>>,
     /// Its settings, parsed when a review first asks for them: most policies are never asked.
     pieces: OnceLock<Vec<Piece>>,
+    precedence: Precedence,
 }
 
 /// One reference to a target.
@@ -98,6 +99,11 @@ impl Policy {
         Self {
             targets,
             strategies: settings::stanzas(&spec, &profile).ok(),
+            precedence: Precedence {
+                created: object.meta.created,
+                path: object.key.path(),
+                key: object.key.clone(),
+            },
             object,
             profile,
             pieces: OnceLock::new(),
@@ -110,12 +116,8 @@ impl Policy {
     }
 
     /// Its place among the policies of one level.
-    pub fn precedence(&self) -> Precedence {
-        Precedence {
-            created: self.object.meta.created,
-            path: self.key().path(),
-            key: self.key().clone(),
-        }
+    pub fn precedence(&self) -> &Precedence {
+        &self.precedence
     }
 
     /// Its settings, ready to be merged; empty when its strategy cannot be used.

@@ -79,5 +79,5 @@ fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
 }
 
 fn order(policy: &Policy) -> (GroupKind, Precedence) {
-    (policy.key().gk.clone(), policy.precedence())
+    (policy.key().gk.clone(), policy.precedence().clone())
 }
