@@ -101,7 +101,12 @@ impl<'a> Regions<'a> {
             snapshot.using(key).for_each(&mut add);
             snapshot.below(key).for_each(&mut add);
         }
+        // A ListenerSet may name itself as its parent, or two may name each other.
+        let mut seen: BTreeSet<ObjectKey> = BTreeSet::new();
         while let Some(parent) = parents.pop() {
+            if !seen.insert(parent.key.clone()) {
+                continue;
+            }
             for object in snapshot.below(&parent.key) {
                 match &object.node {
                     Node::ListenerSet { .. } => parents.push(object.clone()),
