@@ -131,6 +131,10 @@ pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -
     for level in levels {
         pieces.extend(level_pieces(profile, level));
     }
+    // Without a policy nothing is in force, whatever the target sets.
+    if pieces.is_empty() {
+        return Effective::default();
+    }
     let mut result = own.map(|own| Merged::Settings(own.0.clone()));
     let mut below: Option<&Piece> = None;
     for (merged, piece) in pieces.into_iter().rev().enumerate() {
