@@ -42,6 +42,9 @@ pub enum Reach {
 /// (rulings 16 and 34). Policies without a usable strategy take no part in anything.
 pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     let object = snapshot.get(key);
+    if object.is_none() && snapshot.knows(&key.gk) {
+        return Vec::new();
+    }
     let labels = object.map(|object| &object.meta.labels);
     let mut found: Vec<Stand> = Vec::new();
     for policy in snapshot.standing(key) {
