@@ -9,6 +9,7 @@ use super::ids::{GroupKind, ObjectKey, Place};
 use super::merge::Effective;
 use super::object::{Node, Object};
 use super::policy::{Policy, Select};
+use super::profile::Class;
 use super::snapshot::Snapshot;
 use super::topology::{Lower, Upper, places};
 
@@ -44,9 +45,12 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec
     let mut found = Vec::new();
     for (kind, around) in &roots {
         let paths = |survey: &mut Survey<'_>| {
+            let profile = survey.snapshot().profile(kind);
+            let direct = profile.is_some_and(|p| p.class.value == Class::Direct);
             let mut paths = Paths::new();
             for key in around {
-                for group in survey.through(key, kind) {
+                let groups = survey.through(key, kind).into_iter();
+                for group in groups.filter(|g| g.complete && (g.attached || direct)) {
                     spread(&group, &mut paths);
                 }
             }
@@ -62,6 +66,10 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec
 fn touched(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(GroupKind, BTreeSet<ObjectKey>)> {
     if let Some(policy) = snapshot.policy(key) {
         return vec![(key.gk.clone(), targets(snapshot, policy))];
+    }
+    // A policy that is not there yet, or no longer.
+    if snapshot.profile(&key.gk).is_some() {
+        return Vec::new();
     }
     let object = snapshot.get(key);
     match object.map(|object| &object.node) {
