@@ -29,6 +29,9 @@ pub(super) enum Tree {
     Map(BTreeMap<String, Tree>),
     /// A list whose entries are told apart by the value of a key, in order.
     List(Vec<(String, Tree)>),
+    /// It has replaced something that was no such container, and will replace whatever it is put on:
+    /// what a policy removed or replaced must not come back from under a later patch.
+    Instead(Box<Tree>),
 }
 
 /// What counts as one when trees are merged.
@@ -131,9 +134,32 @@ impl Tree {
                     path.pop();
                 }
             }
+            (Self::Instead(under), over) if !matches!(over, Self::Instead(_)) => {
+                under.patch_at(over, units, by_entry, path);
+            }
             // An empty object changes nothing where there is an object already.
             (Self::Map(_), Self::Leaf(leaf)) if is_empty_object(&leaf.value) => {}
+            (under, over) if under.gives_way_to(over) => {
+                *under = Self::Instead(Box::new(over.clone()));
+            }
             (under, over) => *under = over.clone(),
+        }
+    }
+
+    /// Whether a container would take the place of something else.
+    fn gives_way_to(&self, over: &Self) -> bool {
+        match over {
+            Self::List(_) => true,
+            Self::Map(_) => !self.is_object(),
+            over => over.is_object() && !self.is_object(),
+        }
+    }
+
+    fn is_object(&self) -> bool {
+        match self {
+            Self::Map(_) => true,
+            Self::Leaf(leaf) => is_empty_object(&leaf.value),
+            Self::List(_) | Self::Instead(_) => false,
         }
     }
 
@@ -152,11 +178,15 @@ impl Tree {
             Self::Leaf(leaf) => found(path, leaf),
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
             Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::Instead(tree) => tree.visit(path, found),
         }
     }
 
     /// The tree at a path, or the leaf above it.
     pub(super) fn nearest(&self, path: &[String]) -> Option<&Self> {
+        if let Self::Instead(tree) = self {
+            return tree.nearest(path);
+        }
         let Some((key, rest)) = path.split_first() else {
             return Some(self);
         };
@@ -164,6 +194,7 @@ impl Tree {
             Self::Leaf(_) => Some(self),
             Self::Map(map) => map.get(key)?.nearest(rest),
             Self::List(list) => list.iter().find(|(k, _)| k == key)?.1.nearest(rest),
+            Self::Instead(_) => None,
         }
     }
 
@@ -190,6 +221,7 @@ impl Tree {
                 }
                 Some(Value::Array(items))
             }
+            Self::Instead(tree) => tree.json(pointer, found),
         }
     }
 }

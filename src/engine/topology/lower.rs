@@ -1,5 +1,7 @@
 //! The lower half of a path: from the Namespace of a route to the rule, or on to the backend.
 
+use std::collections::HashSet;
+
 use crate::engine::grants::granted;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::level::{Level, Step};
@@ -66,6 +68,10 @@ pub fn lowers(snapshot: &Snapshot, route: &Object, end: Level) -> Vec<Lower> {
     if end > Level::Rule {
         found.sort();
         found.dedup();
+    } else {
+        // Two rules may have one name.
+        let mut seen: HashSet<Place> = HashSet::with_capacity(found.len());
+        found.retain(|lower| lower.target().is_none_or(|rule| seen.insert(rule.clone())));
     }
     found
 }

@@ -1,0 +1,305 @@
+//! Effective policies of one Gateway and of one class, and what one change costs:
+//! `cargo bench --bench effective`.
+//!
+//! The sizes are those at which a peer library was measured (policy-machinery, commit 64133472): one
+//! Gateway, routes of one rule each without `sectionName`, a policy with atomic defaults on the Gateway
+//! and one on each route. Budgets are in the design, section 7; growth must follow listeners + routes,
+//! not paths.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::engine::effective::{Group, Survey};
+use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::impact::impact;
+use attache::engine::object::Object;
+use attache::engine::profile::ProfileRules;
+use attache::engine::review::{Evidence, Operation, Request, review};
+use attache::engine::snapshot::{Change, Snapshot};
+use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+const GROUP: &str = "policies.example.com";
+
+/// What differs from the plain set-up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum With {
+    Nothing,
+    /// Each route names one listener.
+    SectionNames,
+    /// Each listener has a policy of its own.
+    ListenerPolicies,
+    /// Each listener has a hostname, and each route the hostname of one listener.
+    Hostnames,
+    /// Each listener has a hostname, and each route one that no other has; all fit all listeners.
+    OwnHostnames,
+}
+
+fn kind() -> GroupKind {
+    GroupKind::new(GROUP, "ColorPolicy")
+}
+
+fn key(kind: &str, name: &str) -> ObjectKey {
+    let namespace = if kind == "GatewayClass" { "" } else { "ns" };
+    ObjectKey::new(GroupKind::gateway_api(kind), namespace, name)
+}
+
+fn object(value: &Value) -> Object {
+    let version = value["apiVersion"].as_str().unwrap();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let gk = GroupKind::new(group, value["kind"].as_str().unwrap());
+    Object::from_json(&gk, &to_raw_value(value).unwrap()).unwrap()
+}
+
+fn empty() -> Snapshot {
+    let allow: Vec<Value> = ["GatewayClass", "Gateway", "HTTPRoute"]
+        .iter()
+        .map(|kind| json!({"group": GATEWAY_API, "kind": kind}))
+        .collect();
+    let profile = json!({
+        "match": {"group": GROUP, "kind": "ColorPolicy"}, "class": "inherited",
+        "targets": {"allow": allow}, "merge": {"unset": {"direction": "defaults", "op": "atomic"}},
+    });
+    let profile = serde_json::from_value(profile).unwrap();
+    let rules = Arc::new(ProfileRules::new(vec![profile], Vec::new()));
+    let kinds = ["GatewayClass", "Gateway", "HTTPRoute"].map(GroupKind::gateway_api);
+    let kinds = kinds.into_iter().chain([GroupKind::core("Namespace")]);
+    kinds.fold(Snapshot::new(rules), |s, gk| {
+        s.apply(Change::Listed(gk, Vec::new()))
+    })
+}
+
+fn class() -> Value {
+    json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass",
+           "metadata": {"name": "class"}, "spec": {"controllerName": "example.com/c"}})
+}
+
+fn gateway(name: &str, listeners: usize, with: With) -> Value {
+    let hostname = |i: usize| match with {
+        With::Hostnames => Some(format!("h{i}.example.com")),
+        With::OwnHostnames => Some("*.example.com".to_owned()),
+        _ => None,
+    };
+    let listeners = (0..listeners).map(|i| {
+        json!({"name": format!("l{i}"), "port": 80, "protocol": "HTTP", "hostname": hostname(i)})
+    });
+    json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+           "metadata": {"namespace": "ns", "name": name},
+           "spec": {"gatewayClassName": "class", "listeners": listeners.collect::<Vec<_>>()}})
+}
+
+fn route(i: usize, gateway: &str, listeners: usize, with: With) -> Value {
+    let listener = i % listeners;
+    let section = (with == With::SectionNames).then(|| format!("l{listener}"));
+    let hostnames = match with {
+        With::Hostnames => vec![format!("h{listener}.example.com")],
+        With::OwnHostnames => vec![format!("r{i}.example.com")],
+        _ => Vec::new(),
+    };
+    json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+           "metadata": {"namespace": "ns", "name": format!("r{i}")},
+           "spec": {"parentRefs": [{"name": gateway, "sectionName": section}],
+                    "hostnames": hostnames, "rules": [{}]}})
+}
+
+fn policy(name: &str, kind: &str, target: &str, section: Option<&str>) -> Value {
+    json!({"apiVersion": format!("{GROUP}/v1"), "kind": "ColorPolicy",
+           "metadata": {"namespace": "ns", "name": name},
+           "spec": {"targetRef": {"group": GATEWAY_API, "kind": kind, "name": target,
+                                  "sectionName": section},
+                    "color": {"name": name, "dark": true}}})
+}
+
+fn objects(listeners: usize, routes: usize, with: With) -> Vec<Object> {
+    let mut found = vec![class(), gateway("g", listeners, with)];
+    found.push(policy("gateway", "Gateway", "g", None));
+    for i in 0..routes {
+        found.push(route(i, "g", listeners, with));
+        found.push(policy(
+            &format!("route{i}"),
+            "HTTPRoute",
+            &format!("r{i}"),
+            None,
+        ));
+    }
+    if with == With::ListenerPolicies {
+        for i in 0..listeners {
+            found.push(policy(
+                &format!("l{i}"),
+                "Gateway",
+                "g",
+                Some(&format!("l{i}")),
+            ));
+        }
+    }
+    found.iter().map(object).collect()
+}
+
+fn state(objects: Vec<Object>) -> Snapshot {
+    let changes = objects
+        .into_iter()
+        .map(|object| Change::Applied(Box::new(object)));
+    changes.fold(empty(), |s, change| s.apply(change))
+}
+
+/// Every effective policy of the Gateway, and how many paths they hold on.
+fn every(snapshot: &Snapshot, of: &ObjectKey) -> usize {
+    let groups = Survey::new(snapshot).through(of, &kind());
+    groups
+        .iter()
+        .filter(|group| group.complete)
+        .map(Group::paths)
+        .sum()
+}
+
+fn one_gateway(c: &mut Criterion) {
+    let mut bench = c.benchmark_group("gateway");
+    let sizes = [(8, 8), (16, 16), (32, 32), (63, 63), (126, 126)];
+    let long = [(10, 1_000), (63, 500), (63, 1_000), (63, 2_000)];
+    let plain = sizes.iter().chain(&long).map(|size| (With::Nothing, *size));
+    let others = [
+        With::SectionNames,
+        With::ListenerPolicies,
+        With::Hostnames,
+        With::OwnHostnames,
+    ];
+    let others = others.into_iter().flat_map(|with| {
+        let sizes = [(63, 63), (126, 126), (63, 500), (63, 1_000), (63, 2_000)];
+        sizes.map(|size| (with, size))
+    });
+    for (with, (listeners, routes)) in plain.chain(others) {
+        let snapshot = state(objects(listeners, routes, with));
+        let gateway = key("Gateway", "g");
+        let expected = match with {
+            With::SectionNames | With::Hostnames => routes,
+            _ => listeners * routes,
+        };
+        assert_eq!(
+            every(&snapshot, &gateway),
+            expected,
+            "{with:?} {listeners}x{routes}"
+        );
+        let id = BenchmarkId::new(format!("{with:?}"), format!("{listeners}x{routes}"));
+        bench.bench_function(id, |b| b.iter(|| every(&snapshot, &gateway)));
+    }
+    // With the building of the state from parsed objects, as the peer's total has it.
+    for (listeners, routes) in [(63, 63), (63, 1_000), (10, 1_000)] {
+        let objects = objects(listeners, routes, With::Nothing);
+        let id = BenchmarkId::new("Built", format!("{listeners}x{routes}"));
+        bench.bench_function(id, |b| {
+            let run = |objects| every(&state(objects), &key("Gateway", "g"));
+            b.iter_batched(|| objects.clone(), run, BatchSize::LargeInput);
+        });
+    }
+    bench.finish();
+}
+
+/// Gateways of one class, 100 routes each; with policies on every Gateway and every second route.
+fn wide(gateways: usize, policies: bool) -> Snapshot {
+    let mut found = vec![class()];
+    for g in 0..gateways {
+        let name = format!("g{g}");
+        found.push(gateway(&name, 2, With::Nothing));
+        for i in g * 100..(g + 1) * 100 {
+            found.push(route(i, &name, 2, With::Nothing));
+            if policies && i % 2 == 0 {
+                found.push(policy(
+                    &format!("route{i}"),
+                    "HTTPRoute",
+                    &format!("r{i}"),
+                    None,
+                ));
+            }
+        }
+        if policies {
+            found.push(policy(&name, "Gateway", &name, None));
+        }
+    }
+    state(found.iter().map(object).collect())
+}
+
+fn created(snapshot: &Snapshot, value: &Value) -> usize {
+    let raw = to_raw_value(value).unwrap();
+    let key = object(value).key;
+    let request = Request {
+        operation: Operation::Create,
+        gk: key.gk.clone(),
+        namespace: &key.namespace,
+        name: &key.name,
+        subresource: "",
+        object: Some(&raw),
+        old: None,
+    };
+    review(snapshot, &request, &Evidence::Cached).findings.len()
+}
+
+fn one_class(c: &mut Criterion) {
+    let mut bench = c.benchmark_group("class");
+    let on_class = policy("class", "GatewayClass", "class", None);
+    for gateways in [50, 100, 200] {
+        for policies in [false, true] {
+            let without = wide(gateways, policies);
+            let with = without.apply(Change::Applied(Box::new(object(&on_class))));
+            let class = key("GatewayClass", "class");
+            assert_eq!(every(&with, &class), gateways * 200);
+            assert!(created(&without, &on_class) > 0);
+            let size = format!(
+                "{} routes{}",
+                gateways * 100,
+                if policies { ", policies" } else { "" }
+            );
+            bench.bench_function(BenchmarkId::new("through", &size), |b| {
+                b.iter(|| every(&with, &class));
+            });
+            bench.bench_function(BenchmarkId::new("review", &size), |b| {
+                b.iter(|| created(&without, &on_class));
+            });
+        }
+    }
+    bench.finish();
+}
+
+fn one_change(c: &mut Criterion) {
+    let mut bench = c.benchmark_group("change");
+    for gateways in [1, 10, 100] {
+        let before = wide(gateways, true);
+        let size = format!("{} routes", gateways * 100);
+        let gone = object(&policy("route0", "HTTPRoute", "r0", None)).key;
+        let after = before.apply(Change::Deleted(gone.clone()));
+        assert_eq!(
+            impact(&before, &after, std::slice::from_ref(&gone)).len(),
+            2
+        );
+        bench.bench_function(BenchmarkId::new("impact of a route policy", &size), |b| {
+            b.iter(|| impact(&before, &after, std::slice::from_ref(&gone)));
+        });
+        let route = object(&route(7, "g0", 2, With::SectionNames));
+        bench.bench_function(BenchmarkId::new("apply of a route", &size), |b| {
+            let change = || Change::Applied(Box::new(route.clone()));
+            b.iter_batched(change, |change| before.apply(change), BatchSize::SmallInput);
+        });
+        let value = self::route(7, "g0", 2, With::SectionNames);
+        bench.bench_function(BenchmarkId::new("review of a route", &size), |b| {
+            b.iter(|| created(&before, &value));
+        });
+    }
+    bench.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(800));
+    targets = one_gateway, one_class, one_change
+}
+criterion_main!(benches);

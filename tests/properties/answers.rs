@@ -1,0 +1,169 @@
+//! Everything that can be asked of a snapshot, as text.
+
+use attache::engine::affected::{acting_on, standing_over};
+use attache::engine::conditions::{affected, ancestors, status};
+use attache::engine::effective::{Group, Survey};
+use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::merge::Effective;
+use attache::engine::object::ROUTES;
+use attache::engine::review::{Evidence, Operation, Request, review};
+use attache::engine::snapshot::Snapshot;
+use attache::engine::topology::{Lower, Upper};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+
+use crate::world::{gk, object};
+
+/// Every object of the topology that is there, and some that may not be; sorted.
+pub(crate) fn keys(snapshot: &Snapshot) -> Vec<ObjectKey> {
+    let gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
+        .iter()
+        .chain(&ROUTES)
+        .map(|kind| GroupKind::gateway_api(kind));
+    let kinds = gateway_api.chain(["Namespace", "Service"].map(GroupKind::core));
+    let mut found: Vec<ObjectKey> = kinds
+        .flat_map(|gk| {
+            snapshot
+                .objects(&gk)
+                .map(|o| o.key.clone())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let key = |group: &str, kind: &str, namespace: &str, name: &str| {
+        ObjectKey::new(GroupKind::new(group, kind), namespace, name)
+    };
+    for namespace in ["a", "b"] {
+        found.push(key("", "Namespace", "", namespace));
+        found.push(key("", "Secret", namespace, "s"));
+        found.push(key("", "Service", namespace, "v0"));
+        found.push(key("example.com", "Bucket", namespace, "v0"));
+        for (kind, name) in [
+            ("Gateway", "g0"),
+            ("ListenerSet", "g0"),
+            ("HTTPRoute", "r0"),
+        ] {
+            found.push(key(GATEWAY_API, kind, namespace, name));
+        }
+    }
+    found.push(key(GATEWAY_API, "GatewayClass", "", "c0"));
+    found.sort();
+    found.dedup();
+    found
+}
+
+pub(crate) fn upper(upper: &Upper) -> String {
+    let steps = upper.steps.iter().map(|s| s.place.to_string());
+    let steps: Vec<String> = steps.collect();
+    format!("{} {:?}", steps.join(" > "), upper.consumer)
+}
+
+pub(crate) fn lower(lower: &Lower) -> String {
+    let steps = lower.steps.iter().map(|s| s.place.to_string());
+    let steps: Vec<String> = steps.collect();
+    format!("{} {}", steps.join(" > "), lower.complete)
+}
+
+/// Leaves with their sources.
+pub(crate) fn in_force(effective: &Effective) -> String {
+    if effective.is_opaque() {
+        return format!("opaque {:?}", effective.policies());
+    }
+    let leaves = effective.leaves().into_iter().map(|(path, leaf)| {
+        let (value, policy) = (&leaf.value, &leaf.policy);
+        format!("{path:?}={value} of {policy} {:?}", leaf.strategy)
+    });
+    leaves.collect::<Vec<_>>().join(", ")
+}
+
+fn group(group: &Group) -> String {
+    let stack = group.stack.iter().map(|level| {
+        let policies = level.policies.iter().map(|p| p.key().to_string());
+        format!(
+            "{}: {}",
+            level.step.place,
+            policies.collect::<Vec<_>>().join(" ")
+        )
+    });
+    let uppers = group.uppers.iter().map(|u| upper(u));
+    let lowers = group.lowers.iter().map(|l| lower(l));
+    format!(
+        "{:?} {:?} {:?} {} {} {}",
+        uppers.collect::<Vec<_>>(),
+        lowers.collect::<Vec<_>>(),
+        stack.collect::<Vec<_>>(),
+        in_force(&group.effective),
+        group.complete,
+        group.attached
+    )
+}
+
+/// What is said of one object.
+pub(crate) fn about(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<String> {
+    let kinds: Vec<GroupKind> = survey.snapshot().policy_kinds().cloned().collect();
+    let mut said = Vec::new();
+    for kind in &kinds {
+        for found in survey.through(key, kind) {
+            said.push(format!("{key} {kind} {}", group(&found)));
+        }
+    }
+    for acting in standing_over(survey, key) {
+        let policy = acting.policy.key();
+        let (stands, from, settings) = (&acting.stands, &acting.from, &acting.settings);
+        let opaque = acting.opaque;
+        said.push(format!(
+            "{key} over {policy} {stands:?} {from:?} {settings:?} {opaque}"
+        ));
+    }
+    for acting in acting_on(survey, key) {
+        said.push(format!("{key} acting {}", acting.policy.key()));
+    }
+    said.push(format!("{key} affected {:?}", affected(survey, key)));
+    said
+}
+
+/// The status of every policy.
+pub(crate) fn statuses(survey: &mut Survey<'_>) -> Vec<String> {
+    let snapshot = survey.snapshot();
+    let kinds = snapshot.policy_kinds();
+    let mut policies: Vec<_> = kinds.flat_map(|kind| snapshot.policies(kind)).collect();
+    policies.sort_by_key(|policy| policy.key().clone());
+    policies
+        .into_iter()
+        .map(|policy| {
+            let status = status(survey, policy);
+            let ancestors = ancestors(survey, policy, &status);
+            format!("{} {status:?} {ancestors:?}", policy.key())
+        })
+        .collect()
+}
+
+/// What a review says of an object that is applied.
+pub(crate) fn reviewed(snapshot: &Snapshot, value: &Value) -> String {
+    let raw = to_raw_value(value).unwrap();
+    let key = object(value).key;
+    let request = Request {
+        operation: Operation::Create,
+        gk: gk(value),
+        namespace: &key.namespace,
+        name: &key.name,
+        subresource: "",
+        object: Some(&raw),
+        old: None,
+    };
+    let verdict = review(snapshot, &request, &Evidence::Authoritative);
+    format!("{key} {:?} {:?}", verdict.warnings(), verdict.causes())
+}
+
+/// All answers, with reviews of these objects.
+pub(crate) fn answers<'a>(
+    snapshot: &Snapshot,
+    reviews: impl IntoIterator<Item = &'a Value>,
+) -> Vec<String> {
+    let mut survey = Survey::new(snapshot);
+    let mut said = statuses(&mut survey);
+    for key in keys(snapshot) {
+        said.extend(about(&mut survey, &key));
+    }
+    said.extend(reviews.into_iter().map(|value| reviewed(snapshot, value)));
+    said
+}

@@ -1,0 +1,16 @@
+//! What holds for every state and every order of events.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod answers;
+mod hostile;
+mod laws;
+mod random;
+mod states;
+mod text;
+mod world;

@@ -1,0 +1,261 @@
+//! Snapshots: what they answer depends on what is there, and changes are told in full.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use attache::engine::conditions::{Accepted, status};
+use attache::engine::effective::{Group, Survey};
+use attache::engine::ids::{GroupKind, ObjectKey, Place};
+use attache::engine::impact::impact;
+use attache::engine::merge::{Effective, in_place};
+use attache::engine::profile::Class;
+use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::topology::{Upper, places};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::answers::{about, answers, keys, lower, statuses};
+use crate::random::{any_event, any_object};
+use crate::world::{Event, change, fold, shuffled, survivors};
+
+fn values(events: &[Event]) -> impl Iterator<Item = &Value> {
+    events.iter().map(|event| match event {
+        Event::Applied(value) | Event::Deleted(value) => value,
+    })
+}
+
+/// What holds on every path through every object, by kind, way on and way in.
+type All = BTreeMap<(GroupKind, String), BTreeMap<Upper, Told>>;
+
+#[derive(Clone, Debug, PartialEq)]
+struct Told {
+    path: Vec<String>,
+    settings: String,
+}
+
+fn settings(effective: &Effective) -> String {
+    match effective.spec() {
+        Some((spec, _)) => spec.to_string(),
+        None => format!("{:?}", effective.policies()),
+    }
+}
+
+/// Whether paths end at effective targets, and begin where requests come in: the same paths count for
+/// the status of a policy.
+fn counts(snapshot: &Snapshot, kind: &GroupKind, group: &Group) -> bool {
+    let direct = snapshot.profile(kind).unwrap().class.value == Class::Direct;
+    group.complete && (group.attached || direct)
+}
+
+/// Where nothing says how far a kind reaches, its paths go on to a backend only for who asks about a
+/// backend with a policy of the kind; see `what_holds_at_a_service_is_the_same_from_everywhere`.
+fn seen_differently(snapshot: &Snapshot, kind: &GroupKind, path: &[Place]) -> bool {
+    let profile = snapshot.profile(kind).unwrap();
+    let unsaid = profile.inherits() && !profile.effective.is_said();
+    let is_backend =
+        |place: &Place| place.object.gk.group.is_empty() && &*place.object.gk.kind != "Namespace";
+    unsaid
+        && path
+            .iter()
+            .any(|place| is_backend(place) || &*place.object.gk.kind == "Bucket")
+}
+
+fn everything(snapshot: &Snapshot, around: &BTreeSet<ObjectKey>) -> All {
+    let mut all = All::new();
+    for kind in snapshot.policy_kinds() {
+        for key in around {
+            let groups = Survey::new(snapshot).through(key, kind).into_iter();
+            for group in groups.filter(|group| counts(snapshot, kind, group)) {
+                let lowers: Vec<_> = if group.lowers.is_empty() {
+                    vec![None]
+                } else {
+                    group.lowers.iter().map(|l| Some(l.as_ref())).collect()
+                };
+                for on in lowers {
+                    for way in group.uppers.iter() {
+                        let path: Vec<Place> = places(way, on).into_iter().cloned().collect();
+                        if seen_differently(snapshot, kind, &path) {
+                            continue;
+                        }
+                        let told = Told {
+                            path: told_path(&path),
+                            settings: settings(&group.effective),
+                        };
+                        let on = on.map_or_else(|| group.complete.to_string(), lower);
+                        let ways = all.entry((kind.clone(), on)).or_default();
+                        ways.insert((**way).clone(), told);
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The difference, path by path, as `impact` tells it: what one way in loses and another wins is one
+/// change.
+fn difference(was: &All, is: &All) -> Vec<String> {
+    let nothing = settings(&Effective::default());
+    let mut told = Vec::new();
+    let mut tell = |kind: &GroupKind, path: &[String], before: &str, after: &str| {
+        if before != after && !path.is_empty() {
+            told.push(format!("{kind} {} {before} {after}", path.join(" > ")));
+        }
+    };
+    let lowers: BTreeSet<_> = was.keys().chain(is.keys()).collect();
+    for at in lowers {
+        let empty = BTreeMap::new();
+        let (before, after) = (was.get(at).unwrap_or(&empty), is.get(at).unwrap_or(&empty));
+        let mut lost: Vec<&Told> = Vec::new();
+        for (way, a) in before {
+            match after.get(way) {
+                Some(b) => tell(&at.0, &b.path, &a.settings, &b.settings),
+                None => lost.push(a),
+            }
+        }
+        let mut lost = lost.into_iter();
+        for (_, b) in after.iter().filter(|(way, _)| !before.contains_key(*way)) {
+            let a = lost.next().map_or(&nothing, |a| &a.settings);
+            tell(&at.0, &b.path, a, &b.settings);
+        }
+        for a in lost {
+            tell(&at.0, &a.path, &a.settings, &nothing);
+        }
+    }
+    told.sort();
+    told
+}
+
+fn told_path(path: &[Place]) -> Vec<String> {
+    path.iter().map(ToString::to_string).collect()
+}
+
+/// Objects of the topology that are there, and what policies name.
+fn there_or_named(snapshot: &Snapshot) -> impl Iterator<Item = ObjectKey> {
+    let there = keys(snapshot).into_iter();
+    let there = there.filter(|key| snapshot.get(key).is_some());
+    let kinds = snapshot.policy_kinds();
+    let policies = kinds.flat_map(|kind| snapshot.policies(kind));
+    let named = policies.flat_map(|policy| {
+        let targets = policy.targets.iter();
+        targets.filter_map(|target| target.object(&policy.key().namespace))
+    });
+    let all: Vec<ObjectKey> = there.chain(named).collect();
+    all.into_iter()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_snapshot_depends_on_what_is_there_and_not_on_how_it_came(
+        events in vec(any_event(), 0..40),
+        seed in any::<u64>(),
+    ) {
+        let incremental = answers(&fold(&events), values(&events).take(12));
+        let rest = survivors(&events);
+        prop_assert_eq!(&incremental, &answers(&fold(&rest), values(&events).take(12)));
+        let rest = shuffled(rest, seed);
+        prop_assert_eq!(&incremental, &answers(&fold(&rest), values(&events).take(12)));
+    }
+
+    /// A survey remembers what it met; that must not show.
+    #[test]
+    fn a_survey_answers_the_same_whatever_it_was_asked_before(events in vec(any_event(), 0..40)) {
+        let snapshot = fold(&events);
+        let mut used = Survey::new(&snapshot);
+        for key in keys(&snapshot).iter().rev() {
+            let said = about(&mut used, key);
+            prop_assert_eq!(said, about(&mut Survey::new(&snapshot), key));
+        }
+        prop_assert_eq!(statuses(&mut used), statuses(&mut Survey::new(&snapshot)));
+    }
+
+    #[test]
+    fn every_setting_comes_from_a_policy_that_stands_on_the_path(
+        events in vec(any_event(), 0..40),
+    ) {
+        let snapshot = fold(&events);
+        let mut survey = Survey::new(&snapshot);
+        let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
+        for (key, kind) in keys(&snapshot).iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
+            for group in survey.through(key, kind) {
+                let standing: BTreeSet<&ObjectKey> = group.stack.iter()
+                    .flat_map(|level| level.policies.iter().map(|policy| policy.key()))
+                    .collect();
+                                let lowers: Vec<_> = group.lowers.iter().map(|l| Some(l.as_ref())).collect();
+                let lowers = if lowers.is_empty() { vec![None] } else { lowers };
+                for (way, on) in group.uppers.iter().flat_map(|u| lowers.iter().map(move |l| (u, l))) {
+                    let path = places(way, *on);
+                    for level in group.stack.iter() {
+                        prop_assert!(path.contains(&&level.step.place), "{:?}", level.step);
+                    }
+                    prop_assert!(path.iter().any(|place| place.object == *key), "{key}: {path:?}");
+                    for source in group.effective.policies() {
+                        let own = path.iter().any(|place| place.object == source);
+                        prop_assert!(standing.contains(&source) || own, "{source} at {key}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn impact_is_the_difference_of_all_answers(
+        events in vec(any_event(), 0..40),
+        last in any_object(),
+        gone in any::<prop::sample::Index>(),
+        delete in any::<bool>(),
+    ) {
+        let there = survivors(&events);
+        let before = fold(&there);
+        let event = match there.get(gone.index(there.len().max(1))) {
+            Some(Event::Applied(value)) if delete => Event::Deleted(value.clone()),
+            _ => Event::Applied(last),
+        };
+        let after = before.apply(change(&event));
+        let touched = match change(&event) {
+            Change::Applied(object) => object.key,
+            Change::Deleted(key) => key,
+            _ => unreachable!(),
+        };
+        let around: BTreeSet<ObjectKey> = there_or_named(&before)
+            .chain(there_or_named(&after))
+            .collect();
+        let (was, is) = (everything(&before, &around), everything(&after, &around));
+        let mut found: Vec<String> = impact(&before, &after, std::slice::from_ref(&touched))
+            .into_iter()
+            .filter(|changed| {
+                let known = if before.profile(&changed.kind).is_some() { &before } else { &after };
+                !seen_differently(known, &changed.kind, &changed.path)
+            })
+            .map(|changed| {
+                let path = told_path(&changed.path).join(" > ");
+                let (a, b) = (settings(&changed.before), settings(&changed.after));
+                format!("{} {path} {a} {b}", changed.kind)
+            })
+            .collect();
+        found.sort();
+        let expected = difference(&was, &is);
+        prop_assert_eq!(found, expected, "{}", touched);
+    }
+
+    #[test]
+    fn a_policy_that_is_not_accepted_is_in_force_nowhere(events in vec(any_event(), 0..40)) {
+        let snapshot = fold(&events);
+        let mut survey = Survey::new(&snapshot);
+        let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
+        let there: Vec<ObjectKey> = there_or_named(&snapshot).collect();
+        for (key, kind) in there.iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
+            for group in survey.through(key, kind) {
+                for policy in group.stack.iter().flat_map(|level| &level.policies) {
+                    if !in_place(&group.effective).any(|key| key == *policy.key()) {
+                        continue;
+                    }
+                    let accepted = status(&mut survey, policy).accepted;
+                    prop_assert_eq!(accepted, Accepted::Accepted, "{} at {}", policy.key(), key);
+                }
+            }
+        }
+    }
+}

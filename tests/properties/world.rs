@@ -1,0 +1,147 @@
+//! The kinds of policies in random worlds, and what happens to the state.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::object::{Object, ROUTES};
+use attache::engine::profile::ProfileRules;
+use attache::engine::profile::file::ProfileFile;
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+pub(crate) const GROUP: &str = "policies.example.com";
+/// Kinds of policies: the first four have a CRD, the others a profile of the configuration.
+pub(crate) const KINDS: [&str; 10] = [
+    "Direct",
+    "Inherited",
+    "Legacy",
+    "Unlabelled",
+    "Deep",
+    "Nearest",
+    "Mesh",
+    "Opaque",
+    "Upper",
+    "Newest",
+];
+
+/// What happens to the state.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    Applied(Value),
+    Deleted(Value),
+}
+
+pub(crate) fn gk(value: &Value) -> GroupKind {
+    let version = value["apiVersion"].as_str().unwrap();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    GroupKind::new(group, value["kind"].as_str().unwrap())
+}
+
+pub(crate) fn object(value: &Value) -> Object {
+    Object::from_json(&gk(value), &to_raw_value(value).unwrap()).unwrap()
+}
+
+/// Profiles of the kinds without a CRD.
+fn profiles() -> Vec<ProfileFile> {
+    let strategy = json!({"path": "spec.mergeStrategy", "values": {
+        "AtomicDefaults": {"direction": "defaults", "op": "atomic"},
+        "AtomicOverrides": {"direction": "overrides", "op": "atomic"},
+        "PatchDefaults": {"direction": "defaults", "op": "patch"},
+        "PatchOverrides": {"direction": "overrides", "op": "patch"},
+        "ByKey": {"direction": "overrides", "op": "by-key"},
+    }});
+    let service = json!([{"group": "", "kind": "Service"}]);
+    let profiles = [
+        (
+            "Deep",
+            json!({"class": "inherited", "effective": service,
+            "targets": {"crossNamespace": "grant", "sectionNaming": "explicit-or-index"},
+            "merge": {"strategy": strategy},
+            "controls": [{"setting": "x", "target": {"group": GATEWAY_API, "kind": "HTTPRoute"},
+                          "field": "spec.x"}]}),
+        ),
+        (
+            "Nearest",
+            json!({"class": "inherited", "merge": {"strategy": strategy,
+            "dictatedBy": "challenger", "with": "nearest-parent"}}),
+        ),
+        (
+            "Mesh",
+            json!({"class": "inherited",
+            "targets": {"crossNamespace": "consumer", "serviceAs": "frontend"},
+            "merge": {"strategy": strategy}}),
+        ),
+        (
+            "Opaque",
+            json!({"class": "inherited",
+            "merge": {"unset": {"direction": "defaults", "op": "custom"}}}),
+        ),
+        (
+            "Upper",
+            json!({"class": "inherited",
+            "effective": [{"group": GATEWAY_API, "kind": "Gateway"}],
+            "hierarchy": ["Gateway", "ListenerSet", "GatewayNamespace", "Listener"]}),
+        ),
+        (
+            "Newest",
+            json!({"class": "inherited", "conflict": {"sameTarget": "newest-wins"},
+            "targets": {"crossNamespace": "any"}, "merge": {"strategy": strategy}}),
+        ),
+    ];
+    let read = |(kind, mut profile): (&str, Value)| {
+        profile["match"] = json!({"group": GROUP, "kind": kind});
+        serde_json::from_value(profile).unwrap()
+    };
+    profiles.into_iter().map(read).collect()
+}
+
+/// A state before anything happened, in which the kinds of the topology have been listed.
+pub(crate) fn empty() -> Snapshot {
+    let rules = Arc::new(ProfileRules::new(profiles(), Vec::new()));
+    let gateway_api = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
+        .iter()
+        .chain(&ROUTES)
+        .map(|kind| GroupKind::gateway_api(kind));
+    let kinds = gateway_api.chain(["Namespace", "Service"].map(GroupKind::core));
+    kinds.fold(Snapshot::new(rules), |s, gk| {
+        s.apply(Change::Listed(gk, Vec::new()))
+    })
+}
+
+pub(crate) fn change(event: &Event) -> Change {
+    match event {
+        Event::Applied(value) => Change::Applied(Box::new(object(value))),
+        Event::Deleted(value) => Change::Deleted(object(value).key),
+    }
+}
+
+pub(crate) fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Snapshot {
+    let events = events.into_iter();
+    events.fold(empty(), |s, event| s.apply(change(event)))
+}
+
+/// What is left in the end, in the order of keys.
+pub(crate) fn survivors(events: &[Event]) -> Vec<Event> {
+    let mut left: BTreeMap<ObjectKey, Value> = BTreeMap::new();
+    for event in events {
+        match event {
+            Event::Applied(value) => left.insert(object(value).key, value.clone()),
+            Event::Deleted(value) => left.remove(&object(value).key),
+        };
+    }
+    left.into_values().map(Event::Applied).collect()
+}
+
+/// The same in another order.
+pub(crate) fn shuffled(mut events: Vec<Event>, seed: u64) -> Vec<Event> {
+    let mut state = seed;
+    for i in (1..events.len()).rev() {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        events.swap(i, usize::try_from(state >> 33).unwrap() % (i + 1));
+    }
+    events
+}
