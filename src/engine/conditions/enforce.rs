@@ -1,14 +1,16 @@
 //! What a policy does on a target: enforced, in part, not at all, and who is in its place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{State, TargetStatus, Winner};
-use crate::engine::effective::Group;
-use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::effective::{Group, Stack};
+use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
-use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place};
+use crate::engine::merge::{Effective, Fate, Leaf, LeafPath, fate, in_place};
 use crate::engine::policy::Policy;
+use crate::engine::topology::Upper;
 
 /// Whether a policy stands at a place on the paths of a group.
 pub(super) fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
@@ -20,35 +22,37 @@ pub(super) fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
 }
 
 /// Fills in what a policy does on a target, from the groups of paths on which it stands there.
+///
+/// A policy near the top stands on many thousands of paths, and few of them differ: what is the same
+/// is looked at once.
 pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
     let counts = |group: &&&Group| group.complete && group.attached;
+    let counted: Vec<&Group> = groups.iter().filter(counts).copied().collect();
     let mut tally = Tally::default();
-    let mut through: BTreeMap<ObjectKey, Tally> = BTreeMap::new();
-    let (mut survives_on, mut lost_on) = (BTreeSet::new(), BTreeSet::new());
-    for group in groups.iter().filter(counts) {
-        let fate = fate(policy, &group.effective);
-        tally.count(&fate);
-        for gateway in tops(group) {
-            through.entry(gateway).or_default().count(&fate);
+    let mut through: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
+    let mut known: HashMap<(*const Stack, *const Effective), Fate> = HashMap::new();
+    let mut gateways: HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> = HashMap::new();
+    let mut acts_on: Vec<Place> = Vec::new();
+    for group in &counted {
+        let alike = (Rc::as_ptr(&group.stack), Arc::as_ptr(&group.effective));
+        let fate = known.entry(alike).or_insert_with(|| {
+            let fate = fate(policy, &group.effective);
+            found(policy, group, &fate, status);
+            fate
+        });
+        tally.count(fate);
+        let tops = gateways.entry(group.uppers.as_ptr());
+        for gateway in tops.or_insert_with(|| tops_of(group)).iter() {
+            through.entry(gateway.clone()).or_default().count(fate);
         }
-        for winner in fate.by() {
-            let entry = status.by.entry(winner.clone()).or_default();
-            note(group, &fate, &winner, entry);
-        }
-        let below = below(group, &status.target);
         if fate.survives {
-            survives_on.extend(below);
-            status.acts_on.extend(group.targets().cloned());
-            let others = in_place(&group.effective).filter(|other| other != policy.key());
-            status.merged_with.extend(others);
-        } else {
-            lost_on.extend(below);
-        }
-        for (path, by) in fate.lost {
-            status.lost.entry(path).or_default().extend(by);
+            acts_on.extend(group.targets().cloned());
         }
     }
-    status.overridden_on = lost_on.difference(&survives_on).cloned().collect();
+    status.acts_on = acts_on.into_iter().collect();
+    if known.values().any(|fate| !fate.survives) {
+        status.overridden_on = overridden_on(&counted, &known, &status.target);
+    }
     let by_gateway = through
         .into_iter()
         .filter_map(|(key, tally)| Some((key, tally.state()?)));
@@ -59,6 +63,41 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
         let idle = || State::NoEffect(idle(policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)
     });
+}
+
+/// Takes down who beat the policy on paths like these, in what, and who is in force beside it.
+fn found(policy: &Policy, group: &Group, fate: &Fate, status: &mut TargetStatus) {
+    for winner in fate.by() {
+        let entry = status.by.entry(winner.clone()).or_default();
+        note(group, fate, &winner, entry);
+    }
+    for (path, by) in &fate.lost {
+        let lost = status.lost.entry(path.clone()).or_default();
+        lost.extend(by.iter().cloned());
+    }
+    if fate.survives {
+        let others = in_place(&group.effective).filter(|other| other != policy.key());
+        status.merged_with.extend(others);
+    }
+}
+
+/// Objects below the target where the policy is in force on no path.
+fn overridden_on(
+    groups: &[&Group],
+    known: &HashMap<(*const Stack, *const Effective), Fate>,
+    target: &Place,
+) -> BTreeSet<ObjectKey> {
+    let mut survives: HashSet<ObjectKey, ByKey> = HashSet::default();
+    let mut lost: HashSet<ObjectKey, ByKey> = HashSet::default();
+    for group in groups {
+        let alike = (Rc::as_ptr(&group.stack), Arc::as_ptr(&group.effective));
+        let on = match known.get(&alike) {
+            Some(fate) if fate.survives => &mut survives,
+            _ => &mut lost,
+        };
+        below(group, target, on);
+    }
+    lost.difference(&survives).cloned().collect()
 }
 
 /// What became of a policy on some paths.
@@ -92,7 +131,7 @@ impl Tally {
 }
 
 /// The Gateways, or Services of a mesh, through which the paths of a group come.
-fn tops(group: &Group) -> BTreeSet<ObjectKey> {
+fn tops_of(group: &Group) -> BTreeSet<ObjectKey> {
     let steps = group.uppers.iter().flat_map(|upper| &upper.steps);
     let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
     tops.map(|step| step.place.object.clone()).collect()
@@ -122,20 +161,18 @@ fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
 }
 
 /// Objects under the target on the paths of a group, Namespaces left out.
-fn below(group: &Group, target: &Place) -> BTreeSet<ObjectKey> {
+fn below(group: &Group, target: &Place, found: &mut HashSet<ObjectKey, ByKey>) {
     let Some(level) = group.level(&target.object) else {
-        return BTreeSet::new();
+        return;
     };
     let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
     let lowers = group.lowers.iter().flat_map(|lower| &lower.steps);
-    let under = uppers
-        .chain(lowers)
-        .filter(|step| step.level > level && step.place.object != target.object);
-    let objects = under.map(|step| &step.place.object);
-    objects
-        .filter(|key| !key.gk.is_core("Namespace"))
-        .cloned()
-        .collect()
+    for step in uppers.chain(lowers) {
+        let object = &step.place.object;
+        if step.level > level && *object != target.object && !object.gk.is_core("Namespace") {
+            found.insert(object.clone());
+        }
+    }
 }
 
 /// Why a policy reaches no effective target.

@@ -71,12 +71,9 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
 /// What it acts on beyond its declared targets.
 fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
-    let reached: BTreeSet<ObjectKey> = status
-        .acts_on()
-        .into_iter()
-        .map(|place| place.object)
-        .filter(|object| !declared.contains(object))
-        .collect();
+    let acts_on = status.targets.iter().flat_map(|target| &target.acts_on);
+    let objects = acts_on.map(|place| &place.object);
+    let reached: BTreeSet<ObjectKey> = objects.filter(|o| !declared.contains(o)).cloned().collect();
     (!reached.is_empty()).then(|| {
         Finding::new(Code::Affects, policy.key(), words::counted(&reached)).about("affects")
     })
