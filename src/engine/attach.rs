@@ -80,6 +80,9 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             });
         }
     }
+    if found.len() < 2 {
+        return found;
+    }
     // Those that select come after those that name.
     found.sort_by_cached_key(|s| {
         (

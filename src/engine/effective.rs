@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::Stand;
-use super::ids::{GroupKind, ObjectKey, Place};
+use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
 use super::merge::Effective;
 use super::object::is_route;
@@ -47,7 +47,7 @@ pub struct Group {
 pub struct Survey<'a> {
     snapshot: &'a Snapshot,
     regions: Regions<'a>,
-    around: HashMap<ObjectKey, Rc<Region>>,
+    around: HashMap<ObjectKey, Rc<Region>, ByKey>,
     stacks: Stacks<'a>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Survey<'a> {
         Self {
             snapshot,
             regions: Regions::new(snapshot),
-            around: HashMap::new(),
+            around: HashMap::default(),
             stacks: Stacks::new(snapshot),
         }
     }

@@ -1,11 +1,11 @@
 //! The part of the topology that paths through one object run in.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::engine::attach::standing;
-use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
@@ -17,7 +17,7 @@ pub(super) type Ways = Rc<[Rc<Upper>]>;
 /// Routes with their ways in, and what no route reaches.
 #[derive(Debug, Default)]
 pub(super) struct Region {
-    /// Sorted by key.
+    /// Each once, parent by parent.
     pub(super) routes: Vec<(Arc<Object>, Ways)>,
     /// Ways in through the object, used or not.
     pub(super) uppers: Vec<Rc<Upper>>,
@@ -29,8 +29,10 @@ pub(super) struct Region {
 #[derive(Debug)]
 pub(super) struct Regions<'a> {
     snapshot: &'a Snapshot,
-    parents: HashMap<ObjectKey, Rc<Parent>>,
+    parents: HashMap<ObjectKey, Rc<Parent>, ByKey>,
     accepted: HashMap<Alike, Ways>,
+    /// Equal lists are one, whatever they were accepted by.
+    lists: HashMap<Vec<*const Upper>, Ways>,
 }
 
 /// A Gateway or `ListenerSet`, with its ways in.
@@ -58,26 +60,28 @@ impl<'a> Regions<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
-            parents: HashMap::new(),
+            parents: HashMap::default(),
             accepted: HashMap::new(),
+            lists: HashMap::new(),
         }
     }
 
     /// The region of an object.
     pub(super) fn around(&mut self, key: &ObjectKey) -> Region {
-        let mut routes: BTreeMap<ObjectKey, Arc<Object>> = BTreeMap::new();
+        let mut routes: Vec<Arc<Object>> = Vec::new();
+        let mut met: HashSet<ObjectKey, ByKey> = HashSet::default();
         let mut region = Region::default();
         let snapshot = self.snapshot;
         let mut add = |object: &Arc<Object>| {
-            if is_route(&object.key.gk) {
-                routes.insert(object.key.clone(), object.clone());
+            if is_route(&object.key.gk) && met.insert(object.key.clone()) {
+                routes.push(object.clone());
             }
         };
-        let mut parents: Vec<Arc<Object>> = Vec::new();
+        let mut parents: VecDeque<Arc<Object>> = VecDeque::new();
         if key.gk.is_gateway_api("GatewayClass") || key.gk.is_core("Namespace") {
             for object in snapshot.below(key) {
                 match &object.node {
-                    Node::Gateway { .. } => parents.push(object.clone()),
+                    Node::Gateway { .. } => parents.push_back(object.clone()),
                     Node::Route { .. } => add(object),
                     Node::ListenerSet { .. } | Node::ReferenceGrant { .. } => {}
                     node => {
@@ -92,7 +96,9 @@ impl<'a> Regions<'a> {
             }
         } else if let Some(object) = snapshot.get(key) {
             match &object.node {
-                Node::Gateway { .. } | Node::ListenerSet { .. } => parents.push(object.clone()),
+                Node::Gateway { .. } | Node::ListenerSet { .. } => {
+                    parents.push_back(object.clone())
+                }
                 _ => add(object),
             }
         }
@@ -102,14 +108,14 @@ impl<'a> Regions<'a> {
             snapshot.below(key).for_each(&mut add);
         }
         // A ListenerSet may name itself as its parent, or two may name each other.
-        let mut seen: BTreeSet<ObjectKey> = BTreeSet::new();
-        while let Some(parent) = parents.pop() {
+        let mut seen: HashSet<ObjectKey, ByKey> = HashSet::default();
+        while let Some(parent) = parents.pop_front() {
             if !seen.insert(parent.key.clone()) {
                 continue;
             }
             for object in snapshot.below(&parent.key) {
                 match &object.node {
-                    Node::ListenerSet { .. } => parents.push(object.clone()),
+                    Node::ListenerSet { .. } => parents.push_back(object.clone()),
                     _ => add(object),
                 }
             }
@@ -120,7 +126,7 @@ impl<'a> Regions<'a> {
         }
         region.uppers.sort();
         region.routes = routes
-            .into_values()
+            .into_iter()
             .map(|route| {
                 let ways = self.ways(&route);
                 (route, ways)
@@ -161,7 +167,9 @@ impl<'a> Regions<'a> {
         if found.is_empty() {
             found.push(Rc::default());
         }
-        let ways: Ways = found.into();
+        let name = found.iter().map(Rc::as_ptr).collect();
+        let ways = self.lists.entry(name).or_insert_with(|| found.into());
+        let ways = ways.clone();
         self.accepted.insert(alike, ways.clone());
         ways
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::engine::attach::{Stand, standing};
-use crate::engine::ids::ObjectKey;
+use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::level::{Level, Step};
 use crate::engine::merge::{Effective, Own, merged};
 use crate::engine::policy::Policy;
@@ -41,7 +41,9 @@ pub fn winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Po
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
-    stands: HashMap<ObjectKey, Rc<[Stand]>>,
+    stands: HashMap<ObjectKey, Rc<[Stand]>, ByKey>,
+    /// Most objects have no policy.
+    nobody: Rc<[Stand]>,
     /// Kept for as long as this: `folded` knows them by their address.
     named: HashMap<Vec<(Step, Vec<ObjectKey>)>, Rc<Stack>>,
     nothing: Rc<Stack>,
@@ -54,7 +56,8 @@ impl<'a> Stacks<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
-            stands: HashMap::new(),
+            stands: HashMap::default(),
+            nobody: Rc::default(),
             named: HashMap::new(),
             nothing: Rc::default(),
             folded: HashMap::new(),
@@ -71,7 +74,12 @@ impl<'a> Stacks<'a> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
-        let found: Rc<[Stand]> = standing(self.snapshot, key).into();
+        let found = standing(self.snapshot, key);
+        let found = if found.is_empty() {
+            self.nobody.clone()
+        } else {
+            found.into()
+        };
         self.stands.insert(key.clone(), found.clone());
         found
     }
@@ -90,8 +98,8 @@ impl<'a> Stacks<'a> {
             }
             let stands = self.stands(&step.place.object);
             let here = stands.iter().filter(|stand| {
-                stand.policy.key().gk == profile.gk
-                    && stand.section == step.place.section
+                stand.section == step.place.section
+                    && stand.policy.key().gk == profile.gk
                     && (!stand.consumer || consumer == Some(&stand.policy.key().namespace))
                     && plays(step.level, profile)
             });
