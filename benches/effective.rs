@@ -13,6 +13,8 @@
     missing_docs
 )]
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +57,13 @@ fn key(kind: &str, name: &str) -> ObjectKey {
 fn object(value: &Value) -> Object {
     let version = value["apiVersion"].as_str().unwrap();
     let group = version.split_once('/').map_or("", |(group, _)| group);
-    let gk = GroupKind::new(group, value["kind"].as_str().unwrap());
+    // As in the watches, objects of a kind share its name.
+    thread_local! {
+        static KINDS: RefCell<HashMap<String, GroupKind>> = RefCell::default();
+    }
+    let kind = value["kind"].as_str().unwrap();
+    let new = || GroupKind::new(group, kind);
+    let gk = KINDS.with_borrow_mut(|kinds| kinds.entry(kind.into()).or_insert_with(new).clone());
     Object::from_json(&gk, &to_raw_value(value).unwrap()).unwrap()
 }
 

@@ -90,6 +90,9 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             });
         }
     }
+    if found.len() < 2 {
+        return found;
+    }
     // Those that select come after those that name.
     found.sort_by(|a, b| a.order().cmp(&b.order()));
     found.dedup_by(|a, b| a.policy.key() == b.policy.key() && a.section == b.section);

@@ -1,11 +1,11 @@
 //! The part of the topology that paths through one object run in.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::engine::attach::standing;
-use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
@@ -19,7 +19,7 @@ pub(super) type Ways = Rc<[Rc<Upper>]>;
 /// Routes with their ways in, and what no route reaches.
 #[derive(Debug, Default)]
 pub(super) struct Region {
-    /// Sorted by key.
+    /// Each once, parent by parent.
     pub(super) routes: Vec<(Arc<Object>, Ways)>,
     /// Ways in through the object, used or not.
     pub(super) uppers: Vec<Rc<Upper>>,
@@ -31,8 +31,10 @@ pub(super) struct Region {
 #[derive(Debug)]
 pub(super) struct Regions<'a> {
     snapshot: &'a Snapshot,
-    parents: HashMap<ObjectKey, Rc<Parent>>,
+    parents: HashMap<ObjectKey, Rc<Parent>, ByKey>,
     accepted: HashMap<Alike, Ways>,
+    /// Equal lists are one, whatever they were accepted by.
+    lists: HashMap<Vec<*const Upper>, Ways>,
 }
 
 /// A Gateway or `ListenerSet`, with its ways in.
@@ -62,26 +64,28 @@ impl<'a> Regions<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
-            parents: HashMap::new(),
+            parents: HashMap::default(),
             accepted: HashMap::new(),
+            lists: HashMap::new(),
         }
     }
 
     /// The region of an object.
     pub(super) fn around(&mut self, key: &ObjectKey) -> Region {
-        let mut routes: BTreeMap<ObjectKey, Arc<Object>> = BTreeMap::new();
+        let mut routes: Vec<Arc<Object>> = Vec::new();
+        let mut met: HashSet<ObjectKey, ByKey> = HashSet::default();
         let mut region = Region::default();
         let snapshot = self.snapshot;
         let mut add = |object: &Arc<Object>| {
-            if is_route(&object.key.gk) {
-                routes.insert(object.key.clone(), object.clone());
+            if is_route(&object.key.gk) && met.insert(object.key.clone()) {
+                routes.push(object.clone());
             }
         };
-        let mut parents: Vec<Arc<Object>> = Vec::new();
+        let mut parents: VecDeque<Arc<Object>> = VecDeque::new();
         if key.gk.is_gateway_api("GatewayClass") || key.gk.is_core("Namespace") {
             for object in snapshot.below(key) {
                 match &object.node {
-                    Node::Gateway { .. } => parents.push(object.clone()),
+                    Node::Gateway { .. } => parents.push_back(object.clone()),
                     Node::Route { .. } => add(object),
                     Node::ListenerSet { .. } | Node::ReferenceGrant { .. } => {}
                     node => {
@@ -96,7 +100,9 @@ impl<'a> Regions<'a> {
             }
         } else if let Some(object) = snapshot.get(key) {
             match &object.node {
-                Node::Gateway { .. } | Node::ListenerSet { .. } => parents.push(object.clone()),
+                Node::Gateway { .. } | Node::ListenerSet { .. } => {
+                    parents.push_back(object.clone());
+                }
                 _ => add(object),
             }
         } else {
@@ -108,12 +114,12 @@ impl<'a> Regions<'a> {
             snapshot.using(key).for_each(&mut add);
             snapshot.below(key).for_each(&mut add);
         }
-        while let Some(parent) = parents.pop() {
+        while let Some(parent) = parents.pop_front() {
             // Sets join Gateways and nothing else: no circle can keep this going.
             let is_gateway = matches!(parent.node, Node::Gateway { .. });
             for object in snapshot.below(&parent.key) {
                 match &object.node {
-                    Node::ListenerSet { .. } if is_gateway => parents.push(object.clone()),
+                    Node::ListenerSet { .. } if is_gateway => parents.push_back(object.clone()),
                     _ => add(object),
                 }
             }
@@ -123,7 +129,7 @@ impl<'a> Regions<'a> {
                 .extend(parent.iter().flat_map(|p| p.ways.iter().cloned()));
         }
         region.uppers.sort();
-        region.routes = self.with_ways(routes.into_values());
+        region.routes = self.with_ways(routes.into_iter());
         region
     }
 
@@ -181,7 +187,9 @@ impl<'a> Regions<'a> {
         if found.is_empty() {
             found.push(Rc::default());
         }
-        let ways: Ways = found.into();
+        let name = found.iter().map(Rc::as_ptr).collect();
+        let ways = self.lists.entry(name).or_insert_with(|| found.into());
+        let ways = ways.clone();
         self.accepted.insert(alike, ways.clone());
         ways
     }

@@ -42,6 +42,8 @@ pub fn winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Po
 pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
     stands: HashMap<ObjectKey, Rc<[Stand]>, ByKey>,
+    /// Most objects have no policy.
+    nobody: Rc<[Stand]>,
     /// Kept for as long as this: `folded` knows them by their address.
     named: HashMap<Vec<(Step, Vec<ObjectKey>)>, Rc<Stack>>,
     nothing: Rc<Stack>,
@@ -55,6 +57,7 @@ impl<'a> Stacks<'a> {
         Self {
             snapshot,
             stands: HashMap::default(),
+            nobody: Rc::default(),
             named: HashMap::new(),
             nothing: Rc::default(),
             folded: HashMap::new(),
@@ -71,7 +74,12 @@ impl<'a> Stacks<'a> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
-        let found: Rc<[Stand]> = standing(self.snapshot, key).into();
+        let found = standing(self.snapshot, key);
+        let found = if found.is_empty() {
+            self.nobody.clone()
+        } else {
+            found.into()
+        };
         self.stands.insert(key.clone(), found.clone());
         found
     }
@@ -90,8 +98,8 @@ impl<'a> Stacks<'a> {
             }
             let stands = self.stands(&step.place.object);
             let here = stands.iter().filter(|stand| {
-                stand.policy.key().gk == profile.gk
-                    && stand.section == step.place.section
+                stand.section == step.place.section
+                    && stand.policy.key().gk == profile.gk
                     && (!stand.consumer || consumer == Some(&stand.policy.key().namespace))
                     && plays(step.level, profile)
             });

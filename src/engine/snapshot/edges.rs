@@ -1,6 +1,6 @@
 //! Which objects refer to which, in the direction that the objects themselves do not show.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use imbl::OrdSet;
 
@@ -76,14 +76,19 @@ fn backends(object: &Object) -> impl Iterator<Item = &ObjectKey> {
     backends.map(|backend| &backend.object)
 }
 
+/// The namespace of what has none.
+static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
+
 /// The key of a class of Gateways.
 pub(crate) fn class_key(name: &Arc<str>) -> ObjectKey {
-    ObjectKey::new(GroupKind::gateway_api("GatewayClass"), "", name.clone())
+    static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GatewayClass"));
+    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
 }
 
 /// The key of a Namespace.
 pub(crate) fn namespace_key(name: &Arc<str>) -> ObjectKey {
-    ObjectKey::new(GroupKind::core("Namespace"), "", name.clone())
+    static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::core("Namespace"));
+    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
 }
 
 /// Takes a key out of a set; a set that is left empty goes with it.

@@ -44,7 +44,8 @@ pub fn lowers(snapshot: &Snapshot, route: &Object, end: Level) -> Vec<Lower> {
     ];
     let mut found = Vec::with_capacity(rules.len());
     for (i, rule) in rules.iter().enumerate() {
-        let mut steps = base.to_vec();
+        let mut steps = Vec::with_capacity(base.len() + 1);
+        steps.extend_from_slice(&base);
         let label = section::rule_label(route, i);
         steps.push(Step::new(Level::Rule, route.key.section(label)));
         if end <= Level::Rule {
@@ -68,7 +69,7 @@ pub fn lowers(snapshot: &Snapshot, route: &Object, end: Level) -> Vec<Lower> {
     if end > Level::Rule {
         found.sort();
         found.dedup();
-    } else {
+    } else if found.len() > 1 {
         // Two rules may have one name.
         let mut seen: HashSet<Place> = HashSet::with_capacity(found.len());
         found.retain(|lower| lower.target().is_none_or(|rule| seen.insert(rule.clone())));
