@@ -58,6 +58,8 @@ pub struct Survey<'a> {
     regions: Regions<'a>,
     around: HashMap<ObjectKey, Rc<Region>, ByKey>,
     stacks: Stacks<'a>,
+    /// The Namespace that was needed last.
+    namespace: Option<ObjectKey>,
 }
 
 // === impl Group ===
@@ -110,6 +112,7 @@ impl<'a> Survey<'a> {
             regions: Regions::new(snapshot),
             around: HashMap::default(),
             stacks: Stacks::new(snapshot),
+            namespace: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sections of objects: listeners, rules, ports, and how references name them.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::object::{Node, Object};
 
@@ -32,7 +32,7 @@ pub fn rule_label(route: &Object, index: usize) -> Arc<str> {
     if let Some(name) = rules.get(index).and_then(|rule| rule.name.clone()) {
         return name;
     }
-    let label = format!("rule-{}", index + 1);
+    let label = unnamed(index);
     // Somebody may have given that very name to another rule.
     if rules
         .iter()
@@ -40,8 +40,17 @@ pub fn rule_label(route: &Object, index: usize) -> Arc<str> {
     {
         format!("unnamed {label}").into()
     } else {
-        label.into()
+        label
     }
+}
+
+/// `rule-<i+1>`. The Gateway API allows 16 rules, and most routes have few and name none.
+fn unnamed(index: usize) -> Arc<str> {
+    static LABELS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| (0..16).map(label).collect());
+    fn label(index: usize) -> Arc<str> {
+        format!("rule-{}", index + 1).into()
+    }
+    LABELS.get(index).cloned().unwrap_or_else(|| label(index))
 }
 
 /// The label of the port of a Service that a backend reference means.

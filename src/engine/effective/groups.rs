@@ -11,6 +11,7 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
 use crate::engine::object::Object;
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
+use crate::engine::snapshot::namespace_key;
 use crate::engine::topology::{Lower, Upper, backend, lowers, through_service};
 
 /// Ways in that carry the same policies.
@@ -120,11 +121,14 @@ impl Survey<'_> {
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
             let own = own::own(self.snapshot, profile, &route.key);
-            let mut by_consumer: BTreeMap<Option<&Arc<str>>, Vec<End>> = BTreeMap::new();
+            let mut ends: Vec<End> = Vec::new();
+            let mut of: Option<Option<&Arc<str>>> = None;
             for way in ways.iter() {
                 let consumer = way.consumer.as_ref();
-                let of_route = || self.stacked_lowers(focus, profile, route, end, consumer);
-                let ends = by_consumer.entry(consumer).or_insert_with(of_route);
+                if of != Some(consumer) {
+                    ends = self.stacked_lowers(focus, profile, route, end, consumer);
+                    of = Some(consumer);
+                }
                 for lower in ends.iter().filter(|lower| way.has || lower.has) {
                     let (stack, effective) =
                         self.stacks
@@ -290,7 +294,14 @@ impl Survey<'_> {
         consumer: Option<&Arc<str>>,
     ) -> Vec<End> {
         let mut found: Vec<End> = Vec::new();
-        for lower in lowers(self.snapshot, route, end) {
+        // Routes come namespace by namespace.
+        let namespace = match self.namespace.take() {
+            Some(known) if known.name == route.key.namespace => known,
+            _ => namespace_key(&route.key.namespace),
+        };
+        let ways = lowers(self.snapshot, &namespace, route, end);
+        self.namespace = Some(namespace);
+        for lower in ways {
             let stack = self.stacks.stack(profile, &lower.steps, consumer);
             let has = focus.is_none_or(|key| lower.has(key));
             let complete = lower.complete;

@@ -144,11 +144,16 @@ impl<'a> Regions<'a> {
     }
 
     fn with_ways(&mut self, routes: impl Iterator<Item = Arc<Object>>) -> Vec<(Arc<Object>, Ways)> {
-        let with_ways = routes.map(|route| {
-            let ways = self.ways(&route);
-            (route, ways)
-        });
-        with_ways.collect()
+        let mut found: Vec<(Arc<Object>, Ways)> = Vec::new();
+        for route in routes {
+            let known = match found.last() {
+                Some((last, ways)) if are_alike(last, &route) => Some(ways.clone()),
+                _ => None,
+            };
+            let ways = known.unwrap_or_else(|| self.ways(&route));
+            found.push((route, ways));
+        }
+        found
     }
 
     /// The ways in that a route takes; one that leads from nowhere when it is attached to nothing.
@@ -243,6 +248,29 @@ impl<'a> Regions<'a> {
         self.parents.insert(key.clone(), parent.clone());
         Some(parent)
     }
+}
+
+/// Whether the same listeners take both, whatever they look at. Services of a mesh look at the route
+/// itself.
+fn are_alike(one: &Object, other: &Object) -> bool {
+    let (
+        Node::Route {
+            parents, hostnames, ..
+        },
+        Node::Route {
+            parents: other_parents,
+            hostnames: other_hostnames,
+            ..
+        },
+    ) = (&one.node, &other.node)
+    else {
+        return false;
+    };
+    one.key.namespace == other.key.namespace
+        && parents == other_parents
+        && hostnames == other_hostnames
+        && one.key.gk == other.key.gk
+        && !parents.iter().any(|p| p.object.gk.is_core("Service"))
 }
 
 fn listeners(object: &Object) -> &[Listener] {

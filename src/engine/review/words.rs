@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::merge::LeafPath;
 use crate::engine::object::section_noun;
 
@@ -79,10 +79,25 @@ fn one_origin(object: &ObjectKey, place: &Place) -> String {
 
 /// `12 HTTPRoutes in 3 namespaces: blog/a, shop/b, shop/c and 9 more`.
 pub(super) fn counted(objects: &BTreeSet<ObjectKey>) -> String {
-    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    // They are sorted: what is counted comes in runs.
+    let mut kinds: Vec<(&GroupKind, usize)> = Vec::new();
+    let mut namespaces: BTreeSet<&str> = BTreeSet::new();
+    let mut last = None;
     for object in objects {
-        *kinds.entry(object.gk.to_string()).or_default() += 1;
+        match kinds.last_mut() {
+            Some((kind, count)) if **kind == object.gk => *count += 1,
+            _ => kinds.push((&object.gk, 1)),
+        }
+        if last != Some(&*object.namespace) {
+            last = Some(&*object.namespace);
+            namespaces.extend(last);
+        }
     }
+    let counts = kinds
+        .into_iter()
+        .map(|(kind, count)| (kind.to_string(), count));
+    let mut kinds: Vec<(String, usize)> = counts.collect();
+    kinds.sort();
     let kinds: Vec<String> = kinds
         .into_iter()
         .map(|(kind, count)| match count {
@@ -90,7 +105,6 @@ pub(super) fn counted(objects: &BTreeSet<ObjectKey>) -> String {
             _ => format!("{count} {}", plural(&kind)),
         })
         .collect();
-    let namespaces: BTreeSet<&Arc<str>> = objects.iter().map(|o| &o.namespace).collect();
     let whereabouts = match namespaces.len() {
         0 | 1 => String::new(),
         many => format!(" in {many} namespaces"),

@@ -33,13 +33,19 @@ impl Lower {
 }
 
 /// The ways through a route, to its rules or on to the ports of its backends; sorted, each once.
-pub fn lowers(snapshot: &Snapshot, route: &Object, end: Level) -> Vec<Lower> {
+///
+/// `namespace` is the Namespace of the route: its key is the same for many.
+pub fn lowers(
+    snapshot: &Snapshot,
+    namespace: &ObjectKey,
+    route: &Object,
+    end: Level,
+) -> Vec<Lower> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
-    let namespace = namespace_key(&route.key.namespace).whole();
     let base = [
-        Step::new(Level::RouteNamespace, namespace),
+        Step::new(Level::RouteNamespace, namespace.whole()),
         Step::new(Level::Route, route.key.whole()),
     ];
     let mut found = Vec::with_capacity(rules.len());
