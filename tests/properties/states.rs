@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use attache::engine::affected::acting_on;
 use attache::engine::conditions::{Accepted, status};
 use attache::engine::effective::{Group, Survey};
 use attache::engine::ids::{GroupKind, ObjectKey, Place};
@@ -48,7 +49,7 @@ fn counts(snapshot: &Snapshot, kind: &GroupKind, group: &Group) -> bool {
 }
 
 /// Where nothing says how far a kind reaches, its paths go on to a backend only for who asks about a
-/// backend with a policy of the kind; see `what_holds_at_a_service_is_the_same_from_everywhere`.
+/// backend with a policy of the kind: its effective targets are the rules, and that backend besides.
 fn seen_differently(snapshot: &Snapshot, kind: &GroupKind, path: &[Place]) -> bool {
     let profile = snapshot.profile(kind).unwrap();
     let unsaid = profile.inherits() && !profile.effective.is_said();
@@ -146,6 +147,36 @@ fn there_or_named(snapshot: &Snapshot) -> impl Iterator<Item = ObjectKey> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Counts, conditions and warnings are about the same policies.
+    #[test]
+    fn a_policy_is_counted_where_it_is_said_to_act(events in vec(any_event(), 0..40)) {
+        let snapshot = fold(&events);
+        let mut survey = Survey::new(&snapshot);
+        let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
+        for kind in &kinds {
+            let mut counted: BTreeMap<ObjectKey, BTreeSet<ObjectKey>> = BTreeMap::new();
+            for policy in snapshot.policies(kind) {
+                for place in status(&mut survey, policy).acts_on() {
+                    counted.entry(place.object).or_default().insert(policy.key().clone());
+                }
+            }
+            for key in keys(&snapshot) {
+                let acting = acting_on(&mut survey, &key).into_iter().map(|a| a.policy.key().clone());
+                let acting: BTreeSet<ObjectKey> = acting.filter(|policy| policy.gk == *kind).collect();
+                let here = counted.remove(&key).unwrap_or_default();
+                prop_assert!(here.is_subset(&acting), "{key}: {here:?}, {acting:?}");
+                let groups = survey.through(&key, kind).into_iter();
+                let ends = groups.filter(|g| counts(&snapshot, kind, g) && g.targets().any(|t| t.object == key));
+                let in_force: BTreeSet<ObjectKey> = ends.flat_map(|g| in_place(&g.effective).collect::<Vec<_>>()).collect();
+                let said: BTreeSet<ObjectKey> = acting.intersection(&in_force).cloned().collect();
+                let path = [key.whole()];
+                if !seen_differently(&snapshot, kind, &path) {
+                    prop_assert_eq!(&said, &here, "{}", key);
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_snapshot_depends_on_what_is_there_and_not_on_how_it_came(
