@@ -50,6 +50,10 @@ impl Stand {
 /// `namespace/name`). What may not reach it, or names a section that is not there, is not attached
 /// (rulings 16 and 34). Policies without a usable strategy take no part in anything.
 pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
+    let mut policies = snapshot.standing(key).peekable();
+    if policies.peek().is_none() {
+        return Vec::new();
+    }
     let object = snapshot.get(key);
     if object.is_none() && snapshot.knows(&key.gk) {
         // Nothing stands on what is not there. Kinds that are not watched are another matter.
@@ -57,7 +61,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     }
     let labels = object.map(|object| &object.meta.labels);
     let mut found: Vec<Stand> = Vec::new();
-    for policy in snapshot.standing(key) {
+    for policy in policies {
         if policy.strategies.is_none() {
             continue;
         }

@@ -75,11 +75,11 @@ impl<'a> Stacks<'a> {
             return known.clone();
         }
         let found = standing(self.snapshot, key);
-        let found = if found.is_empty() {
-            self.nobody.clone()
-        } else {
-            found.into()
-        };
+        if found.is_empty() {
+            // That is found as quickly as remembered.
+            return self.nobody.clone();
+        }
+        let found: Rc<[Stand]> = found.into();
         self.stands.insert(key.clone(), found.clone());
         found
     }
