@@ -117,9 +117,17 @@ fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKin
         }
         _ => {
             let routes = survey.routes_of(key);
+            // A backend that loses its last route, or gets its first one, begins paths of its own.
+            let rules = match snapshot.get(key).map(|object| &object.node) {
+                Some(Node::Route { rules, .. }) => rules.as_slice(),
+                _ => &[],
+            };
+            let backends = rules.iter().flat_map(|rule| &rule.backends);
+            let backends: Vec<ObjectKey> = backends.map(|backend| backend.object.clone()).collect();
             for kind in used {
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
+                touched.objects.extend(backends.iter().cloned());
                 touched.routes.extend(routes.iter().cloned());
             }
         }

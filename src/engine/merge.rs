@@ -141,6 +141,10 @@ pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -
     for level in levels {
         pieces.extend(level_pieces(profile, level));
     }
+    // Where no policy stands nothing is in force, whatever the target sets itself.
+    if pieces.is_empty() {
+        return Effective::default();
+    }
     let own = own.map(|own| Merged::Settings(own.0.clone()));
     let result = if strategies.dictated_by == DictatedBy::Challenger {
         downward(strategies, &pieces)

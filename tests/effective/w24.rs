@@ -114,6 +114,10 @@ fn in_force(policies: &[Named<'_>], route_namespace: &str, own: Option<&Value>) 
     let [group] = groups.as_slice() else {
         panic!("{} groups of paths for one path", groups.len());
     };
+    if group.stack.is_empty() {
+        // Without a policy the route keeps what it has.
+        return own.cloned().unwrap_or_else(|| json!([]));
+    }
     let (spec, _) = group.effective.spec().unwrap();
     spec.get("retryOn").cloned().unwrap_or_else(|| json!([]))
 }

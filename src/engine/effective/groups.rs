@@ -195,7 +195,11 @@ impl Survey<'_> {
             .map(|step| step.place.object.clone())
             .collect();
         for loose in region.backends.difference(&reached) {
-            for lower in backend(self.snapshot, loose) {
+            let is_service = loose.gk.is_core("Service");
+            // What the kind does not know as a target lies outside its topology: only a policy on the
+            // thing itself can reach it, and none on its Namespace.
+            let inside = is_service || profile.effective.value.contains(&loose.gk);
+            for lower in backend(self.snapshot, loose, inside) {
                 let stack = self.stacks.stack(profile, &lower.steps, None);
                 let own = own::own(self.snapshot, profile, loose);
                 let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, own.as_ref());
@@ -205,7 +209,7 @@ impl Survey<'_> {
                     lowers: vec![Rc::new(lower)],
                     stack,
                     effective,
-                    attached: !loose.gk.is_core("Service"),
+                    attached: !is_service,
                 });
             }
         }

@@ -84,10 +84,10 @@ pub fn lowers(
 }
 
 /// The ways that begin at a backend to which no route leads, or at any other object that is neither
-/// above nor a route: the whole of it, and each of its ports.
-pub fn backend(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Lower> {
+/// above nor a route: the whole of it, and each of its ports. They may begin at its Namespace.
+pub fn backend(snapshot: &Snapshot, key: &ObjectKey, below_namespace: bool) -> Vec<Lower> {
     let mut base = Vec::new();
-    if !key.namespace.is_empty() {
+    if below_namespace && !key.namespace.is_empty() {
         let namespace = namespace_key(&key.namespace).whole();
         base.push(Step::new(Level::BackendNamespace, namespace));
     }
@@ -117,7 +117,10 @@ fn whole(steps: Vec<Step>, complete: bool) -> Lower {
 fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Vec<Step>> {
     let key = &reference.object;
     let object = snapshot.get(key);
-    if (object.is_none() && snapshot.knows(&key.gk))
+    // What stands above backends is none.
+    let can_be = Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace");
+    if !can_be
+        || (object.is_none() && snapshot.knows(&key.gk))
         || !granted(snapshot, &route.key.gk, &route.key.namespace, key)
     {
         return None;
