@@ -7,7 +7,6 @@ use super::ids::{GroupKind, ObjectKey};
 use super::object::Node;
 use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
 use super::profile::CrossNamespace;
-use super::profile::file::SectionNaming;
 use super::section;
 use super::snapshot::Snapshot;
 
@@ -79,7 +78,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             let section = match (&target.section, object) {
                 (None, _) => None,
                 (Some(name), Some(object)) if has_sections(&object.node) => {
-                    let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+                    let indexed = policy.profile.indexes_rules();
                     let Some(label) = section::resolve(object, name, indexed) else {
                         continue;
                     };
@@ -105,6 +104,28 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
 
 fn has_sections(node: &Node) -> bool {
     !matches!(node, Node::Other)
+}
+
+// === impl Reach ===
+
+impl Reach {
+    /// Whether the policy is attached.
+    pub fn is_attached(self) -> bool {
+        matches!(self, Self::Free | Self::Consumer)
+    }
+}
+
+/// The objects that a target of a policy in `own` stands for: the one that it names, there or not, or
+/// those that it selects now; sorted.
+pub fn named(snapshot: &Snapshot, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
+    if let Some(object) = target.object(own) {
+        return vec![object];
+    }
+    let objects = snapshot.objects(&target.gk);
+    let selected = objects.filter(|o| target.matches(own, &o.key, Some(&o.meta.labels)));
+    let mut keys: Vec<ObjectKey> = selected.map(|object| object.key.clone()).collect();
+    keys.sort();
+    keys
 }
 
 /// Whether a policy may attach to what a target of it names.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attach::{Reach, reach};
+use super::attach::{Reach, named, reach};
 use super::effective::{Group, Survey, winner};
 use super::ids::{ObjectKey, Place};
 use super::merge::LeafPath;
 use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
-use super::profile::file::SectionNaming;
 use super::section;
 use super::snapshot::Snapshot;
 
@@ -142,26 +141,16 @@ pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
 /// The objects that a target entry stands for now, with its section; those of a selector that may not
 /// be reached are left out (ruling 32).
 fn places(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> Vec<Place> {
-    let own = &policy.key().namespace;
-    let mut objects: Vec<ObjectKey> = match &target.select {
-        Select::Name(_) => target.object(own).into_iter().collect(),
-        Select::Labels(_) => snapshot
-            .objects(&target.gk)
-            .filter(|object| target.matches(own, &object.key, Some(&object.meta.labels)))
-            .map(|object| object.key.clone())
-            .filter(|key| {
-                let reach = reach(snapshot, policy, target, key);
-                matches!(reach, Reach::Free | Reach::Consumer)
-            })
-            .collect(),
-    };
-    objects.sort();
+    let mut objects = named(snapshot, &policy.key().namespace, target);
+    if matches!(target.select, Select::Labels(_)) {
+        objects.retain(|key| reach(snapshot, policy, target, key).is_attached());
+    }
     let section = &target.section;
     objects
         .into_iter()
         .map(|object| Place {
             section: section.as_ref().map(|name| {
-                let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+                let indexed = policy.profile.indexes_rules();
                 let found = snapshot.get(&object);
                 let label = found.and_then(|found| section::resolve(found, name, indexed));
                 label.unwrap_or_else(|| name.clone())
@@ -218,7 +207,7 @@ fn accepted(
     match snapshot.get(&place.object) {
         None if snapshot.knows(&place.object.gk) => return Accepted::TargetNotFound,
         Some(found) if !matches!(found.node, Node::Other) => {
-            let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+            let indexed = policy.profile.indexes_rules();
             let section = target.section.as_ref();
             if section.is_some_and(|name| section::resolve(found, name, indexed).is_none()) {
                 return Accepted::TargetNotFound;

@@ -135,7 +135,7 @@ impl<'a> Survey<'a> {
             return kinds;
         }
         let region = self.region(key);
-        let is_backend = Level::end_for(&key.gk) == Level::Port;
+        let is_backend = Level::is_of_backend(&key.gk);
         if is_backend {
             self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
         }
@@ -261,7 +261,7 @@ impl<'a> Survey<'a> {
             return Shape::default();
         };
         let is_direct = profile.class.value == Class::Direct;
-        let is_backend = Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace");
+        let is_backend = Level::is_of_backend(&key.gk);
         let unsaid = !profile.effective.is_said() && profile.service_as == ServiceAs::Backend;
         let mut shape = Shape {
             end: (!is_direct).then(|| profile.end()),

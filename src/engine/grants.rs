@@ -1,8 +1,8 @@
 //! `ReferenceGrants`: who may refer to objects of another namespace.
 
 use super::ids::{GroupKind, ObjectKey};
-use super::object::Node;
-use super::snapshot::Snapshot;
+use super::object::{GrantFrom, Node};
+use super::snapshot::{Snapshot, namespace_key};
 
 /// Whether a reference from objects of a kind in a namespace to this object is covered. References
 /// within a namespace need no cover.
@@ -11,6 +11,22 @@ pub fn granted(snapshot: &Snapshot, gk: &GroupKind, namespace: &str, to: &Object
         || snapshot
             .grants(&to.namespace)
             .any(|grant| covers(&grant.node, gk, namespace, to))
+}
+
+/// The routes that an entry of a grant speaks of, each with a backend that it sends requests to in
+/// the grant's namespace.
+pub fn routes_into(
+    snapshot: &Snapshot,
+    entry: &GrantFrom,
+    namespace: &str,
+) -> Vec<(ObjectKey, ObjectKey)> {
+    let holder = namespace_key(&entry.namespace);
+    let there = snapshot.below(&holder);
+    let routes = there.filter(|object| object.key.gk == entry.gk);
+    let references = routes.flat_map(|route| route.backends().map(move |backend| (route, backend)));
+    let into = references.filter(|(_, backend)| *backend.object.namespace == *namespace);
+    into.map(|(route, backend)| (route.key.clone(), backend.object.clone()))
+        .collect()
 }
 
 /// Whether this grant covers a reference.

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::attach::named;
 use super::effective::{Group, Survey};
+use super::grants::routes_into;
 use super::ids::{GroupKind, ObjectKey, Place};
 use super::level::Level;
 use super::merge::Effective;
-use super::object::{GrantFrom, Node, Object, is_route};
-use super::policy::{Policy, Select};
+use super::object::{GrantFrom, Node, is_route};
+use super::policy::Policy;
 use super::section;
-use super::snapshot::{Snapshot, namespace_key};
+use super::snapshot::Snapshot;
 use super::topology::{Lower, Upper, places};
 
 /// A path on which the effective policy of a kind changes.
@@ -99,10 +101,8 @@ fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKin
         // A policy that is not here: the other side has its targets.
         return;
     }
-    let used = snapshot
-        .policy_kinds()
-        .filter(|kind| snapshot.count(kind) > 0);
-    match snapshot.get(key).map(|object| &object.node) {
+    let object = snapshot.get(key);
+    match object.map(|object| &object.node) {
         Some(Node::Crd(crd)) => {
             let policies = snapshot.policies(&crd.gk);
             let touched = kinds.entry(crd.gk.clone()).or_default();
@@ -118,13 +118,9 @@ fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKin
         _ => {
             let routes = survey.routes_of(key);
             // A backend that loses its last route, or gets its first one, begins paths of its own.
-            let rules = match snapshot.get(key).map(|object| &object.node) {
-                Some(Node::Route { rules, .. }) => rules.as_slice(),
-                _ => &[],
-            };
-            let backends = rules.iter().flat_map(|rule| &rule.backends);
+            let backends = object.into_iter().flat_map(|object| object.backends());
             let backends: Vec<ObjectKey> = backends.map(|backend| backend.object.clone()).collect();
-            for kind in used {
+            for kind in snapshot.used_kinds() {
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
                 touched.objects.extend(backends.iter().cloned());
@@ -137,19 +133,10 @@ fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKin
 /// The objects that a policy names or selects.
 fn targets(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<ObjectKey> {
     let own = &policy.key().namespace;
-    let mut found = BTreeSet::new();
-    for target in &policy.targets {
-        match &target.select {
-            Select::Name(_) => found.extend(target.object(own)),
-            Select::Labels(_) => {
-                let selected = snapshot
-                    .objects(&target.gk)
-                    .filter(|object| target.matches(own, &object.key, Some(&object.meta.labels)));
-                found.extend(selected.map(|object| object.key.clone()));
-            }
-        }
-    }
-    found
+    let targets = policy.targets.iter();
+    targets
+        .flat_map(|target| named(snapshot, own, target))
+        .collect()
 }
 
 /// What a grant lets in: targets of policies, and routes that use backends, in its namespace.
@@ -169,22 +156,9 @@ fn granted(
             .extend(around.filter(|key| key.namespace == grant.namespace));
         return;
     }
-    let uses = |route: &Object| match &route.node {
-        Node::Route { rules, .. } => rules.iter().any(|rule| {
-            let mut backends = rule.backends.iter();
-            backends.any(|backend| backend.object.namespace == grant.namespace)
-        }),
-        _ => false,
-    };
-    let holder = namespace_key(&entry.namespace);
-    let there = snapshot
-        .below(&holder)
-        .filter(|object| object.key.gk == entry.gk);
-    let routes: BTreeSet<ObjectKey> = there.filter(|r| uses(r)).map(|r| r.key.clone()).collect();
-    for kind in snapshot
-        .policy_kinds()
-        .filter(|kind| snapshot.count(kind) > 0)
-    {
+    let routes = routes_into(snapshot, entry, &grant.namespace);
+    let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
+    for kind in snapshot.used_kinds() {
         let touched = kinds.entry(kind.clone()).or_default();
         touched.routes.extend(routes.iter().cloned());
     }

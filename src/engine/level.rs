@@ -58,6 +58,11 @@ impl Level {
         }
     }
 
+    /// Whether a kind can stand where routes send requests: any but Namespaces and what stands above.
+    pub fn is_of_backend(gk: &GroupKind) -> bool {
+        Self::end_for(gk) == Self::Port && !gk.is_core("Namespace")
+    }
+
     /// Whether it lies above the routes.
     pub fn is_upper(self) -> bool {
         self < Self::RouteNamespace

@@ -236,6 +236,15 @@ impl Object {
         old.labels == new.labels && same_json(a, b)
     }
 
+    /// Where a route sends requests; nothing for other kinds.
+    pub fn backends(&self) -> impl Iterator<Item = &BackendRef> {
+        let rules = match &self.node {
+            Node::Route { rules, .. } => rules.as_slice(),
+            _ => &[],
+        };
+        rules.iter().flat_map(|rule| &rule.backends)
+    }
+
     /// The names of its sections, in the order of the spec; none when its kind has no sections or
     /// what a section of it means is not known.
     pub fn sections(&self) -> Option<Vec<&Arc<str>>> {

@@ -359,6 +359,11 @@ impl Profile {
         self.hierarchy.iter().position(|l| *l == level)
     }
 
+    /// Whether rules without a name may be called `rule-<i+1>`.
+    pub fn indexes_rules(&self) -> bool {
+        self.section_naming == file::SectionNaming::ExplicitOrIndex
+    }
+
     /// Whether a kind is named among the allowed targets.
     pub fn allows_explicitly(&self, gk: &GroupKind) -> bool {
         let allow = self.allow.as_ref().map(|fact| &fact.value);

@@ -129,6 +129,11 @@ impl Snapshot {
         self.profiles.keys()
     }
 
+    /// Policy kinds of which there are policies, sorted.
+    pub fn used_kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.policy_kinds().filter(|kind| self.count(kind) > 0)
+    }
+
     /// What is known of a policy kind; none when it is none.
     pub fn profile(&self, gk: &GroupKind) -> Option<&Arc<Profile>> {
         self.profiles.get(gk)

@@ -109,7 +109,7 @@ impl<'a> Regions<'a> {
             // It is gone; routes may still name it.
             snapshot.below(key).for_each(&mut add);
         }
-        if Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace") {
+        if Level::is_of_backend(&key.gk) {
             region.backends.insert(key.clone());
             snapshot.using(key).for_each(&mut add);
             snapshot.below(key).for_each(&mut add);

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::engine::attach::{Reach, reach, standing};
+use crate::engine::attach::{reach, standing};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::finding::{Code, Finding};
-use crate::engine::grants::granted;
+use crate::engine::grants::{granted, routes_into};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Changed, impact};
 use crate::engine::merge::Effective;
-use crate::engine::object::{Node, Object, is_route, section_noun};
+use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::{Policy, Select};
 use crate::engine::section;
-use crate::engine::snapshot::{Snapshot, namespace_key};
+use crate::engine::snapshot::Snapshot;
 
 use super::words;
 
@@ -174,11 +174,7 @@ fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool
         Some(policy) => policy.targets.iter().any(|target| {
             let own = &policy.key().namespace;
             let labels = snapshot.get(to).map(|object| &object.meta.labels);
-            target.matches(own, to, labels)
-                && matches!(
-                    reach(snapshot, policy, target, to),
-                    Reach::Free | Reach::Consumer
-                )
+            target.matches(own, to, labels) && reach(snapshot, policy, target, to).is_attached()
         }),
         None => granted(snapshot, &reference.gk, &reference.namespace, to),
     }
@@ -205,19 +201,7 @@ fn references(
                 let into = named.filter(|to| to.namespace == key.namespace);
                 found.extend(into.map(|to| (policy.key().clone(), to)));
             }
-            if !is_route(&entry.gk) {
-                continue;
-            }
-            let holder = namespace_key(&entry.namespace);
-            let routes = snapshot.below(&holder);
-            for route in routes.filter(|route| route.key.gk == entry.gk) {
-                let Node::Route { rules, .. } = &route.node else {
-                    continue;
-                };
-                let backends = rules.iter().flat_map(|rule| &rule.backends);
-                let into = backends.filter(|b| b.object.namespace == key.namespace);
-                found.extend(into.map(|b| (route.key.clone(), b.object.clone())));
-            }
+            found.extend(routes_into(snapshot, entry, &key.namespace));
         }
     }
     found

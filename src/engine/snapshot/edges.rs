@@ -26,8 +26,8 @@ impl Edges {
             let set = self.below.entry(above).or_default();
             set.insert(object.key.clone());
         }
-        for backend in backends(object) {
-            let set = self.using.entry(backend.clone()).or_default();
+        for backend in object.backends() {
+            let set = self.using.entry(backend.object.clone()).or_default();
             set.insert(object.key.clone());
         }
     }
@@ -37,8 +37,8 @@ impl Edges {
         for above in above(object) {
             forget(&mut self.below, &above, &object.key);
         }
-        for backend in backends(object) {
-            forget(&mut self.using, backend, &object.key);
+        for backend in object.backends() {
+            forget(&mut self.using, &backend.object, &object.key);
         }
     }
 
@@ -65,15 +65,6 @@ fn above(object: &Object) -> Vec<ObjectKey> {
         found.push(namespace_key(&object.key.namespace));
     }
     found
-}
-
-fn backends(object: &Object) -> impl Iterator<Item = &ObjectKey> {
-    let rules = match &object.node {
-        Node::Route { rules, .. } => rules.as_slice(),
-        _ => &[],
-    };
-    let backends = rules.iter().flat_map(|rule| &rule.backends);
-    backends.map(|backend| &backend.object)
 }
 
 /// The namespace of what has none.

@@ -117,9 +117,7 @@ fn whole(steps: Vec<Step>, complete: bool) -> Lower {
 fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Vec<Step>> {
     let key = &reference.object;
     let object = snapshot.get(key);
-    // What stands above backends is none.
-    let can_be = Level::end_for(&key.gk) == Level::Port && !key.gk.is_core("Namespace");
-    if !can_be
+    if !Level::is_of_backend(&key.gk)
         || (object.is_none() && snapshot.knows(&key.gk))
         || !granted(snapshot, &route.key.gk, &route.key.namespace, key)
     {

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::hint::{nearest, quoted};
-use crate::engine::attach::{Reach, reach};
+use crate::engine::attach::{Reach, named, reach};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
-use crate::engine::profile::file::SectionNaming;
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
@@ -172,7 +171,7 @@ fn unknown_section(
     section: &str,
 ) -> Option<Finding> {
     let noun = section_noun(&object.key.gk)?;
-    let indexed = policy.profile.section_naming == SectionNaming::ExplicitOrIndex;
+    let indexed = policy.profile.indexes_rules();
     if section::resolve(object, section, indexed).is_some() {
         return None;
     }
@@ -298,9 +297,8 @@ fn selects_nothing(
     target: &TargetRef,
 ) -> Option<Finding> {
     let own = &policy.key().namespace;
-    let mut objects = snapshot.objects(&target.gk);
-    let some = objects.any(|o| target.matches(own, &o.key, Some(&o.meta.labels)));
-    (!some && snapshot.knows(&target.gk)).then(|| {
+    let none = named(snapshot, own, target).is_empty();
+    (none && snapshot.knows(&target.gk)).then(|| {
         let namespace = target.namespace(own);
         let message = format!("no {} of {namespace} has these labels now", target.gk);
         Finding::new(Code::TargetSelectsNothing, policy.key(), message)
