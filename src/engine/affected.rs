@@ -1,15 +1,14 @@
 //! Which policies act on an object, and with which settings (design 9, ruling 3).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::effective::{Group, Stack, Survey, winner};
+use super::effective::{Group, Outcome, Survey, winner};
 use super::ids::{ObjectKey, Place};
 use super::level::Level;
-use super::merge::{Effective, LeafPath};
+use super::merge::LeafPath;
 use super::policy::Policy;
 
 /// A policy that stands on the paths through an object, at it or above.
@@ -45,14 +44,13 @@ pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     let mut found: BTreeMap<ObjectKey, Acting> = BTreeMap::new();
     for kind in survey.kinds_over(key) {
         // Paths with the same policies on them are told once.
-        let mut told: Vec<(*const Stack, *const Effective, Level)> = Vec::new();
+        let mut told: Vec<(Outcome, Level)> = Vec::new();
         for group in survey.through(key, &kind) {
             let Some(level) = group.level(key) else {
                 continue;
             };
-            let (stack, effective) = (Rc::as_ptr(&group.stack), Arc::as_ptr(&group.effective));
-            if !told.contains(&(stack, effective, level)) {
-                told.push((stack, effective, level));
+            if !told.contains(&(group.outcome(), level)) {
+                told.push((group.outcome(), level));
                 note(key, level, &group, &mut found);
             }
         }

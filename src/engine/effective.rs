@@ -42,6 +42,9 @@ pub struct Group {
     pub attached: bool,
 }
 
+/// Equal for groups that carry the same and come to the same.
+pub type Outcome = (*const Stack, *const Effective);
+
 /// How far the paths of a kind through an object reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
@@ -73,6 +76,11 @@ impl Group {
             .iter()
             .filter_map(|lower| lower.target())
             .chain(upper)
+    }
+
+    /// What is the same for groups with the same policies and the same result, within one survey.
+    pub fn outcome(&self) -> Outcome {
+        (Rc::as_ptr(&self.stack), Arc::as_ptr(&self.effective))
     }
 
     /// How many paths it stands for.

@@ -81,11 +81,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     // An old object that cannot be read is no ratchet.
     let old = request.old.and_then(|text| request.read(text).ok());
     if request.operation == Operation::Delete {
-        let findings = if is_policy {
-            policy::deleted(snapshot, &request.key(), old)
-        } else {
-            target::deleted(snapshot, &request.key(), old)
-        };
+        let findings = change::deleted(snapshot, &request.key(), old);
         return Verdict::new(findings, evidence);
     }
     let Some(text) = request.object else {

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{State, TargetStatus, Winner};
-use crate::engine::effective::{Group, Stack};
+use crate::engine::effective::{Group, Outcome};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
-use crate::engine::merge::{Effective, Fate, Leaf, LeafPath, fate, in_place};
+use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place};
 use crate::engine::policy::Policy;
 use crate::engine::topology::Upper;
 
@@ -30,12 +30,11 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let counted: Vec<&Group> = groups.iter().filter(counts).copied().collect();
     let mut tally = Tally::default();
     let mut through: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
-    let mut known: HashMap<(*const Stack, *const Effective), Fate> = HashMap::new();
+    let mut known: HashMap<Outcome, Fate> = HashMap::new();
     let mut gateways: HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> = HashMap::new();
     let mut acts_on: Vec<Place> = Vec::new();
     for group in &counted {
-        let alike = (Rc::as_ptr(&group.stack), Arc::as_ptr(&group.effective));
-        let fate = known.entry(alike).or_insert_with(|| {
+        let fate = known.entry(group.outcome()).or_insert_with(|| {
             let fate = fate(policy, &group.effective);
             found(policy, group, &fate, status);
             fate
@@ -84,14 +83,13 @@ fn found(policy: &Policy, group: &Group, fate: &Fate, status: &mut TargetStatus)
 /// Objects below the target where the policy is in force on no path.
 fn overridden_on(
     groups: &[&Group],
-    known: &HashMap<(*const Stack, *const Effective), Fate>,
+    known: &HashMap<Outcome, Fate>,
     target: &Place,
 ) -> BTreeSet<ObjectKey> {
     let mut survives: HashSet<ObjectKey, ByKey> = HashSet::default();
     let mut lost: HashSet<ObjectKey, ByKey> = HashSet::default();
     for group in groups {
-        let alike = (Rc::as_ptr(&group.stack), Arc::as_ptr(&group.effective));
-        let on = match known.get(&alike) {
+        let on = match known.get(&group.outcome()) {
             Some(fate) if fate.survives => &mut survives,
             _ => &mut lost,
         };

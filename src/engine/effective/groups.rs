@@ -1,6 +1,6 @@
 //! The groups of paths through a region, for one kind of policy.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::region::Region;
 use super::{Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
+use crate::engine::merge::Own;
 use crate::engine::object::Object;
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
 use crate::engine::snapshot::namespace_key;
@@ -79,31 +80,26 @@ impl Survey<'_> {
         region: &Region,
         groups: &mut Vec<Group>,
     ) {
-        let mut by_stack: BTreeMap<usize, (Rc<Stack>, Vec<Rc<Upper>>)> = BTreeMap::new();
-        for upper in region.uppers.iter().filter(|upper| upper.has(key)) {
-            let stack = self
-                .stacks
-                .stack(profile, &upper.steps, upper.consumer.as_ref());
-            let at = by_stack.entry(Rc::as_ptr(&stack) as usize);
-            at.or_insert_with(|| (stack, Vec::new()))
-                .1
-                .push(upper.clone());
-        }
-        let mut found: Vec<(Rc<Stack>, Vec<Rc<Upper>>)> = by_stack.into_values().collect();
-        found.sort_by(|a, b| a.1.cmp(&b.1));
-        let nothing = self.stacks.nothing();
-        for (stack, uppers) in found {
-            let target = uppers.first().and_then(|upper| upper.last());
+        let through = region.uppers.iter().filter(|upper| upper.has(key));
+        let through: Vec<Rc<Upper>> = through.cloned().collect();
+        for way in self.stacked_ways(Some(key), profile, &through) {
+            let target = way.uppers.first().and_then(|upper| upper.last());
             let own = target.and_then(|t| own::own(self.snapshot, profile, &t.object));
-            let (stack, effective) = self.stacks.fold(profile, &stack, &nothing, own.as_ref());
-            groups.push(Group {
-                uppers: uppers.into(),
-                lowers: Vec::new(),
-                stack,
-                effective,
-                complete: true,
-                attached: true,
-            });
+            groups.push(self.ending(profile, way, own.as_ref(), true));
+        }
+    }
+
+    /// The group of ways in that lead no further.
+    fn ending(&mut self, profile: &Profile, way: Way, own: Option<&Own>, complete: bool) -> Group {
+        let nothing = self.stacks.nothing();
+        let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own);
+        Group {
+            uppers: way.uppers,
+            lowers: Vec::new(),
+            stack,
+            effective,
+            complete,
+            attached: way.attached,
         }
     }
 
@@ -170,17 +166,8 @@ impl Survey<'_> {
             .filter(|upper| focus.is_none_or(|key| upper.has(key)))
             .cloned()
             .collect();
-        let nothing = self.stacks.nothing();
         for way in self.stacked_ways(focus, profile, &unused) {
-            let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, None);
-            groups.push(Group {
-                uppers: way.uppers,
-                lowers: Vec::new(),
-                stack,
-                effective,
-                complete: false,
-                attached: true,
-            });
+            groups.push(self.ending(profile, way, None, false));
         }
         if profile.service_as == ServiceAs::Frontend {
             self.without_clients(focus, profile, region, groups);
@@ -194,6 +181,7 @@ impl Survey<'_> {
             .filter(|step| step.level == Level::Backend)
             .map(|step| step.place.object.clone())
             .collect();
+        let nothing = self.stacks.nothing();
         for loose in region.backends.difference(&reached) {
             let is_service = loose.gk.is_core("Service");
             // What the kind does not know as a target lies outside its topology: only a policy on the
@@ -236,16 +224,11 @@ impl Survey<'_> {
             }
             let ways = through_service(service, service, &[]);
             for way in self.stacked_ways(focus, profile, &ways) {
-                let nothing = self.stacks.nothing();
-                let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, None);
-                groups.push(Group {
-                    uppers: way.uppers,
-                    lowers: Vec::new(),
-                    stack,
-                    effective,
-                    complete: false,
+                let unattached = Way {
                     attached: false,
-                });
+                    ..way
+                };
+                groups.push(self.ending(profile, unattached, None, false));
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::engine::merge::Effective;
 use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::{Policy, Select};
 use crate::engine::section;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::snapshot::{Change, Snapshot};
 
 use super::words;
 
@@ -30,6 +30,21 @@ pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> V
         .iter()
         .map(|(kind, all)| effect(after, key, kind, all));
     findings.collect()
+}
+
+/// Findings on an object that is deleted.
+pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
+    let before = match old {
+        Some(old) => snapshot.apply(Change::Applied(Box::new(old))),
+        None => snapshot.clone(),
+    };
+    let after = before.apply(Change::Deleted(key.clone()));
+    let mut findings = effects(&before, &after, key);
+    if snapshot.profile(&key.gk).is_none() {
+        findings.extend(target(&before, key));
+    }
+    findings.extend(grant(&before, &after, key));
+    findings
 }
 
 fn effect(after: &Snapshot, key: &ObjectKey, kind: &GroupKind, all: &[Changed]) -> Finding {
@@ -126,7 +141,7 @@ pub(super) fn sections(before: &Snapshot, old: &Object, new: &Object) -> Vec<Fin
 }
 
 /// Policies that name an object which is deleted.
-pub(super) fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     let stands = standing(before, key);
     let named = stands.iter().filter(|stand| {
         let own = &stand.policy.key().namespace;

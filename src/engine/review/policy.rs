@@ -1,7 +1,6 @@
 //! What is said of a policy: what is wrong with it, what it will do, and who supersedes it.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, status};
 use crate::engine::effective::Survey;
@@ -19,14 +18,15 @@ use super::{change, words};
 ///
 /// Old and new are judged on one snapshot; what the old one had already is a warning (ruling 14).
 pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
-    let Some(profile) = snapshot.profile(&object.key.gk) else {
+    let key = object.key.clone();
+    let stored = |object| snapshot.apply(Change::Applied(Box::new(object)));
+    let (before, after) = (old.map(stored), stored(object));
+    let Some(policy) = after.policy(&key) else {
         return Vec::new();
     };
-    let read = |object| Policy::read(Arc::new(object), profile.clone());
-    let had = old.clone().map(|old| validate(snapshot, &read(old)));
-    let had = had.unwrap_or_default();
-    let policy = read(object.clone());
-    let mut findings = validate(snapshot, &policy);
+    let had = before.as_ref().and_then(|before| before.policy(&key));
+    let had = had.map(|old| validate(snapshot, old)).unwrap_or_default();
+    let mut findings = validate(snapshot, policy);
     for finding in &mut findings {
         let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
         if had.iter().any(known) {
@@ -40,32 +40,18 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     {
         return findings;
     }
-    let after = snapshot.apply(Change::Applied(Box::new(object)));
     let mut survey = Survey::new(&after);
-    let status = status(&mut survey, &policy);
-    match old {
-        None => findings.extend(affects(&policy, &status)),
-        Some(old) => {
-            let before = snapshot.apply(Change::Applied(Box::new(old)));
-            findings.extend(change::effects(&before, &after, policy.key()));
-        }
+    let status = status(&mut survey, policy);
+    match before {
+        None => findings.extend(affects(policy, &status)),
+        Some(before) => findings.extend(change::effects(&before, &after, &key)),
     }
     for target in &status.targets {
-        findings.extend(rivals(&policy, target));
-        findings.extend(winners(&after, &policy, target));
-        findings.extend(conflicts(&mut survey, &policy, target));
+        findings.extend(rivals(policy, target));
+        findings.extend(winners(&after, policy, target));
+        findings.extend(conflicts(&mut survey, policy, target));
     }
     findings
-}
-
-/// Findings on a policy that is deleted.
-pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
-    let before = match old {
-        Some(old) => snapshot.apply(Change::Applied(Box::new(old))),
-        None => snapshot.clone(),
-    };
-    let after = before.apply(Change::Deleted(key.clone()));
-    change::effects(&before, &after, key)
 }
 
 /// What it acts on beyond its declared targets.

@@ -43,21 +43,6 @@ pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object
     findings
 }
 
-/// Findings on a target that is deleted.
-pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
-    let before = match old {
-        Some(old) => snapshot.apply(Change::Applied(Box::new(old))),
-        None => snapshot.clone(),
-    };
-    let after = before.apply(Change::Deleted(key.clone()));
-    let mut findings = change::target(&before, key);
-    findings.extend(change::effects(&before, &after, key));
-    if key.gk.is_gateway_api("ReferenceGrant") {
-        findings.extend(change::grant(&before, &after, key));
-    }
-    findings
-}
-
 fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
     let policy = acting.policy.key();
     let on_it = acting.stands.iter().any(|place| place.object == *object);
