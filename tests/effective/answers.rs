@@ -6,17 +6,16 @@ use std::fmt::Write as _;
 use attache::engine::affected::standing_over;
 use attache::engine::conditions::{Accepted, State, affected, ancestors, status};
 use attache::engine::effective::{Group, Survey};
-use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::ids::ObjectKey;
 use attache::engine::impact::impact;
 use attache::engine::merge::{Effective, Leaf};
 use attache::engine::policy::Policy;
 use attache::engine::profile::{Direction, Op, Strategy};
-use attache::engine::review::{Evidence, Operation, Request, review};
 use attache::engine::snapshot::{Change, Snapshot};
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::state::{Start, key, object};
+use crate::cases::{object, reviewed};
+use crate::state::{Start, key};
 
 /// One question is a map of one key: `describe`, `acting`, `affected`, `policies`, `ancestors`,
 /// `impact` or `review`.
@@ -31,7 +30,7 @@ pub(crate) fn answer(state: &Start, ask: &Value) -> String {
         "ancestors" => ancestor_list(snapshot, &key(about.as_str().unwrap()), &mut out),
         "policies" => policies(snapshot, &mut out),
         "impact" => difference(state, about, &mut out),
-        "review" => reviewed(snapshot, about, &mut out),
+        "review" => told(snapshot, about, &mut out),
         other => panic!("no question {other:?}"),
     }
     out
@@ -285,48 +284,22 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
     }
     // What whoever does it is told.
     if let [request] = requests.as_slice() {
-        reviewed(before, request, out);
+        told(before, request, out);
     }
 }
 
 /// `review: {operation, object, old}`: what the webhook says.
-fn reviewed(snapshot: &Snapshot, about: &Value, out: &mut String) {
-    let raw = |field: &str| -> Option<Box<RawValue>> {
-        about.get(field).map(|object| to_raw_value(object).unwrap())
-    };
-    let (new, old) = (raw("object"), raw("old"));
+fn told(snapshot: &Snapshot, about: &Value, out: &mut String) {
+    let verdict = reviewed(snapshot, about);
     let subject = about.get("object").or_else(|| about.get("old")).unwrap();
-    let meta = &subject["metadata"];
-    let operation = match about["operation"].as_str().unwrap() {
-        "CREATE" => Operation::Create,
-        "UPDATE" => Operation::Update,
-        "DELETE" => Operation::Delete,
-        other => panic!("operation {other}"),
-    };
-    let version = subject["apiVersion"].as_str().unwrap();
-    let group = version.split_once('/').map_or("", |(group, _)| group);
-    let request = Request {
-        operation,
-        gk: GroupKind::new(group, subject["kind"].as_str().unwrap()),
-        namespace: meta["namespace"].as_str().unwrap_or_default(),
-        name: meta["name"].as_str().unwrap_or_default(),
-        subresource: "",
-        object: new.as_deref(),
-        old: old.as_deref(),
-    };
-    let verdict = review(snapshot, &request, &Evidence::Authoritative);
-    let name = request.key();
+    let name = object(subject).key;
     let answer = if verdict.allowed() {
         "allowed"
     } else {
         "refused"
     };
-    writeln!(
-        out,
-        "- {} {name}: {answer}",
-        about["operation"].as_str().unwrap()
-    )
-    .unwrap();
+    let operation = about["operation"].as_str().unwrap();
+    writeln!(out, "- {operation} {name}: {answer}").unwrap();
     for cause in verdict.causes() {
         writeln!(out, "  - refused: {} at {}", cause.message, cause.field).unwrap();
     }

@@ -12,48 +12,21 @@
 )]
 
 mod answers;
+#[path = "../cases/mod.rs"]
+mod cases;
 mod state;
 mod w24;
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/effective")
-}
-
-fn run(case: &Path) -> String {
-    let state = state::read(&root(), case);
-    let mut said = String::new();
-    for ask in state::documents(&case.join("ask.yaml")) {
-        said.push_str(&answers::answer(&state, &ask));
-    }
-    said
-}
+use cases::{documents, hold, root};
 
 #[test]
 fn every_case_answers_what_it_should() {
-    let only = std::env::var("ATTACHE_CASE").unwrap_or_default();
-    let mut cases: Vec<PathBuf> = fs::read_dir(root())
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
-    cases.retain(|path| path.is_dir() && path.to_string_lossy().contains(&only));
-    cases.sort();
-    assert!(!cases.is_empty(), "the cases are gone");
-    let mut wrong = String::new();
-    for case in cases {
-        let name = case.file_name().unwrap().to_string_lossy().into_owned();
-        let said = run(&case);
-        let expected = case.join("expected.yaml");
-        if std::env::var_os("ATTACHE_BLESS").is_some() {
-            fs::write(&expected, &said).unwrap();
-        }
-        let should = fs::read_to_string(&expected).unwrap_or_default();
-        if said != should {
-            writeln!(wrong, "=== {name}\n--- expected\n{should}--- said\n{said}").unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "\n{wrong}");
+    let root = root("effective");
+    hold(&root, |case| {
+        let state = state::read(&root, case);
+        let asks = documents(&case.join("ask.yaml"));
+        asks.iter()
+            .map(|ask| answers::answer(&state, ask))
+            .collect()
+    });
 }

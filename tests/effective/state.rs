@@ -1,29 +1,14 @@
 //! Files to a snapshot, and names to objects.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use attache::config::Configuration;
 use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use attache::engine::object::{Object, ROUTES};
 use attache::engine::snapshot::{Change, Snapshot};
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
-pub(crate) fn documents(path: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let documents: Vec<Value> =
-        serde_saphyr::from_multiple(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    documents.into_iter().filter(|d| !d.is_null()).collect()
-}
-
-pub(crate) fn object(document: &Value) -> Object {
-    let version = document["apiVersion"].as_str().unwrap();
-    let group = version.split_once('/').map_or("", |(group, _)| group);
-    let gk = GroupKind::new(group, document["kind"].as_str().unwrap());
-    Object::from_json(&gk, &to_raw_value(document).unwrap()).unwrap()
-}
+use crate::cases::{documents, nothing, object};
 
 /// What a case starts from.
 pub(crate) struct Start {
@@ -67,16 +52,7 @@ pub(crate) fn build<'a>(
     config: &Configuration,
     documents: impl Iterator<Item = &'a Value>,
 ) -> Snapshot {
-    let mut snapshot = Snapshot::new(config.rules().unwrap());
-    for kind in ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
-        .iter()
-        .chain(&ROUTES)
-    {
-        snapshot = snapshot.apply(Change::Listed(GroupKind::gateway_api(kind), Vec::new()));
-    }
-    for kind in ["Namespace", "Service"] {
-        snapshot = snapshot.apply(Change::Listed(GroupKind::core(kind), Vec::new()));
-    }
+    let mut snapshot = nothing(config);
     for (i, document) in documents.enumerate() {
         let mut object = object(document);
         object.meta.created.get_or_insert(created(i));
