@@ -1,0 +1,166 @@
+//! Which module may import which, and what the engine may not touch. Reads the source as text.
+//!
+//! The rule in one line: `main -> cli -> serve -> { cache, http } -> metrics -> engine`, and the engine
+//! is pure. A new module of the crate needs a line in [`LAYERS`].
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod checker;
+mod source;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use source::{Named, module_of, names, tokens, without_text};
+
+/// Each module of the crate, and the modules it may import beside itself.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("main", &["cli"]),
+    (
+        "cli",
+        &[
+            "serve",
+            "cache",
+            "http",
+            "config",
+            "telemetry",
+            "metrics",
+            "engine",
+        ],
+    ),
+    (
+        "serve",
+        &["cache", "http", "config", "telemetry", "metrics", "engine"],
+    ),
+    ("cache", &["metrics", "engine"]),
+    ("http", &["metrics", "engine"]),
+    ("config", &["engine"]),
+    ("metrics", &["engine"]),
+    ("telemetry", &[]),
+    ("engine", &[]),
+];
+
+/// What no file of the engine may name, tests included.
+const IMPURE: &[&[&str]] = &[
+    &["tokio"],
+    &["tokio_rustls"],
+    &["axum"],
+    &["hyper"],
+    &["hyper_util"],
+    &["tower"],
+    &["futures"],
+    &["kube"],
+    &["tracing"],
+    &["std", "fs"],
+    &["std", "net"],
+    &["std", "env"],
+    &["std", "process"],
+    &["std", "thread"],
+    &["std", "time", "SystemTime"],
+    &["std", "time", "Instant"],
+    &["jiff", "Timestamp", "now"],
+    &["jiff", "Zoned", "now"],
+];
+
+const LONGEST_FILE: usize = 500;
+
+#[test]
+fn the_source_keeps_to_its_layers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    collect(&root, "src", &mut files);
+    assert!(
+        files.iter().any(|(path, _)| path == "src/lib.rs"),
+        "no source found under {}",
+        root.display()
+    );
+    let mut report = String::new();
+    for (path, text) in &files {
+        for fault in faults(path, text) {
+            writeln!(report, "  {fault}").unwrap();
+        }
+    }
+    assert!(
+        report.is_empty(),
+        "the layers are described in CONTRIBUTING.md and held by tests/layering:\n{report}"
+    );
+}
+
+fn collect(folder: &Path, name: &str, files: &mut Vec<(String, String)>) {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let name = format!("{name}/{}", entry.file_name().to_str().unwrap());
+        if path.is_dir() {
+            collect(&path, &name, files);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            files.push((name, fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// Every fault of one file, each with file and line.
+fn faults(path: &str, text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !text.starts_with("//!") {
+        faults.push(format!(
+            "{path}:1: starts without `//!`: say in a line what the file is for"
+        ));
+    }
+    let lines = text.lines().count();
+    if lines > LONGEST_FILE {
+        faults.push(format!(
+            "{path}:{lines}: {lines} lines, more than {LONGEST_FILE}: split it"
+        ));
+    }
+    let here = module_of(path);
+    let layer = here.first().map_or("lib", String::as_str);
+    let allowed = match LAYERS.iter().find(|(name, _)| *name == layer) {
+        Some((_, allowed)) => *allowed,
+        None if layer == "lib" => &[],
+        None => {
+            faults.push(format!(
+                "{path}:1: module `{layer}` has no line in LAYERS of tests/layering"
+            ));
+            return faults;
+        }
+    };
+    for Named { line, path: named } in names(&tokens(&without_text(text)), &here) {
+        let shown = named.join("::");
+        if named[0] == "crate" && layer != "lib" {
+            let Some(other) = named.get(1) else { continue };
+            if other == "*" {
+                faults.push(format!(
+                    "{path}:{line}: `{shown}` imports the whole crate: name the module"
+                ));
+            } else if other != layer
+                && LAYERS.iter().any(|(name, _)| name == other)
+                && !allowed.contains(&other.as_str())
+            {
+                faults.push(format!(
+                    "{path}:{line}: {layer} must not import {other}: `{shown}`"
+                ));
+            }
+        }
+        if layer == "engine" {
+            let impure = named == ["async"]
+                || IMPURE.iter().any(|banned| {
+                    named.len() >= banned.len()
+                        && named.iter().zip(*banned).all(|(name, bad)| name == bad)
+                });
+            if impure {
+                faults.push(format!(
+                    "{path}:{line}: the engine is pure and must not name `{shown}`"
+                ));
+            }
+        }
+    }
+    faults
+}
