@@ -29,6 +29,10 @@ use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_ma
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const GROUP: &str = "policies.example.com";
 
 /// What differs from the plain set-up.

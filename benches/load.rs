@@ -43,6 +43,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Connections of the client; the API server keeps up to 25 idle ones for a host.
 const CONNECTIONS: usize = 8;
 /// Different requests, so that no cache of the processor holds one answer.

@@ -12,7 +12,7 @@ pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
 pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 
 /// A kind, in any version: versions of one kind are the same objects.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GroupKind {
     /// API group; empty for core.
     pub group: Arc<str>,
@@ -92,6 +92,26 @@ impl GroupKind {
     pub fn is_core(&self, kind: &str) -> bool {
         self.group.is_empty() && &*self.kind == kind
     }
+}
+
+impl Ord for GroupKind {
+    fn cmp(&self, other: &Self) -> Ordering {
+        text(&self.group, &other.group).then_with(|| text(&self.kind, &other.kind))
+    }
+}
+
+impl PartialOrd for GroupKind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The order of names; most of what is compared is one and the same text.
+fn text(one: &Arc<str>, other: &Arc<str>) -> Ordering {
+    if Arc::ptr_eq(one, other) {
+        return Ordering::Equal;
+    }
+    one.cmp(other)
 }
 
 impl fmt::Display for GroupKind {
@@ -179,7 +199,10 @@ impl Ord for ObjectKey {
         if Arc::ptr_eq(&self.0, &other.0) {
             return Ordering::Equal;
         }
-        (&self.gk, &self.namespace, &self.name).cmp(&(&other.gk, &other.namespace, &other.name))
+        self.gk
+            .cmp(&other.gk)
+            .then_with(|| text(&self.namespace, &other.namespace))
+            .then_with(|| text(&self.name, &other.name))
     }
 }
 
