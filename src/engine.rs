@@ -2,6 +2,7 @@
 
 pub mod affected;
 pub mod attach;
+pub mod cel;
 pub mod conditions;
 pub mod disclosure;
 pub mod effective;
@@ -16,6 +17,7 @@ pub mod object;
 pub mod policy;
 pub mod profile;
 pub mod review;
+pub mod rivals;
 pub mod section;
 pub mod selector;
 pub mod snapshot;

@@ -10,13 +10,15 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Incoming, Meta, Object, Unreadable};
+use crate::engine::object::{
+    Annotations, Incoming, Meta, Object, RawAnnotations, Unreadable, short_annotations,
+};
 
 /// An object of any kind: the metadata that is used, and the spec as text. Everything else is passed over; parsed
 /// JSON would take twenty times the memory of the text.
 #[derive(Clone, Debug, Default)]
 pub struct RawObject {
-    /// Name, namespace, labels, times and resource version; the rest is left out.
+    /// Name, namespace, labels, short annotations, times and resource version; the rest is left out.
     pub metadata: ObjectMeta,
     /// `spec`, as it came.
     pub spec: Option<Box<RawValue>>,
@@ -38,11 +40,13 @@ struct Parts<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct SlimMeta {
+struct SlimMeta<'a> {
     name: Option<String>,
     namespace: Option<String>,
     resource_version: Option<String>,
     labels: Option<BTreeMap<String, String>>,
+    #[serde(borrow)]
+    annotations: Option<RawAnnotations<'a>>,
     creation_timestamp: Option<Time>,
     deletion_timestamp: Option<Time>,
 }
@@ -102,6 +106,12 @@ impl RawObject {
             name: meta.name.as_deref().unwrap_or_default().into(),
             labels: meta
                 .labels
+                .iter()
+                .flatten()
+                .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
+                .collect(),
+            annotations: meta
+                .annotations
                 .iter()
                 .flatten()
                 .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
@@ -182,7 +192,7 @@ fn read_meta(raw: Option<&RawValue>) -> (ObjectMeta, Option<String>) {
     let Some(raw) = raw else {
         return (ObjectMeta::default(), Some("it has no metadata".to_owned()));
     };
-    match serde_json::from_str::<SlimMeta>(raw.get()) {
+    match serde_json::from_str::<SlimMeta<'_>>(raw.get()) {
         Ok(slim) => {
             let odd = slim.name.is_none().then(|| "it has no name".to_owned());
             let meta = ObjectMeta {
@@ -190,6 +200,7 @@ fn read_meta(raw: Option<&RawValue>) -> (ObjectMeta, Option<String>) {
                 namespace: slim.namespace,
                 resource_version: slim.resource_version,
                 labels: slim.labels,
+                annotations: Some(texts(&short_annotations(slim.annotations))),
                 creation_timestamp: slim.creation_timestamp,
                 deletion_timestamp: slim.deletion_timestamp,
                 ..ObjectMeta::default()
@@ -199,6 +210,11 @@ fn read_meta(raw: Option<&RawValue>) -> (ObjectMeta, Option<String>) {
         // The name still tells which object left, and the version lets the watch go on behind it.
         Err(error) => (names(raw), Some(format!("odd metadata: {error}"))),
     }
+}
+
+fn texts(annotations: &Annotations) -> BTreeMap<String, String> {
+    let texts = annotations.iter();
+    texts.map(|(k, v)| (k.to_string(), v.to_string())).collect()
 }
 
 fn names(raw: &RawValue) -> ObjectMeta {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::effective::{Group, Outcome, Survey, winner};
+use super::effective::{Group, Outcome, Survey};
 use super::ids::{ObjectKey, Place};
 use super::level::Level;
 use super::merge::LeafPath;
 use super::policy::Policy;
+use super::rivals::winner;
 
 /// A policy that stands on the paths through an object, at it or above.
 #[derive(Clone, Debug)]

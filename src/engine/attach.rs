@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::grants::granted;
 use super::ids::{GroupKind, ObjectKey};
-use super::object::Node;
+use super::object::{From, Node};
 use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
-use super::profile::CrossNamespace;
+use super::profile::{CrossNamespace, Only, Profile};
 use super::section;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, namespace_key};
 
 /// A policy that stands at an object or at a section of it.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Stand {
     pub section: Option<Arc<str>>,
     /// It acts on requests from its own namespace alone (ruling 22).
     pub consumer: bool,
+    /// It stands at every Namespace, so what stands at this one alone is more specific.
+    pub wide: bool,
 }
 
 /// Whether a policy may attach to an object of another namespace or scope.
@@ -39,9 +41,10 @@ pub enum Reach {
 // === impl Stand ===
 
 impl Stand {
-    fn order(&self) -> (&GroupKind, &Precedence, Option<&Arc<str>>) {
+    fn order(&self) -> (&GroupKind, bool, &Precedence, Option<&Arc<str>>) {
         let policy = &self.policy;
-        (&policy.key().gk, policy.precedence(), self.section.as_ref())
+        let section = self.section.as_ref();
+        (&policy.key().gk, !self.wide, policy.precedence(), section)
     }
 }
 
@@ -58,18 +61,14 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
         // Nothing stands on what is not there. Kinds that are not watched are another matter.
         return Vec::new();
     }
-    let labels = object.map(|object| &object.meta.labels);
+    let meta = object.map(|object| &object.meta);
     let mut found: Vec<Stand> = Vec::new();
     for policy in policies {
         if policy.strategies.is_none() {
             continue;
         }
         let own = &policy.key().namespace;
-        for target in policy
-            .targets
-            .iter()
-            .filter(|t| t.matches(own, key, labels))
-        {
+        for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
             let consumer = match reach(snapshot, policy, target, key) {
                 Reach::Free => false,
                 Reach::Consumer => true,
@@ -90,6 +89,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
                 policy: policy.clone(),
                 section,
                 consumer,
+                wide: target.gk.is_core("Namespace") && target.object(own).is_none(),
             });
         }
     }
@@ -122,7 +122,7 @@ pub fn named(snapshot: &Snapshot, own: &Arc<str>, target: &TargetRef) -> Vec<Obj
         return vec![object];
     }
     let objects = snapshot.objects(&target.gk);
-    let selected = objects.filter(|o| target.matches(own, &o.key, Some(&o.meta.labels)));
+    let selected = objects.filter(|o| target.matches(own, &o.key, Some(&o.meta)));
     let mut keys: Vec<ObjectKey> = selected.map(|object| object.key.clone()).collect();
     keys.sort();
     keys
@@ -141,20 +141,44 @@ pub fn reach(
     }
     if is_cluster_scoped(&object.gk) {
         let own_namespace = object.gk.is_core("Namespace") && object.name == *own;
-        return if own_namespace || policy.profile.allows_explicitly(&object.gk) {
+        return if own_namespace || may_name(&policy.profile, own, &object.gk) {
             Reach::Free
         } else {
             Reach::ClusterScoped
         };
     }
-    if target.namespace.is_none() {
+    if target.namespace.is_none() && !selects_there(snapshot, target, &object.namespace) {
         return Reach::Forbidden;
     }
     match policy.profile.cross_namespace.value {
-        CrossNamespace::Forbidden => Reach::Forbidden,
+        CrossNamespace::Forbidden | CrossNamespace::Ignored => Reach::Forbidden,
         CrossNamespace::Any => Reach::Free,
         CrossNamespace::Consumer => Reach::Consumer,
         CrossNamespace::Grant if granted(snapshot, &policy.key().gk, own, object) => Reach::Free,
         CrossNamespace::Grant => Reach::NotGranted,
+    }
+}
+
+/// Whether the policies of a namespace may name a cluster-scoped kind, beside their own Namespace.
+fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
+    let is_root = profile.root.as_ref() == Some(own);
+    let said = profile.allowed(gk).map(|allowed| allowed.only);
+    match said {
+        Some(None) => true,
+        Some(Some(Only::OwnNamespace)) => false,
+        Some(Some(Only::RootNamespace)) => is_root,
+        None => is_root && gk.is_core("Namespace"),
+    }
+}
+
+/// Whether a target selects by labels in a namespace that is not its own.
+fn selects_there(snapshot: &Snapshot, target: &TargetRef, namespace: &Arc<str>) -> bool {
+    match &target.from {
+        From::Same | From::None => false,
+        From::All => true,
+        From::Selector(selector) => {
+            let there = snapshot.get(&namespace_key(namespace));
+            there.is_some_and(|there| selector.selects(&there.meta.labels))
+        }
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::attach::{Reach, named, reach};
-use super::effective::{Group, Survey, winner};
+use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
 use super::merge::LeafPath;
 use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
+use super::rivals::winner;
 use super::section;
 use super::snapshot::Snapshot;
 

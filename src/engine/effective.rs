@@ -22,7 +22,7 @@ mod stack;
 
 use region::{Region, Regions};
 use stack::Stacks;
-pub use stack::{Stack, StackLevel, winner};
+pub use stack::{Stack, StackLevel};
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
@@ -270,7 +270,7 @@ impl<'a> Survey<'a> {
         };
         let is_direct = profile.class.value == Class::Direct;
         let is_backend = Level::is_of_backend(&key.gk);
-        let unsaid = !profile.effective.is_said() && profile.service_as == ServiceAs::Backend;
+        let unsaid = !profile.effective.is_said() && *profile.service_as == ServiceAs::Backend;
         let mut shape = Shape {
             end: (!is_direct).then(|| profile.end()),
             sections: BTreeSet::new(),

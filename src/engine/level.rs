@@ -1,11 +1,14 @@
 //! The levels of a path, from the least to the most specific (design 2.4).
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::ids::{GroupKind, Place};
 
 /// Where on a path a place stands. The order is the default hierarchy; a profile may name its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema,
+)]
 pub enum Level {
     /// A class of Gateways.
     GatewayClass,

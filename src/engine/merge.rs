@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::ids::ObjectKey;
 use super::policy::{Policy, Stanza};
-use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategies, Strategy, With};
+use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategy, With};
+use super::rivals::winner;
 
 mod fate;
 mod tree;
@@ -40,6 +41,8 @@ enum Merged {
     Settings(Arc<Tree>),
     /// Merged by rules of the kind that the engine does not know: named, not computed.
     Opaque(BTreeSet<ObjectKey>),
+    /// Several policies, each in force whole; the least specific first.
+    Together(Vec<Arc<Tree>>),
 }
 
 // === impl Merged ===
@@ -49,6 +52,27 @@ impl Merged {
         match self {
             Self::Opaque(policies) => policies.clone(),
             Self::Settings(tree) => policies(tree),
+            Self::Together(trees) => trees.iter().flat_map(|tree| policies(tree)).collect(),
+        }
+    }
+
+    /// Settings that are known, policy by policy where each is in force whole.
+    fn trees(&self) -> &[Arc<Tree>] {
+        match self {
+            Self::Opaque(_) => &[],
+            Self::Settings(tree) => std::slice::from_ref(tree),
+            Self::Together(trees) => trees,
+        }
+    }
+
+    fn beside(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::Opaque(_), _) | (_, Self::Opaque(_)) => {
+                let mut both = self.policies();
+                both.extend(other.policies());
+                Self::Opaque(both)
+            }
+            _ => Self::Together([self.trees(), other.trees()].concat()),
         }
     }
 }
@@ -59,7 +83,7 @@ impl Effective {
     /// The leaves, in the order of their paths; those that remove something have the value `null`.
     pub fn leaves(&self) -> Vec<(LeafPath, &Leaf)> {
         let mut found = Vec::new();
-        if let Some(Merged::Settings(tree)) = &self.result {
+        for tree in self.result.iter().flat_map(Merged::trees) {
             let mut keep = |path: &LeafPath, leaf| found.push((path.clone(), leaf));
             tree.visit(&mut Vec::new(), &mut keep);
         }
@@ -80,7 +104,8 @@ impl Effective {
     }
 
     /// The settings as JSON, and where each came from by JSON pointer; what was removed has a source
-    /// and no value. None when it is opaque.
+    /// and no value. Policies that are each in force whole stand under their names. None when it is
+    /// opaque.
     pub fn spec(&self) -> Option<(Value, Vec<(String, Leaf)>)> {
         let mut sources = Vec::new();
         let value = match &self.result {
@@ -91,6 +116,7 @@ impl Effective {
                 };
                 tree.json("", &mut keep)
             }
+            Some(Merged::Together(trees)) => Some(side_by_side(trees, &mut sources)),
             None => None,
         };
         Some((
@@ -109,17 +135,38 @@ impl Effective {
     }
 }
 
+/// Settings that are each in force whole, under the names of their policies.
+fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value {
+    let mut found = serde_json::Map::new();
+    for tree in trees {
+        let names = policies(tree)
+            .iter()
+            .map(|key| key.path())
+            .collect::<Vec<_>>();
+        let name = names.join(", ");
+        let base = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        let mut keep = |pointer: &str, leaf: &Leaf| {
+            sources.push((format!("{base}{pointer}"), leaf.clone()));
+        };
+        if let Some(settings) = tree.json("", &mut keep) {
+            found.insert(name, settings);
+        }
+    }
+    Value::Object(found)
+}
+
 /// The policies in force in a result, the target itself left out.
 pub fn in_place(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
     let given = |leaf: &Leaf| leaf.strategy.is_some().then(|| leaf.policy.clone());
     let policies: BTreeSet<ObjectKey> = match &effective.result {
-        Some(Merged::Settings(tree)) => {
+        Some(Merged::Opaque(policies)) => policies.clone(),
+        result => {
             let mut found = BTreeSet::new();
-            tree.visit(&mut Vec::new(), &mut |_, leaf| found.extend(given(leaf)));
+            for tree in result.iter().flat_map(Merged::trees) {
+                tree.visit(&mut Vec::new(), &mut |_, leaf| found.extend(given(leaf)));
+            }
             found
         }
-        Some(Merged::Opaque(policies)) => policies.clone(),
-        None => BTreeSet::new(),
     };
     policies.into_iter()
 }
@@ -136,7 +183,6 @@ fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
 /// with the established policy first. `own` is what the target itself sets of the fields that the
 /// kind controls: it stands between overrides and defaults.
 pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> Effective {
-    let strategies = &profile.strategies.value;
     let mut pieces: Vec<&Piece> = Vec::new();
     for level in levels {
         pieces.extend(level_pieces(profile, level));
@@ -146,29 +192,29 @@ pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -
         return Effective::default();
     }
     let own = own.map(|own| Merged::Settings(own.0.clone()));
-    let result = if strategies.dictated_by == DictatedBy::Challenger {
-        downward(strategies, &pieces)
+    let result = if *profile.merging.dictated_by == DictatedBy::Challenger {
+        downward(profile, &pieces)
     } else {
-        upward(strategies, &pieces, own)
+        upward(profile, &pieces, own)
     };
     Effective { result }
 }
 
 /// Each policy decides how it takes the result of those below it.
-fn upward(strategies: &Strategies, pieces: &[&Piece], own: Option<Merged>) -> Option<Merged> {
+fn upward(profile: &Profile, pieces: &[&Piece], own: Option<Merged>) -> Option<Merged> {
     pieces.iter().rev().fold(own, |below, piece| {
         let established = Merged::Settings(piece.tree.clone());
         Some(match below {
             None => established,
-            Some(challenger) => fold(strategies, piece.strategy, established, challenger),
+            Some(challenger) => fold(profile, piece.strategy, established, challenger),
         })
     })
 }
 
 /// Each policy decides how it goes onto the result of those above it: onto that of all, or onto its
 /// nearest parent alone, and then everything above that is overridden (ruling 28).
-fn downward(strategies: &Strategies, pieces: &[&Piece]) -> Option<Merged> {
-    let counted = match strategies.with {
+fn downward(profile: &Profile, pieces: &[&Piece]) -> Option<Merged> {
+    let counted = match *profile.merging.with {
         With::AllAncestors => pieces,
         With::NearestParent => pieces
             .get(pieces.len().saturating_sub(2)..)
@@ -178,7 +224,7 @@ fn downward(strategies: &Strategies, pieces: &[&Piece]) -> Option<Merged> {
         let challenger = Merged::Settings(piece.tree.clone());
         Some(match above {
             None => challenger,
-            Some(established) => fold(strategies, piece.strategy, established, challenger),
+            Some(established) => fold(profile, piece.strategy, established, challenger),
         })
     })
 }
@@ -228,29 +274,43 @@ fn put(at: &mut Value, path: &[String], value: Value) {
 /// The pieces of one level, the established first. Where the oldest or the newest wins it stands for
 /// the level; in the older dialect the oldest wins field by field, so its defaults come last.
 fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<&'a Piece> {
-    if profile.strategies.value.legacy {
-        let of = |wanted: bool| {
-            let pieces = level.iter().flat_map(|policy| policy.pieces());
-            pieces.filter(move |piece| piece.is_override() == wanted)
-        };
-        let defaults: Vec<&Piece> = of(false).collect();
-        return of(true).chain(defaults.into_iter().rev()).collect();
+    if profile.strategies.legacy {
+        return oldest_over(level.iter().flat_map(|policy| policy.pieces()).collect());
     }
-    let winner = match profile.same_target.value {
-        SameTarget::Merge => return merging(level),
-        SameTarget::OldestWins => level.first(),
-        SameTarget::NewestWins => level.last(),
-    };
-    winner
+    match *profile.same_target {
+        SameTarget::Merge => merging(level.iter()),
+        SameTarget::MergeOldest => oldest_over(merging(level.iter())),
+        SameTarget::OldestWins => pieces_of(level.first()),
+        SameTarget::NewestWins => pieces_of(level.last()),
+        SameTarget::FieldOverlap | SameTarget::EqualField => {
+            let accepted = level
+                .iter()
+                .filter(|policy| winner(level, policy).is_none());
+            merging(accepted)
+        }
+    }
+}
+
+fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<&Piece> {
+    policy
         .into_iter()
         .flat_map(|policy| policy.pieces())
         .collect()
 }
 
+/// In the order in which the older wins whatever its direction: overrides first, then defaults from
+/// the newest.
+fn oldest_over(pieces: Vec<&Piece>) -> Vec<&Piece> {
+    let (mut ordered, defaults): (Vec<_>, Vec<_>) =
+        pieces.into_iter().partition(|piece| piece.is_override());
+    ordered.extend(defaults.into_iter().rev());
+    ordered
+}
+
 /// All of a level, but of those with strategy None the oldest alone.
-fn merging(level: &[Arc<Policy>]) -> Vec<&Piece> {
+fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<&'a Piece> {
     let mut pieces: Vec<&Piece> = Vec::new();
-    for piece in level.iter().flat_map(|policy| policy.pieces()) {
+    for piece in level.flat_map(|policy| policy.pieces()) {
         if piece.strategy != Strategy::None || pieces.is_empty() {
             pieces.push(piece);
         }
@@ -261,6 +321,14 @@ fn merging(level: &[Arc<Policy>]) -> Vec<&Piece> {
 // === impl Piece ===
 
 impl Piece {
+    /// The paths of its settings.
+    pub(super) fn paths(&self) -> Vec<LeafPath> {
+        let mut found = Vec::new();
+        let mut keep = |path: &LeafPath, _: &Leaf| found.push(path.clone());
+        self.tree.visit(&mut Vec::new(), &mut keep);
+        found
+    }
+
     fn is_override(&self) -> bool {
         matches!(self.strategy, Strategy::Merge(Direction::Overrides, _))
     }
@@ -280,7 +348,7 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
         strategy: Some(stanza.strategy),
     };
     let settings = policy.settings(stanza);
-    let list_keys = &policy.profile.strategies.value.list_keys;
+    let list_keys = &policy.profile.merging.list_keys;
     Piece {
         strategy: stanza.strategy,
         tree: Arc::new(Tree::read(&settings, list_keys, &leaf)),
@@ -288,13 +356,15 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
 }
 
 /// `f(established, challenger)` by the strategy of the one who dictates.
-fn fold(strategies: &Strategies, by: Strategy, established: Merged, challenger: Merged) -> Merged {
+fn fold(profile: &Profile, by: Strategy, established: Merged, challenger: Merged) -> Merged {
     let (direction, op) = match by {
         // The more specific one wins whole.
         Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger,
         Strategy::Merge(Direction::Overrides, Op::Atomic) => return established,
+        Strategy::Merge(_, Op::Additive) => return established.beside(challenger),
         Strategy::Merge(direction, op) => (direction, op),
     };
+    let (strategies, paths) = (&profile.strategies, &profile.merging.units);
     let (above, below) = match (established, challenger) {
         (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
         (above, below) => {
@@ -304,8 +374,8 @@ fn fold(strategies: &Strategies, by: Strategy, established: Merged, challenger: 
         }
     };
     let units = match op {
-        Op::ByKey if strategies.units.is_empty() => Units::Entries,
-        Op::ByKey => Units::Paths(&strategies.units),
+        Op::ByKey if paths.is_empty() => Units::Entries,
+        Op::ByKey => Units::Paths(paths),
         _ if strategies.legacy => Units::Paths(&strategies.maps),
         _ => Units::Fields,
     };

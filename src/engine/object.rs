@@ -10,9 +10,11 @@ use serde_json::value::RawValue;
 use super::ids::{GroupKind, ObjectKey};
 use super::selector::{Labels, Selector};
 
+mod annotations;
 mod crd;
 mod json;
 
+pub use annotations::{Annotations, Raw as RawAnnotations, short as short_annotations};
 pub use crd::Crd;
 
 /// Route kinds of Gateway API.
@@ -27,6 +29,8 @@ pub struct Meta {
     pub name: Arc<str>,
     /// Labels.
     pub labels: Labels,
+    /// Annotations with short values. A snapshot keeps those that profiles name.
+    pub annotations: Annotations,
     /// When it was created; none while a CREATE is under way.
     pub created: Option<Timestamp>,
     /// Whether it is being deleted.

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::merge::{Piece, pieces};
-use super::object::{Object, ROUTES};
+use super::object::{From, Meta, Object, ROUTES};
 use super::profile::{Direction, Op, Profile, Strategy};
-use super::selector::{Labels, Selector};
+use super::selector::Selector;
 
 mod settings;
 mod targets;
@@ -46,6 +46,8 @@ pub struct TargetRef {
     pub select: Select,
     /// A section of it.
     pub section: Option<Arc<str>>,
+    /// Namespaces in which labels select; its own where nothing else is said.
+    pub from: From,
 }
 
 /// Which objects of a kind.
@@ -55,6 +57,8 @@ pub enum Select {
     Name(Arc<str>),
     /// Those with these labels; none where the selector cannot be read.
     Labels(Option<Selector>),
+    /// Those with an annotation of this key and value.
+    Annotated(Arc<str>, Arc<str>),
 }
 
 /// Settings that merge by one strategy. A policy of the legacy dialect has up to two.
@@ -92,12 +96,8 @@ impl Policy {
     /// Reads a policy from its object.
     pub fn read(object: Arc<Object>, profile: Arc<Profile>) -> Self {
         let spec = spec(&object);
-        let targets = entries(&spec, &profile)
-            .into_iter()
-            .filter_map(|entry| entry.target.ok())
-            .collect();
         Self {
-            targets,
+            targets: targets::of(&object, &spec, &profile),
             strategies: settings::stanzas(&spec, &profile).ok(),
             precedence: Precedence {
                 created: object.meta.created,
@@ -173,19 +173,28 @@ impl TargetRef {
 
     /// Whether it names an object, or selects it by its labels, for a policy in `own`. A selector of
     /// a cluster-scoped policy spans all namespaces.
-    pub fn matches(&self, own: &Arc<str>, object: &ObjectKey, labels: Option<&Labels>) -> bool {
+    pub fn matches(&self, own: &Arc<str>, object: &ObjectKey, meta: Option<&Meta>) -> bool {
         let here = || *self.namespace(own) == object.namespace;
         self.gk == object.gk
             && match &self.select {
                 Select::Name(name) => *name == object.name && here(),
                 Select::Labels(selector) => {
-                    (here() || (own.is_empty() && self.namespace.is_none()))
+                    (here() || self.spans(own))
                         && selector
                             .as_ref()
-                            .zip(labels)
-                            .is_some_and(|(selector, labels)| selector.selects(labels))
+                            .zip(meta)
+                            .is_some_and(|(selector, meta)| selector.selects(&meta.labels))
+                }
+                Select::Annotated(key, value) => {
+                    here() && meta.is_some_and(|meta| meta.annotations.get(key) == Some(value))
                 }
             }
+    }
+
+    /// Whether it selects beyond one namespace, for a policy in `own`.
+    pub fn spans(&self, own: &Arc<str>) -> bool {
+        let selects = matches!(self.select, Select::Labels(_)) && self.namespace.is_none();
+        selects && (own.is_empty() || self.from != From::Same)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Facts about a policy kind, and where each came from: configuration, built-in profile, CRD, default.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::Serialize;
 
 use super::ids::GroupKind;
 use super::level::Level;
@@ -12,130 +13,20 @@ use super::object::Crd;
 mod builtin;
 mod derive;
 pub mod file;
+mod parts;
+mod read;
 mod resolve;
+mod words;
 
 pub use builtin::builtin;
-pub use derive::is_policy_schema;
-
-/// Whether policies of a kind reach beyond what they name (GEP-713, classes).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Acts on its target alone.
-    Direct,
-    /// Acts on what is below its target too.
-    Inherited,
-}
-
-/// Who wins between a less and a more specific policy (GEP-713, merge strategies).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// The more specific.
-    Defaults,
-    /// The less specific.
-    Overrides,
-}
-
-/// In what pieces specs are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Op {
-    /// The whole spec.
-    Atomic,
-    /// Field by field (RFC 7386).
-    Patch,
-    /// Named rules.
-    ByKey,
-    /// Patch, with keys for lists.
-    Strategic,
-    /// By rules of the kind that the engine does not know.
-    Custom,
-}
-
-/// A merge strategy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// The oldest wins, the rest are rejected.
-    None,
-    /// Merged in this direction, in these pieces.
-    Merge(Direction, Op),
-}
-
-/// Whose strategy decides when two policies meet (GEP-713: the established policy's).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DictatedBy {
-    /// The less specific one.
-    #[default]
-    Established,
-    /// The more specific one.
-    Challenger,
-    /// Neither: the kind has one strategy for all.
-    Fixed,
-}
-
-/// With which policies above it one merges, where the challenger decides (design 9, ruling 28).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum With {
-    /// All.
-    #[default]
-    AllAncestors,
-    /// The nearest alone; what stands above that is overridden.
-    NearestParent,
-}
-
-/// Who wins on one target and section (design 9, ruling 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SameTarget {
-    /// The oldest; the others are rejected.
-    OldestWins,
-    /// The newest; the others are rejected.
-    NewestWins,
-    /// They merge like levels do, the oldest as the established one.
-    Merge,
-}
-
-/// Whether a reference may name an object of another namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CrossNamespace {
-    /// No.
-    Forbidden,
-    /// Where a `ReferenceGrant` covers it.
-    Grant,
-    /// Yes; the kind sees to it by other means.
-    Any,
-    /// Yes, for requests from the policy's own namespace alone (mesh, consumer scope; ruling 22).
-    Consumer,
-}
-
-/// The role of a Service that a policy names (design 9, ruling 22).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ServiceAs {
-    /// What routes send requests to.
-    #[default]
-    Backend,
-    /// What clients of a mesh call.
-    Frontend,
-}
-
-/// A setting that controls a field of targets of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Control {
-    /// Keys within the settings.
-    pub setting: Vec<String>,
-    /// The kind of the target.
-    pub target: GroupKind,
-    /// Path of the field from `spec`.
-    pub field: String,
-}
+pub(crate) use derive::labelled;
+pub use derive::{Derived, Schemas};
+pub use parts::{Allowed, Annotation, Control, Merging, RefField, StanzaNames, Strategies};
+pub use words::*;
 
 /// Where a fact came from, the most trusted first (design 2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Source {
     /// The configuration file.
     Config,
@@ -144,78 +35,17 @@ pub enum Source {
     /// The custom resource definition.
     Crd,
     /// Nothing said it.
+    #[default]
     Default,
 }
 
 /// A fact and its source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fact<T> {
     /// The fact.
     pub value: T,
     /// Where it came from.
     pub from: Source,
-}
-
-/// A field that holds target references.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefField {
-    /// Path from `spec`: `targetRef`, or `a.b`.
-    pub path: String,
-    /// Whether it is a list.
-    pub many: bool,
-    /// The group of a reference that names none, where something says so.
-    pub default_group: Option<Arc<str>>,
-    /// Whether entries take `sectionName`; none where nothing says so.
-    pub sections: Option<bool>,
-    /// Whether entries take `namespace`; none where nothing says so.
-    pub namespace: Option<bool>,
-    /// The most entries, where something says it.
-    pub max: Option<usize>,
-    /// Whether something says that no target may stand twice.
-    pub unique: bool,
-}
-
-/// A kind that can be a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allowed {
-    /// The kind.
-    pub gk: GroupKind,
-    /// Whether its sections can be targets.
-    pub sections: bool,
-}
-
-/// Strategies of a kind and where the spec names them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Strategies {
-    /// Path from `spec` of the field that names one.
-    pub path: Option<String>,
-    /// Names as users write them.
-    pub values: BTreeMap<String, Strategy>,
-    /// Whether the names are all there are.
-    pub complete: bool,
-    /// The fields of `spec` that are strategies, where the kind has such stanzas.
-    pub stanzas: Option<StanzaNames>,
-    /// Whether one policy may carry both stanzas.
-    pub legacy: bool,
-    /// Whose strategy decides.
-    pub dictated_by: DictatedBy,
-    /// With which policies one merges, where the challenger decides.
-    pub with: With,
-    /// Fields that the operation by-key replaces as one; `*` stands for any key.
-    pub units: Vec<Vec<String>>,
-    /// Maps of anything by any name, which the older dialect replaces as one.
-    pub maps: Vec<Vec<String>>,
-    /// Lists merged entry by entry: field name to the key of its entries.
-    pub list_keys: BTreeMap<String, String>,
-}
-
-/// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StanzaNames {
-    /// The one for defaults.
-    pub defaults: &'static str,
-    /// The one for overrides.
-    pub overrides: &'static str,
 }
 
 /// What the engine knows of a policy kind.
@@ -227,35 +57,53 @@ pub struct Profile {
     pub class: Fact<Class>,
     /// Fields that hold references.
     pub refs: Fact<Vec<RefField>>,
+    /// The annotation of targets that names a policy, where the kind has no target fields.
+    pub annotation: Fact<Option<Annotation>>,
     /// Whether a policy without target is wrong.
     pub required: Fact<bool>,
+    /// Whether references in the singular and the plural field at once are refused.
+    pub one_form: Fact<bool>,
+    /// What a policy without target acts on.
+    pub without: Fact<Without>,
+    /// The namespace whose policies reach further than those of others.
+    pub root: Fact<Option<Arc<str>>>,
     /// Kinds that can be targets; none where nothing says so.
     pub allow: Option<Fact<Vec<Allowed>>>,
+    /// How exactly group and kind are compared.
+    pub spelled: Fact<Spelled>,
     /// How rules without a name are called.
-    pub section_naming: file::SectionNaming,
+    pub section_naming: Fact<SectionNaming>,
     /// Whether a reference may name an object of another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
     /// Which role of a Service a policy means.
-    pub service_as: ServiceAs,
+    pub service_as: Fact<ServiceAs>,
     /// Kinds whose behaviour changes in the end.
     pub effective: Fact<Vec<GroupKind>>,
     /// Levels that count, from the least to the most specific; all in the default order where it is
     /// empty.
-    pub hierarchy: Vec<Level>,
+    pub hierarchy: Fact<Vec<Level>>,
     /// Who wins on one target.
     pub same_target: Fact<SameTarget>,
+    /// The fields of the settings by which policies of one target conflict; all where it is empty.
+    pub conflict_fields: Fact<Vec<Vec<String>>>,
     /// Fields of targets that settings control.
-    pub controls: Vec<Control>,
+    pub controls: Fact<Vec<Control>>,
+    /// Names of the controllers that act on the kind, where something says them.
+    pub controllers: Fact<Vec<Arc<str>>>,
     /// The domain of conditions, where something says it.
-    pub domain: Option<Arc<str>>,
+    pub domain: Fact<Option<Arc<str>>>,
+    /// Where its status is; none where nothing says so.
+    pub status: Fact<Option<StatusShape>>,
     /// The most entries of `status.ancestors`.
-    pub max_ancestors: usize,
+    pub max_ancestors: Fact<usize>,
     /// Strategies.
     pub strategies: Fact<Strategies>,
+    /// How policies of the kind meet.
+    pub merging: Merging,
     /// What holds where a policy names none.
     pub unset: Fact<Strategy>,
     /// Fields of `spec` that are not settings.
-    pub exclude: Vec<String>,
+    pub exclude: Fact<Vec<String>>,
 }
 
 /// Profiles from the configuration and the built-in ones, before they meet a CRD.
@@ -278,7 +126,16 @@ impl ProfileRules {
 
     /// Kinds that are policy kinds whatever their CRD says.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
-        self.config.keys().chain(self.builtin.keys())
+        let kinds = self.config.keys().chain(self.builtin.keys());
+        kinds.filter(|gk| self.says(gk) == Some(true))
+    }
+
+    /// Whether profiles say that a kind is a policy kind, or that it is none.
+    fn says(&self, gk: &GroupKind) -> Option<bool> {
+        let said = |files: &BTreeMap<GroupKind, file::ProfileFile>| {
+            files.get(gk).map(|file| file.policy.unwrap_or(true))
+        };
+        said(&self.config).or_else(|| said(&self.builtin))
     }
 
     /// Whether some policy kind controls fields of this kind.
@@ -290,10 +147,21 @@ impl ProfileRules {
         })
     }
 
+    /// Whether objects are attached by an annotation of this name.
+    pub fn reads_annotation(&self, key: &str) -> bool {
+        let mut files = self.config.values().chain(self.builtin.values());
+        files.any(|file| {
+            let annotation = file.targets.annotation.as_ref();
+            annotation.is_some_and(|annotation| annotation.key == key)
+        })
+    }
+
     /// The profile of a kind; none when it is no policy kind (design 2.1).
     pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
-        let known = self.config.contains_key(gk) || self.builtin.contains_key(gk);
-        if !known && !crd.is_some_and(|crd| is_policy_kind(self, crd)) {
+        let is_policy = self
+            .says(gk)
+            .unwrap_or_else(|| crd.is_some_and(|crd| is_policy_kind(self, crd)));
+        if !is_policy {
             return None;
         }
         let explicit = [
@@ -307,30 +175,29 @@ impl ProfileRules {
 /// Whether a CRD defines a policy kind: named by a profile, labelled, or of the right shape
 /// (design 2.1).
 pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
-    rules.config.contains_key(&crd.gk)
-        || rules.builtin.contains_key(&crd.gk)
-        || crd.policy_label.is_some()
-        || is_policy_schema(&crd.spec_schema)
-}
-
-// === impl StanzaNames ===
-
-impl StanzaNames {
-    /// As GEP-713 writes them.
-    pub const PLURAL: Self = Self {
-        defaults: "defaults",
-        overrides: "overrides",
-    };
-    /// As it wrote them first.
-    pub const SINGULAR: Self = Self {
-        defaults: "default",
-        overrides: "override",
-    };
+    let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
+    rules.says(&crd.gk).unwrap_or(looks_like_one)
 }
 
 // === impl Fact ===
 
+impl<T> Deref for Fact<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
 impl<T> Fact<T> {
+    /// The same, seen otherwise.
+    fn map<U>(self, f: impl FnOnce(T) -> U) -> Fact<U> {
+        Fact {
+            value: f(self.value),
+            from: self.from,
+        }
+    }
+
     /// Whether a refusal may rest on it (design 2.2): all but a default.
     pub fn is_said(&self) -> bool {
         self.from != Source::Default
@@ -361,13 +228,13 @@ impl Profile {
 
     /// Whether rules without a name may be called `rule-<i+1>`.
     pub fn indexes_rules(&self) -> bool {
-        self.section_naming == file::SectionNaming::ExplicitOrIndex
+        *self.section_naming == SectionNaming::ExplicitOrIndex
     }
 
-    /// Whether a kind is named among the allowed targets.
-    pub fn allows_explicitly(&self, gk: &GroupKind) -> bool {
-        let allow = self.allow.as_ref().map(|fact| &fact.value);
-        allow.is_some_and(|kinds| kinds.iter().any(|allowed| allowed.gk == *gk))
+    /// What is said of a kind as a target, if it is named among those allowed.
+    pub fn allowed(&self, gk: &GroupKind) -> Option<&Allowed> {
+        let allow = self.allow.as_ref()?;
+        allow.iter().find(|allowed| allowed.gk == *gk)
     }
 }
 

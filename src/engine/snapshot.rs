@@ -175,6 +175,8 @@ impl Snapshot {
         if !matches!(object.node, Node::Other) && !self.rules.controls(&object.key.gk) {
             object.spec = None;
         }
+        let annotations = &mut object.meta.annotations;
+        annotations.retain(|key, _| self.rules.reads_annotation(key));
         let object = Arc::new(object);
         let key = object.key.clone();
         let kind = self.kinds.entry(key.gk.clone()).or_default();

@@ -118,6 +118,7 @@ fn words(strategy: Strategy) -> String {
         Op::ByKey => "by-key",
         Op::Strategic => "strategic",
         Op::Custom => "custom",
+        Op::Additive => "additive",
     };
     format!("{op} {direction}")
 }

@@ -39,7 +39,7 @@ pub fn ancestors(
         }
         objects.extend(gateways);
     }
-    let most = policy.profile.max_ancestors;
+    let most = *policy.profile.max_ancestors;
     let cut = objects.len().saturating_sub(most);
     let kept = objects.into_iter().take(most).map(|object| Ancestor {
         controller: controller(survey, &object),

@@ -65,7 +65,7 @@ pub fn affected(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Affected> {
 /// (ruling 19).
 fn domain(survey: &mut Survey<'_>, key: &ObjectKey, kind: &GroupKind) -> Arc<str> {
     let snapshot = survey.snapshot();
-    if let Some(domain) = snapshot.profile(kind).and_then(|p| p.domain.clone()) {
+    if let Some(domain) = snapshot.profile(kind).and_then(|p| p.domain.value.clone()) {
         return domain;
     }
     let gateways = survey.gateways_of(key);

@@ -43,7 +43,7 @@ impl Survey<'_> {
         profile: &Profile,
         sections: &BTreeSet<Arc<str>>,
     ) -> Vec<Group> {
-        let level = match (profile.service_as, Level::end_for(&key.gk)) {
+        let level = match (*profile.service_as, Level::end_for(&key.gk)) {
             (ServiceAs::Frontend, Level::Port) => Level::Frontend,
             (_, level) => level,
         };
@@ -169,7 +169,7 @@ impl Survey<'_> {
         for way in self.stacked_ways(focus, profile, &unused) {
             groups.push(self.ending(profile, way, None, false));
         }
-        if profile.service_as == ServiceAs::Frontend {
+        if *profile.service_as == ServiceAs::Frontend {
             self.without_clients(focus, profile, region, groups);
         }
         if end < Level::Backend {

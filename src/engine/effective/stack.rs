@@ -9,7 +9,7 @@ use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::level::{Level, Step};
 use crate::engine::merge::{Effective, Own, merged};
 use crate::engine::policy::Policy;
-use crate::engine::profile::{Profile, SameTarget, ServiceAs};
+use crate::engine::profile::{Profile, ServiceAs};
 use crate::engine::snapshot::Snapshot;
 
 /// Policies of one kind at one place, the established first.
@@ -23,19 +23,6 @@ pub struct StackLevel {
 
 /// Everything that stands on a path, of one kind, from the least to the most specific.
 pub type Stack = Vec<StackLevel>;
-
-/// The policy that has a place for itself, of those that stand there, so that this one is rejected.
-pub fn winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Policy>> {
-    let profile = &policy.profile;
-    let winner = match profile.same_target.value {
-        _ if profile.strategies.value.legacy => None,
-        SameTarget::OldestWins => here.first(),
-        SameTarget::NewestWins => here.last(),
-        SameTarget::Merge if !policy.merges_by_none() => None,
-        SameTarget::Merge => here.iter().find(|other| other.merges_by_none()),
-    };
-    winner.filter(|winner| winner.key() != policy.key())
-}
 
 /// Looks each place up once and folds equal stacks once.
 #[derive(Debug)]
@@ -161,8 +148,8 @@ impl<'a> Stacks<'a> {
 /// Whether policies of the kind on a Service mean this role of it (ruling 22).
 fn plays(level: Level, profile: &Profile) -> bool {
     match level {
-        Level::Frontend => profile.service_as == ServiceAs::Frontend,
-        Level::Backend | Level::Port => profile.service_as == ServiceAs::Backend,
+        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
+        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
         _ => true,
     }
 }

@@ -42,6 +42,11 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
             }
             return fate;
         }
+        // Nobody takes anything from anybody.
+        Some(Merged::Together(_)) => {
+            fate.survives = effective.policies().contains(policy.key());
+            return fate;
+        }
         Some(Merged::Settings(tree)) => tree,
     };
     let mut kept = BTreeSet::new();

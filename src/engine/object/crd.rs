@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::Unreadable;
 use super::json::parse;
 use crate::engine::ids::GroupKind;
+use crate::engine::profile::{Class, Derived, Schemas, labelled};
 use crate::engine::selector::Labels;
 
 /// The label that marks the CRD of a policy kind (GEP-713).
@@ -25,10 +27,8 @@ pub struct Crd {
     pub served: Vec<Arc<str>>,
     /// The value of the label `gateway.networking.k8s.io/policy`.
     pub policy_label: Option<Arc<str>>,
-    /// The schema of `spec` in the stored version.
-    pub spec_schema: serde_json::Value,
-    /// `maxItems` of `status.ancestors`.
-    pub max_ancestors: Option<usize>,
+    /// What the schemas say of the kind.
+    pub facts: Arc<Derived>,
 }
 
 #[derive(Deserialize)]
@@ -64,31 +64,20 @@ struct SchemaJson {
     open_api: Option<RootSchema>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct RootSchema {
-    properties: Option<RootProperties>,
+    #[serde(default)]
+    properties: RootProperties,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct RootProperties {
-    spec: Option<serde_json::Value>,
-    status: Option<StatusSchema>,
-}
-
-#[derive(Deserialize)]
-struct StatusSchema {
-    properties: Option<StatusProperties>,
-}
-
-#[derive(Deserialize)]
-struct StatusProperties {
-    ancestors: Option<AncestorsSchema>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AncestorsSchema {
-    max_items: Option<usize>,
+    #[serde(default)]
+    spec: Value,
+    #[serde(default)]
+    status: Value,
 }
 
 /// Reads the `spec` of a definition.
@@ -98,17 +87,32 @@ pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
     versions.sort_by_key(|v| !v.storage);
     let served = versions.iter().filter(|v| v.served).map(|v| v.name.clone());
     let served = served.collect();
-    let schema = versions.into_iter().next().and_then(|v| v.schema);
-    let schema = schema.and_then(|s| s.open_api).and_then(|s| s.properties);
-    let (spec_schema, status) = schema.map(|s| (s.spec, s.status)).unwrap_or_default();
-    let ancestors = status.and_then(|s| s.properties?.ancestors);
+    let mut schemas = Schemas::default();
+    for version in versions {
+        let schema = version.schema.and_then(|s| s.open_api).unwrap_or_default();
+        if version.storage {
+            schemas.root = Value::Object(schema.rest);
+            schemas.spec = schema.properties.spec;
+            schemas.status = schema.properties.status;
+        } else if version.served {
+            schemas.others.push(schema.properties.spec);
+        }
+    }
     Ok(Crd {
         gk: GroupKind::new(spec.group, spec.names.kind),
         plural: spec.names.plural,
         namespaced: spec.scope != "Cluster",
         served,
         policy_label: labels.get(POLICY_LABEL).cloned(),
-        spec_schema: spec_schema.unwrap_or_default(),
-        max_ancestors: ancestors.and_then(|a| a.max_items),
+        facts: Arc::new(Derived::read(&schemas)),
     })
+}
+
+// === impl Crd ===
+
+impl Crd {
+    /// The class that its label says.
+    pub fn class(&self) -> Option<Class> {
+        labelled(self.policy_label.as_deref()?)
+    }
 }

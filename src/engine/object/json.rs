@@ -7,24 +7,27 @@ use serde_json::value::RawValue;
 
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Listener, Meta, Node, ParentRef, Port, ROUTES, Rule,
-    Unreadable, crd,
+    Unreadable, annotations, crd,
 };
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
-    metadata: MetaJson,
+    #[serde(borrow)]
+    metadata: MetaJson<'a>,
     #[serde(borrow)]
     spec: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct MetaJson {
+struct MetaJson<'a> {
     name: Option<Arc<str>>,
     namespace: Option<Arc<str>>,
     labels: Option<Labels>,
+    #[serde(borrow, default)]
+    annotations: Option<annotations::Raw<'a>>,
     generation: Option<i64>,
     creation_timestamp: Option<String>,
     deletion_timestamp: Option<serde::de::IgnoredAny>,
@@ -152,6 +155,7 @@ pub(super) fn parts(text: &RawValue) -> Result<(Meta, Option<&RawValue>), Unread
         namespace: json.namespace.unwrap_or_default(),
         name: json.name.unwrap_or_default(),
         labels: json.labels.unwrap_or_default(),
+        annotations: annotations::short(json.annotations),
         created,
         deleting: json.deletion_timestamp.is_some(),
         generation: json.generation,

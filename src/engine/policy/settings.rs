@@ -126,6 +126,7 @@ fn stanza_strategy(
     let inside = body.get("strategy").and_then(Value::as_str);
     let inside = inside.map(|name| {
         let op = match strategies.values.get(name) {
+            _ if !strategies.inside.is_empty() => strategies.inside.get(name).copied(),
             Some(Strategy::Merge(_, op)) => Some(*op),
             _ if strategies.complete => None,
             _ => op_named(name),

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{Select, TargetRef, guessed_group};
 use crate::engine::ids::GroupKind;
-use crate::engine::object::ROUTES;
-use crate::engine::profile::{Profile, RefField};
+use crate::engine::object::{From, Object, ROUTES};
+use crate::engine::profile::{CrossNamespace, Profile, RefField, Spelled, Without};
 use crate::engine::selector::Selector;
 
 /// One entry of a target field.
@@ -24,6 +24,8 @@ pub struct Entry<'a> {
     pub spelling: Option<Spelling>,
     /// Whether it has a name and a selector: then the name counts.
     pub both: bool,
+    /// The namespace that it says, of a kind that does not read it.
+    pub unread: Option<Arc<str>>,
 }
 
 /// A field in another spelling than the right one.
@@ -51,7 +53,13 @@ pub enum Fault {
 /// Every entry of every target field, in the order of the profile and of the spec.
 pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
     let mut found = Vec::new();
+    let set = |path: &str| at(spec, path).is_some_and(|value| !value.is_null());
+    let hiding = profile.refs.iter().filter(|field| set(&field.path));
+    let hidden: Vec<&String> = hiding.flat_map(|field| &field.hides).collect();
     for field in &profile.refs.value {
+        if hidden.contains(&&field.path) {
+            continue;
+        }
         let Some(value) = at(spec, &field.path).filter(|v| !v.is_null()) else {
             continue;
         };
@@ -68,6 +76,42 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
     found
 }
 
+/// What a policy names: its entries without the faulty ones, or what its kind makes of a policy
+/// without any.
+pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<TargetRef> {
+    let entries = entries(spec, profile);
+    let unsaid = entries.is_empty();
+    let mut found: Vec<TargetRef> = entries.into_iter().filter_map(|e| e.target.ok()).collect();
+    if let Some(annotation) = &*profile.annotation {
+        let select = Select::Annotated(annotation.key.clone(), object.key.name.clone());
+        found.push(select.of(annotation.target.clone()));
+    }
+    if unsaid && *profile.without == Without::Namespace {
+        let own = &object.key.namespace;
+        // A policy of the root namespace acts on all of them.
+        let select = if profile.root.as_ref() == Some(own) {
+            Select::Labels(Some(Selector::default()))
+        } else {
+            Select::Name(own.clone())
+        };
+        found.push(select.of(GroupKind::core("Namespace")));
+    }
+    found
+}
+
+impl Select {
+    /// A reference without section to objects of a kind.
+    fn of(self, gk: GroupKind) -> TargetRef {
+        TargetRef {
+            gk,
+            namespace: None,
+            select: self,
+            section: None,
+            from: From::Same,
+        }
+    }
+}
+
 /// The value at a dotted path.
 pub(crate) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, key| value.get(key))
@@ -76,7 +120,9 @@ pub(crate) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile) -> Entry<'a> {
     let mut target = target(item, field);
     let mut spelling = None;
+    let core_is_right = *profile.spelled != Spelled::Exactly;
     match (item.get("group").and_then(Value::as_str), &target) {
+        (Some("core"), _) if core_is_right => {}
         (Some("core"), _) => spelling = Some(("group", "core".to_owned(), String::new())),
         (None, Ok(target)) if field.default_group.is_none() => {
             spelling = Some(("group", String::new(), target.gk.group.to_string()));
@@ -86,14 +132,23 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     if let Ok(target) = &mut target
         && let Some(right) = right_kind(&target.gk, profile)
     {
-        spelling = Some(("kind", target.gk.kind.to_string(), right.kind.to_string()));
+        if *profile.spelled != Spelled::Loosely {
+            spelling = Some(("kind", target.gk.kind.to_string(), right.kind.to_string()));
+        }
         target.gk = right;
     }
+    let unread = match &mut target {
+        Ok(target) if *profile.cross_namespace == CrossNamespace::Ignored => {
+            target.namespace.take()
+        }
+        _ => None,
+    };
     Entry {
         path,
         field,
         both: item.get("name").is_some() && selector(item).is_some(),
         target,
+        unread,
         spelling: spelling.map(|(field, written, right)| Spelling {
             field,
             written,
@@ -130,7 +185,8 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         let text = map.get(key).and_then(Value::as_str);
         text.filter(|t| !t.is_empty()).map(Arc::<str>::from)
     };
-    let kind = text("kind").ok_or(Fault::Missing("kind"))?;
+    let kind = text("kind").or_else(|| field.default_kind.clone());
+    let kind = kind.ok_or(Fault::Missing("kind"))?;
     let group = match map.get("group").and_then(Value::as_str) {
         Some("core") => Arc::default(),
         Some(group) if group.contains('/') => return Err(Fault::Versioned(group.to_owned())),
@@ -143,6 +199,10 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     let select = match (text("name"), selector(item)) {
         (Some(name), _) => Select::Name(name),
         (None, Some(selector)) => Select::Labels(Selector::deserialize(selector).ok()),
+        // Where the field says the kind, nothing at all selects everything.
+        (None, None) if map.is_empty() && field.default_kind.is_some() => {
+            Select::Labels(Some(Selector::default()))
+        }
         (None, None) => return Err(Fault::Missing("name")),
     };
     Ok(TargetRef {
@@ -150,7 +210,24 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         namespace: text("namespace"),
         select,
         section: text("sectionName"),
+        from: namespaces(item),
     })
+}
+
+/// `namespaces` of an entry, as listeners write it.
+fn namespaces(item: &Value) -> From {
+    let Some(namespaces) = item.get("namespaces") else {
+        return From::Same;
+    };
+    match namespaces.get("from").and_then(Value::as_str) {
+        Some("All") => From::All,
+        Some("Selector") => {
+            let selector = namespaces.get("selector");
+            let selector = selector.and_then(|selector| Selector::deserialize(selector).ok());
+            selector.map_or(From::None, From::Selector)
+        }
+        _ => From::Same,
+    }
 }
 
 /// `selector`, or the entry itself where `matchLabels` or `matchExpressions` stand in it.

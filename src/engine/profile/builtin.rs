@@ -1,16 +1,8 @@
 //! Profiles that come with attache: one YAML file a project.
 
-use serde::Deserialize;
-
-use super::file::ProfileFile;
+use super::file::{File, ProfileFile};
 
 const FILES: [(&str, &str); 1] = [("gateway-api", include_str!("builtin/gateway-api.yaml"))];
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    profiles: Vec<ProfileFile>,
-}
 
 /// Every profile that comes with attache.
 ///

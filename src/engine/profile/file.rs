@@ -2,18 +2,32 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Class, CrossNamespace, DictatedBy, Direction, Op, SameTarget, ServiceAs, With};
+use super::{
+    Class, CrossNamespace, DictatedBy, Direction, Only, Op, SameTarget, SectionNaming, ServiceAs,
+    Spelled, StatusShape, With, Without,
+};
 use crate::engine::level::Level;
 
+/// A file of profiles.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// The profiles, one a kind.
+    pub profiles: Vec<ProfileFile>,
+}
+
 /// One profile. Every field is optional: what is left out is taken from the CRD.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProfileFile {
     /// The kind that it is about, in any version.
     #[serde(rename = "match")]
     pub matches: Match,
+    /// Whether it is a policy kind at all; it is, where this is left out.
+    pub policy: Option<bool>,
     /// Direct or inherited.
     pub class: Option<Class>,
     /// Where the spec names targets, and which are allowed.
@@ -33,6 +47,8 @@ pub struct ProfileFile {
     /// Fields of targets that settings of the policy control.
     #[serde(default)]
     pub controls: Vec<ControlFile>,
+    /// Names of the controllers that act on the kind, as in `controllerName` of a GatewayClass.
+    pub controllers: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
     pub domain: Option<String>,
     /// Status.
@@ -41,15 +57,17 @@ pub struct ProfileFile {
 }
 
 /// Conflicts.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Conflict {
     /// Who wins on one target and section.
     pub same_target: Option<SameTarget>,
+    /// The fields by which policies conflict, as paths within the settings; all where it is left out.
+    pub fields: Option<Vec<String>>,
 }
 
 /// One setting that controls a field of the target.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ControlFile {
     /// Path within the settings: `retryOn`.
@@ -61,15 +79,17 @@ pub struct ControlFile {
 }
 
 /// Status.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StatusFile {
+    /// Where it says what became of a policy.
+    pub shape: Option<StatusShape>,
     /// The most entries that `status.ancestors` takes.
     pub max_ancestors: Option<usize>,
 }
 
 /// Group and kind.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Match {
     /// API group.
@@ -79,15 +99,23 @@ pub struct Match {
 }
 
 /// Targets.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Targets {
     /// Fields that hold references.
     pub refs: Option<Vec<RefFile>>,
+    /// The annotation of targets that names a policy, for kinds without target fields.
+    pub annotation: Option<AnnotationFile>,
     /// Whether a policy without target is wrong.
     pub required: Option<bool>,
+    /// What a policy without target acts on.
+    pub without: Option<Without>,
+    /// The namespace whose policies reach further than those of others.
+    pub root: Option<String>,
     /// Kinds that can be targets; all where it is left out.
     pub allow: Option<Vec<AllowFile>>,
+    /// How exactly group and kind are compared.
+    pub spelled: Option<Spelled>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.
     pub section_naming: Option<SectionNaming>,
     /// Whether a reference may name an object of another namespace.
@@ -97,7 +125,7 @@ pub struct Targets {
 }
 
 /// One field that holds references.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RefFile {
     /// Path from the object: `spec.targetRef`.
@@ -107,8 +135,13 @@ pub struct RefFile {
     pub many: bool,
     /// The group of a reference that names none.
     pub default_group: Option<String>,
+    /// The kind of a reference that names none.
+    pub default_kind: Option<String>,
     /// Whether entries take `sectionName`.
     pub sections: Option<bool>,
+    /// Whether entries must have a `sectionName`.
+    #[serde(default)]
+    pub needs_section: bool,
     /// Whether entries take `namespace`.
     pub namespace: Option<bool>,
     /// The most entries.
@@ -116,34 +149,48 @@ pub struct RefFile {
     /// Whether no target may stand twice.
     #[serde(default)]
     pub unique: bool,
+    /// Fields that are not read where this one is set: `spec.targetRefs`.
+    #[serde(default)]
+    pub hides: Vec<String>,
+}
+
+/// An annotation of targets that names a policy in their namespace.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnnotationFile {
+    /// The kind of the targets.
+    pub target: Match,
+    /// Its key.
+    pub key: String,
 }
 
 /// One kind that can be a target.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AllowFile {
     /// API group.
     pub group: String,
-    /// Kind.
-    pub kind: String,
+    /// Kind, or several of one group.
+    pub kind: Names,
     /// Whether sections of it can be targets.
     #[serde(default = "yes")]
     pub sections: bool,
+    /// Who may name it, if not everybody.
+    pub only: Option<Only>,
 }
 
-/// How rules without a name are called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SectionNaming {
-    /// Not at all.
-    #[default]
-    Explicit,
-    /// `rule-1` for the first, and so on.
-    ExplicitOrIndex,
+/// One name or several.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Names {
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
 }
 
 /// Merging.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merge {
     /// One policy may carry defaults and overrides at once (design 2.5).
@@ -152,6 +199,8 @@ pub struct Merge {
     pub strategy: Option<StrategyFile>,
     /// Whether `spec.defaults` and `spec.overrides` are strategies.
     pub stanzas: Option<bool>,
+    /// What `strategy` inside a stanza may say.
+    pub inside: Option<BTreeMap<String, Op>>,
     /// What holds where nothing is named.
     pub unset: Option<StrategyValue>,
     /// Whose strategy decides when two policies meet.
@@ -163,12 +212,11 @@ pub struct Merge {
     /// Lists merged entry by entry under the strategic operation: field name to the key of its entries.
     pub list_keys: Option<BTreeMap<String, String>>,
     /// Fields of `spec` that are not settings, beside targets and strategy.
-    #[serde(default)]
-    pub exclude: Vec<String>,
+    pub exclude: Option<Vec<String>>,
 }
 
 /// Which generation of the pattern a kind follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// Both stanzas in one policy.
@@ -176,7 +224,7 @@ pub enum Dialect {
 }
 
 /// A field that names the strategy.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyFile {
     /// Path from the object: `spec.mergeStrategy`.
@@ -186,13 +234,26 @@ pub struct StrategyFile {
 }
 
 /// A strategy in two words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyValue {
     /// Who wins.
     pub direction: Direction,
     /// In what pieces.
     pub op: Op,
+}
+
+// === impl Names ===
+
+impl Names {
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let names = match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Many(names) => names,
+        };
+        names.iter().map(String::as_str)
+    }
 }
 
 fn yes() -> bool {

@@ -1,9 +1,11 @@
 //! Fact by fact: configuration, then built-in profile, then CRD, then a safe default (design 2.2).
 
-use super::file::{Dialect, Match, ProfileFile, RefFile, StrategyValue};
+use super::derive::REF_FIELDS;
+use super::file::{Dialect, ProfileFile};
+use super::read;
 use super::{
-    Allowed, Class, Control, CrossNamespace, DictatedBy, Direction, Fact, Op, Profile, RefField,
-    SameTarget, Source, StanzaNames, Strategies, Strategy, derive,
+    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Op, Profile, RefField,
+    SameTarget, Source, StanzaNames, Strategies, Strategy,
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::object::{Crd, is_route};
@@ -11,49 +13,60 @@ use crate::engine::object::{Crd, is_route};
 /// The most entries of `status.ancestors` where no CRD says it (Gateway API).
 const MAX_ANCESTORS: usize = 16;
 
-type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
+/// What people wrote about a kind, the most trusted first.
+pub(super) type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
 
 /// The profile of a kind from everything that says something about it.
 pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>) -> Profile {
-    let schema = crd.map(|crd| &crd.spec_schema);
-    let refs = first(explicit, |p| {
-        Some(p.targets.refs.as_ref()?.iter().map(field).collect())
-    })
-    .or_else(|| from_crd(schema.and_then(derive::refs)))
-    .unwrap_or_else(|| default(default_refs()));
+    let derived = crd.map(|crd| &*crd.facts);
+    let refs = first(explicit, read::refs)
+        .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
+        .unwrap_or_else(|| default(default_refs()));
+    let annotation = first(explicit, |p| read::annotation(p).map(Some)).unwrap_or_default();
     let required = first(explicit, |p| p.targets.required)
-        .or_else(|| from_crd(schema.is_some_and(derive::required).then_some(true)))
-        .unwrap_or_else(|| default(true));
+        .or_else(|| from_crd(derived.is_some_and(|d| d.required).then_some(true)))
+        .unwrap_or_else(|| default(annotation.is_none()));
     let class = first(explicit, |p| p.class)
-        .or_else(|| from_crd(crd.and_then(derive::class)))
+        .or_else(|| from_crd(crd.and_then(Crd::class)))
         .unwrap_or_else(|| default(Class::Inherited));
-    let strategies = strategies(explicit, schema.map(derive::strategies));
-    let unset = first(explicit, |p| p.merge.unset.map(strategy))
-        .unwrap_or_else(|| default(unset(class.value, &strategies.value)));
-    let allow = first(explicit, allowed);
+    let strategies = strategies(explicit, derived.map(|d| d.strategies.clone()));
+    let unset = unset(explicit, *class, &strategies);
+    let allow =
+        first(explicit, read::allowed).or_else(|| from_crd(derived.and_then(|d| d.allow.clone())));
     let same_target = first(explicit, |p| p.conflict.same_target)
-        .unwrap_or_else(|| default(same_target(class.value, &strategies.value, unset.value)));
-    let effective = first(explicit, |p| Some(kinds(p.effective.as_ref()?)))
+        .unwrap_or_else(|| default(same_target(*class, &strategies, *unset)));
+    let effective = first(explicit, |p| Some(read::kinds(p.effective.as_ref()?)))
         .unwrap_or_else(|| default(effective(allow.as_ref())));
     let cross_namespace = first(explicit, |p| p.targets.cross_namespace)
-        .or_else(|| from_crd(cross_namespace(&refs.value)))
+        .or_else(|| from_crd(derived.and_then(|d| d.cross_namespace)))
         .unwrap_or_else(|| default(CrossNamespace::Forbidden));
     Profile {
         gk: gk.clone(),
-        hierarchy: first_value(explicit, |p| p.hierarchy.clone()),
-        service_as: first_value(explicit, |p| p.targets.service_as),
-        controls: first_value(explicit, controls),
-        domain: first_value(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
+        exclude: excluded(explicit, &refs, &strategies),
+        hierarchy: said(explicit, |p| p.hierarchy.clone()),
+        service_as: said(explicit, |p| p.targets.service_as),
+        without: said(explicit, |p| p.targets.without),
+        root: said(explicit, |p| Some(Some(p.targets.root.as_deref()?.into()))),
+        spelled: said(explicit, |p| p.targets.spelled),
+        section_naming: said(explicit, |p| p.targets.section_naming),
+        conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
+        controls: said(explicit, read::controls),
+        controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
+        domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
+        status: first(explicit, |p| p.status.shape)
+            .or_else(|| from_crd(derived.and_then(|d| d.status)))
+            .map(|fact| fact.map(Some))
+            .unwrap_or_default(),
         max_ancestors: first(explicit, |p| p.status.max_ancestors)
-            .map(|fact| fact.value)
-            .or(crd.and_then(|crd| crd.max_ancestors))
-            .unwrap_or(MAX_ANCESTORS),
+            .or_else(|| from_crd(derived.and_then(|d| d.max_ancestors)))
+            .unwrap_or_else(|| default(MAX_ANCESTORS)),
+        merging: merging(explicit),
+        one_form: from_crd(derived.is_some_and(|d| d.one_form).then_some(true)).unwrap_or_default(),
+        annotation,
         cross_namespace,
         effective,
         same_target,
         allow,
-        section_naming: first_value(explicit, |p| p.targets.section_naming),
-        exclude: excluded(explicit, &refs.value, &strategies.value),
         class,
         refs,
         required,
@@ -62,17 +75,19 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     }
 }
 
-fn first<T>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> Option<Fact<T>> {
+pub(super) fn first<T>(
+    explicit: &Explicit<'_>,
+    f: impl Fn(&ProfileFile) -> Option<T>,
+) -> Option<Fact<T>> {
     explicit.iter().find_map(|(profile, from)| {
         let value = f((*profile)?)?;
         Some(Fact { value, from: *from })
     })
 }
 
-fn first_value<T: Default>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> T {
-    first(explicit, f)
-        .map(|fact| fact.value)
-        .unwrap_or_default()
+/// A fact that no CRD states.
+fn said<T: Default>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> Fact<T> {
+    first(explicit, f).unwrap_or_default()
 }
 
 fn from_crd<T>(value: Option<T>) -> Option<Fact<T>> {
@@ -85,69 +100,13 @@ fn default<T>(value: T) -> Fact<T> {
     Fact { value, from }
 }
 
-/// Paths are written from the object and kept from `spec`.
-fn within_spec(path: &str) -> String {
-    path.strip_prefix("spec.").unwrap_or(path).to_owned()
-}
-
-fn field(file: &RefFile) -> RefField {
-    RefField {
-        path: within_spec(&file.path),
-        many: file.many,
-        default_group: file.default_group.as_deref().map(Into::into),
-        sections: file.sections,
-        namespace: file.namespace,
-        max: file.max,
-        unique: file.unique,
-    }
-}
-
 fn default_refs() -> Vec<RefField> {
-    let field = |path: &str, many| RefField {
-        path: path.to_owned(),
-        many,
-        default_group: None,
-        sections: None,
-        namespace: None,
-        max: None,
-        unique: false,
+    let field = |path: &&str| RefField {
+        path: (*path).to_owned(),
+        many: path.ends_with('s'),
+        ..RefField::default()
     };
-    vec![field("targetRef", false), field("targetRefs", true)]
-}
-
-fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
-    let allow = profile.targets.allow.as_ref()?;
-    let kinds = allow.iter().map(|a| Allowed {
-        gk: GroupKind::new(a.group.as_str(), a.kind.as_str()),
-        sections: a.sections,
-    });
-    Some(kinds.collect())
-}
-
-fn kinds(files: &[Match]) -> Vec<GroupKind> {
-    let kind = |m: &Match| GroupKind::new(m.group.as_str(), m.kind.as_str());
-    files.iter().map(kind).collect()
-}
-
-fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
-    let control = |c: &super::file::ControlFile| Control {
-        setting: c.setting.split('.').map(str::to_owned).collect(),
-        target: GroupKind::new(c.target.group.as_str(), c.target.kind.as_str()),
-        field: within_spec(&c.field),
-    };
-    let controls = &profile.controls;
-    (!controls.is_empty()).then(|| controls.iter().map(control).collect())
-}
-
-/// Whether entries of the CRD take `namespace`; none where the CRD has no such entries.
-fn cross_namespace(refs: &[RefField]) -> Option<CrossNamespace> {
-    let said = refs.iter().filter_map(|field| field.namespace);
-    let takes = said.reduce(|a, b| a || b)?;
-    Some(if takes {
-        CrossNamespace::Grant
-    } else {
-        CrossNamespace::Forbidden
-    })
+    REF_FIELDS.iter().map(field).collect()
 }
 
 /// The rule of the route, or the lowest allowed target where no route can be reached (ruling 2).
@@ -159,41 +118,34 @@ fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
     let over_routes = ["GatewayClass", "Gateway", "ListenerSet"];
     let reaches =
         |gk: &GroupKind| is_route(gk) || over_routes.iter().any(|kind| gk.is_gateway_api(kind));
-    if allow.value.is_empty() || allow.value.iter().any(|allowed| reaches(&allowed.gk)) {
+    if allow.is_empty() || allow.iter().any(|allowed| reaches(&allowed.gk)) {
         return rule;
     }
-    allow
-        .value
-        .iter()
-        .map(|allowed| allowed.gk.clone())
-        .collect()
+    allow.iter().map(|allowed| allowed.gk.clone()).collect()
 }
 
 /// None and the older dialect keep the oldest; other kinds fold as levels do (ruling 4).
 fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
-    if class == Class::Direct || unset == Strategy::None || strategies.legacy {
+    let stand_together = matches!(unset, Strategy::Merge(_, Op::Additive));
+    let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.legacy;
+    if keeps_oldest && !stand_together {
         SameTarget::OldestWins
     } else {
         SameTarget::Merge
     }
 }
 
-fn strategy(value: StrategyValue) -> Strategy {
-    Strategy::Merge(value.direction, value.op)
-}
-
 fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Strategies> {
-    let derived_from = if derived.is_some() {
-        Source::Crd
-    } else {
-        Source::Default
+    let says_something = |s: &Strategies| s.path.is_some() || s.stanzas.is_some();
+    let mut from = match &derived {
+        Some(derived) if says_something(derived) => Source::Crd,
+        _ => Source::Default,
     };
     let mut value = derived.unwrap_or_default();
-    let mut from = derived_from;
     if let Some(named) = first(explicit, |p| p.merge.strategy.clone()) {
-        value.path = Some(within_spec(&named.value.path));
+        value.path = Some(read::within_spec(&named.value.path));
         let values = named.value.values.into_iter();
-        value.values = values.map(|(name, v)| (name, strategy(v))).collect();
+        value.values = values.map(|(name, v)| (name, v.into())).collect();
         value.complete = true;
         value.legacy = false;
         from = named.from;
@@ -204,28 +156,42 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
         value.stanzas = stanzas.value.then_some(names);
         from = from.min(stanzas.from);
     }
+    if let Some(inside) = first(explicit, |p| p.merge.inside.clone()) {
+        value.inside = inside.value;
+        from = from.min(inside.from);
+    }
     if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
         value.legacy = dialect.value == Dialect::Legacy;
         from = from.min(dialect.from);
     }
-    value.dictated_by = first_value(explicit, |p| p.merge.dictated_by);
-    if value.dictated_by == DictatedBy::Fixed {
+    if first(explicit, |p| p.merge.dictated_by).is_some_and(|by| *by == DictatedBy::Fixed) {
         value.path = None;
     }
-    value.with = first_value(explicit, |p| p.merge.with);
-    value.list_keys = first_value(explicit, |p| p.merge.list_keys.clone());
-    let split = |path: &String| path.split('.').map(str::to_owned).collect();
-    value.units = first_value(explicit, |p| {
-        Some(p.merge.units.as_ref()?.iter().map(split).collect())
-    });
     Fact { value, from }
 }
 
+fn merging(explicit: &Explicit<'_>) -> Merging {
+    Merging {
+        dictated_by: said(explicit, |p| p.merge.dictated_by),
+        with: said(explicit, |p| p.merge.with),
+        units: said(explicit, |p| Some(read::paths(p.merge.units.as_ref()?))),
+        list_keys: said(explicit, |p| p.merge.list_keys.clone()),
+    }
+}
+
 /// What holds where a policy names no strategy (design 2.5).
-fn unset(class: Class, strategies: &Strategies) -> Strategy {
+fn unset(explicit: &Explicit<'_>, class: Class, strategies: &Fact<Strategies>) -> Fact<Strategy> {
+    if let Some(said) = first(explicit, |p| p.merge.unset.map(Strategy::from)) {
+        return said;
+    }
+    let named = strategies.default.as_ref();
+    if let Some(filled_in) = named.and_then(|name| strategies.values.get(name)) {
+        let (value, from) = (*filled_in, strategies.from);
+        return Fact { value, from };
+    }
     let atomic_defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
     if class == Class::Direct {
-        return Strategy::None;
+        return default(Strategy::None);
     }
     let wanted = [
         atomic_defaults,
@@ -234,26 +200,29 @@ fn unset(class: Class, strategies: &Strategies) -> Strategy {
         Strategy::Merge(Direction::Overrides, Op::Patch),
     ];
     let supported = |s: &&Strategy| strategies.values.values().any(|v| v == *s);
-    wanted
-        .iter()
-        .find(supported)
-        .copied()
-        .unwrap_or(atomic_defaults)
+    let found = wanted.iter().find(supported).copied();
+    default(found.unwrap_or(atomic_defaults))
 }
 
 /// Everything in `spec` that is not a setting.
-fn excluded(explicit: &Explicit<'_>, refs: &[RefField], strategies: &Strategies) -> Vec<String> {
+fn excluded(
+    explicit: &Explicit<'_>,
+    refs: &[RefField],
+    strategies: &Strategies,
+) -> Fact<Vec<String>> {
     let top = |path: &str| path.split('.').next().unwrap_or(path).to_owned();
+    let more = said(explicit, |p| p.merge.exclude.clone());
     let mut names: Vec<String> = refs.iter().map(|r| top(&r.path)).collect();
-    names.extend(["targetRef", "targetRefs", "targetSelectors"].map(str::to_owned));
+    names.extend(REF_FIELDS.map(str::to_owned));
     names.extend(strategies.path.as_deref().map(top));
-    if let Some(more) = first(explicit, |p| Some(p.merge.exclude.clone())) {
-        names.extend(more.value.iter().map(|path| top(&within_spec(path))));
-    }
+    names.extend(more.iter().map(|path| top(&read::within_spec(path))));
     if let Some(stanzas) = strategies.stanzas {
         names.extend([stanzas.defaults, stanzas.overrides].map(str::to_owned));
     }
     names.sort();
     names.dedup();
-    names
+    Fact {
+        value: names,
+        from: more.from,
+    }
 }

@@ -188,8 +188,8 @@ fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool
     match snapshot.policy(reference) {
         Some(policy) => policy.targets.iter().any(|target| {
             let own = &policy.key().namespace;
-            let labels = snapshot.get(to).map(|object| &object.meta.labels);
-            target.matches(own, to, labels) && reach(snapshot, policy, target, to).is_attached()
+            let meta = snapshot.get(to).map(|object| &object.meta);
+            target.matches(own, to, meta) && reach(snapshot, policy, target, to).is_attached()
         }),
         None => granted(snapshot, &reference.gk, &reference.namespace, to),
     }

@@ -9,6 +9,8 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::merge::field_conflicts;
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
+use crate::engine::profile::SameTarget;
+use crate::engine::rivals::overlap;
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::validate::validate;
 
@@ -47,7 +49,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         Some(before) => findings.extend(change::effects(&before, &after, &key)),
     }
     for target in &status.targets {
-        findings.extend(rivals(policy, target));
+        findings.extend(rivals(&after, policy, target));
         findings.extend(winners(&after, policy, target));
         findings.extend(conflicts(&mut survey, policy, target));
     }
@@ -65,12 +67,26 @@ fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     })
 }
 
-/// The policy that has the same target and section for itself.
-fn rivals(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
+/// The policy because of which this one is rejected on a target.
+fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     let Accepted::Conflicted(with) = &target.accepted else {
         return None;
     };
-    let message = format!("{with} has {} for itself", target.target);
+    let rival = snapshot.policy(with)?;
+    let place = &target.target;
+    let message = match *policy.profile.same_target {
+        SameTarget::FieldOverlap => {
+            let field = overlap(policy, rival).unwrap_or_default().join(".");
+            format!("{with} sets {field} on {place} already")
+        }
+        SameTarget::EqualField => {
+            let fields = policy.profile.conflict_fields.iter();
+            let fields: Vec<String> = fields.map(|field| field.join(".")).collect();
+            let fields = fields.join(", ");
+            format!("{with} has another {fields} on {place}, so both are rejected")
+        }
+        _ => format!("{with} has {place} for itself"),
+    };
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
         .about(format!("{} {with}", target.target));
     finding.tells_of.insert(with.clone());

@@ -69,10 +69,14 @@ impl Stands {
 fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
     let own = &policy.key().namespace;
     policy.targets.iter().map(move |target| {
-        let namespace = target.namespace(own).clone();
+        let namespace = if target.spans(own) {
+            Arc::default()
+        } else {
+            target.namespace(own).clone()
+        };
         let (selects, name) = match &target.select {
             Select::Name(name) => (false, name.clone()),
-            Select::Labels(_) => (true, Arc::default()),
+            Select::Labels(_) | Select::Annotated(..) => (true, Arc::default()),
         };
         (selects, ObjectKey::new(target.gk.clone(), namespace, name))
     })

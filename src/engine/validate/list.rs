@@ -44,7 +44,11 @@ fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
     if plural.all(|entry| entry.target == single.target) {
         return None;
     }
-    let message = "targets stand in the singular and in the plural field, and differ; keep one";
+    let mut message =
+        "targets stand in the singular and in the plural field, and differ; keep one".to_owned();
+    if *policy.profile.one_form {
+        message = format!("{message}: {} takes one of them", policy.profile.gk.kind);
+    }
     Some(
         Finding::new(Code::TargetBothForms, policy.key(), message)
             .at(&single.path)

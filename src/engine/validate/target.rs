@@ -7,7 +7,8 @@ use crate::engine::attach::{Reach, named, reach};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
-use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
+use crate::engine::policy::{Entry, Fault, Policy, Select, TargetRef};
+use crate::engine::profile::Source;
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
@@ -17,6 +18,7 @@ pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) 
     match &entry.target {
         Err(fault) => findings.push(faulty(policy.key(), entry, fault)),
         Ok(target) => {
+            findings.extend(unread_namespace(policy, entry));
             findings.extend(unsupported_kind(policy, entry, target));
             findings.extend(unserved_group(snapshot, policy, entry, target));
             findings.extend(about_target(snapshot, policy, entry, target));
@@ -83,6 +85,9 @@ fn about_target(
     target: &TargetRef,
 ) -> Option<Finding> {
     let section = target.section.as_deref();
+    if section.is_none() && entry.field.needs_section {
+        return Some(without_section(policy, entry, target));
+    }
     if let Some(section) = section {
         if entry.field.sections == Some(false) {
             let what = format!("{} takes no sectionName", policy.profile.gk.kind);
@@ -127,7 +132,7 @@ fn sectionless(
         ));
     }
     let allow = policy.profile.allow.as_ref()?;
-    let allowed = allow.value.iter().find(|allowed| allowed.gk == *gk)?;
+    let allowed = policy.profile.allowed(gk)?;
     (!allowed.sections).then(|| {
         let what = format!("{} takes no section of {gk}", policy.profile.gk.kind);
         unsupported(policy, entry, section, &what, allow.is_said())
@@ -208,11 +213,43 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
         let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
         let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
         let message = format!("a {kind} cannot target {wrong}; it can {}", quoted(&kinds));
+        // What a CRD says of references by name says nothing of those by labels.
+        let sure = allow.from != Source::Crd || matches!(target.select, Select::Name(_));
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
             .at(format!("{}.kind", entry.path))
             .about(wrong.to_string())
-            .only_if(allow.is_said())
+            .only_if(allow.is_said() && sure)
     })
+}
+
+/// A namespace that the kind does not read, and that is not the policy's own.
+fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+    let own = &policy.key().namespace;
+    let unread = entry
+        .unread
+        .as_ref()
+        .filter(|namespace| *namespace != own)?;
+    let kind = &policy.profile.gk.kind;
+    let message = format!(
+        "a {kind} looks for its target in its own namespace, not in {:?}",
+        &**unread
+    );
+    Some(
+        Finding::new(Code::TargetNamespaceForbidden, policy.key(), message)
+            .at(format!("{}.namespace", entry.path))
+            .about(unread.to_string())
+            .only_if(false),
+    )
+}
+
+/// No section, of a kind that needs one.
+fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
+    let kind = &policy.profile.gk.kind;
+    let noun = section_noun(&target.gk).unwrap_or("section");
+    let message = format!("a {kind} needs the {noun} of its target; set sectionName");
+    Finding::new(Code::TargetMissingRef, policy.key(), message)
+        .at(format!("{}.sectionName", entry.path))
+        .about("sectionName")
 }
 
 /// A group in which nothing is served, where a served one is near or has a kind of that name: a kind

@@ -1,0 +1,26 @@
+//! Annotations: those with short values. Others may be as large as the object, and name nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+/// The longest value that is kept, in bytes: a name takes 253, and two quotes.
+const LONGEST: usize = 255;
+
+/// Annotations of an object.
+pub type Annotations = BTreeMap<Arc<str>, Arc<str>>;
+
+/// Annotations as they came: long ones are never copied.
+pub type Raw<'a> = BTreeMap<Arc<str>, &'a RawValue>;
+
+/// Those with short texts as values.
+pub fn short(raw: Option<Raw<'_>>) -> Annotations {
+    let short = raw
+        .into_iter()
+        .flatten()
+        .filter(|(_, value)| value.get().len() <= LONGEST);
+    short
+        .filter_map(|(key, value)| Some((key, serde_json::from_str(value.get()).ok()?)))
+        .collect()
+}

@@ -1,0 +1,161 @@
+//! The validation rules of a CRD that look at one target field, and what they say of an entry in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Schemas, entry_schema, property};
+use crate::engine::cel::{Known, Rule};
+
+/// The rules that look at a target field.
+pub(super) struct Rules<'a> {
+    field: &'a str,
+    many: bool,
+    rules: Vec<(At, Rule)>,
+    enums: BTreeMap<&'static str, Vec<&'a str>>,
+}
+
+/// Where a rule stands, and so what `self` is in it.
+enum At {
+    Root,
+    Spec,
+    Field,
+    Entry,
+    Part(&'static str),
+}
+
+/// The parts of an entry that rules are asked about.
+const PARTS: [&str; 5] = ["group", "kind", "name", "namespace", "sectionName"];
+
+// === impl Rules ===
+
+impl<'a> Rules<'a> {
+    /// The rules of the object, its spec, the field, its entries and their parts. Those that are not
+    /// understood say nothing.
+    pub(super) fn of(schemas: &Schemas, spec: &'a Value, field: &'a str) -> Option<Self> {
+        let (entry, many) = entry_schema(spec, field)?;
+        let mut found = Self {
+            field,
+            many,
+            rules: Vec::new(),
+            enums: BTreeMap::new(),
+        };
+        found.add(&schemas.root, || At::Root);
+        found.add(spec, || At::Spec);
+        if many && let Some(list) = property(spec, field) {
+            found.add(list, || At::Field);
+        }
+        found.add(entry, || At::Entry);
+        for part in PARTS {
+            if let Some(schema) = property(entry, part) {
+                found.add(schema, || At::Part(part));
+                let values = schema.get("enum").and_then(Value::as_array);
+                if let Some(values) = values {
+                    let texts = values.iter().filter_map(Value::as_str).collect();
+                    found.enums.insert(part, texts);
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn add(&mut self, schema: &Value, at: impl Fn() -> At) {
+        let rules = texts(schema).filter_map(Rule::parse);
+        self.rules.extend(rules.map(|rule| (at(), rule)));
+    }
+
+    /// Every text that the rules and enums mention.
+    pub(super) fn texts(&self) -> BTreeSet<Arc<str>> {
+        let of_rules = self.rules.iter().flat_map(|(_, rule)| rule.texts());
+        let of_enums = self.enums.values().flatten().copied();
+        of_rules
+            .map(Into::into)
+            .chain(of_enums.map(Into::into))
+            .collect()
+    }
+
+    /// Whether a policy with this entry among others is refused, whatever else it says.
+    pub(super) fn refuse(&self, entry: &Entry) -> bool {
+        let outside = self
+            .enums
+            .iter()
+            .any(|(part, values)| match entry.0.get(*part) {
+                Some(Known::Text(text)) => !values.contains(&&**text),
+                Some(Known::Stranger) => true,
+                _ => false,
+            });
+        outside || self.refuse_list(&[entry.known(), Known::Unknown])
+    }
+
+    /// The same of a list of entries, of which the rest is not known when one of them is unknown.
+    pub(super) fn refuse_list(&self, entries: &[Known]) -> bool {
+        let Some(first) = entries.first() else {
+            return false;
+        };
+        let field = if self.many {
+            Known::List(entries.to_vec())
+        } else {
+            first.clone()
+        };
+        let spec = some([(self.field, field.clone())]);
+        let mut rules = self.rules.iter();
+        rules.any(|(at, rule)| {
+            let this = match at {
+                At::Root => some([("spec", spec.clone())]),
+                At::Spec => spec.clone(),
+                At::Field => field.clone(),
+                At::Entry => first.clone(),
+                At::Part(part) => match first {
+                    Known::Map { fields, .. } => match fields.get(*part) {
+                        Some(value) => value.clone(),
+                        None => return false,
+                    },
+                    _ => return false,
+                },
+            };
+            rule.holds(&this) == Some(false)
+        })
+    }
+}
+
+/// An entry of a target field of which some parts are known.
+#[derive(Clone, Default)]
+pub(super) struct Entry(BTreeMap<Arc<str>, Known>, bool);
+
+impl Entry {
+    /// With a part more.
+    pub(super) fn with(mut self, part: &str, value: Known) -> Self {
+        self.0.insert(part.into(), value);
+        self
+    }
+
+    /// With nothing but the known parts.
+    pub(super) fn whole(mut self) -> Self {
+        self.1 = true;
+        self
+    }
+
+    /// As a value.
+    pub(super) fn known(&self) -> Known {
+        Known::Map {
+            fields: self.0.clone(),
+            whole: self.1,
+        }
+    }
+}
+
+/// A map of which these fields are known.
+pub(super) fn some<const N: usize>(fields: [(&str, Known); N]) -> Known {
+    Known::Map {
+        fields: fields.map(|(name, value)| (name.into(), value)).into(),
+        whole: false,
+    }
+}
+
+/// The texts of the rules of a schema.
+pub(super) fn texts(schema: &Value) -> impl Iterator<Item = &str> {
+    let rules = schema.get("x-kubernetes-validations");
+    let rules = rules.and_then(Value::as_array).into_iter().flatten();
+    rules.filter_map(|rule| rule.get("rule")?.as_str())
+}

@@ -1,0 +1,121 @@
+//! Parts of a profile: what is known of target fields, allowed targets, strategies and merging.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{DictatedBy, Fact, Only, Op, Strategy, With};
+use crate::engine::ids::GroupKind;
+
+/// A setting that controls a field of targets of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Keys within the settings.
+    pub setting: Vec<String>,
+    /// The kind of the target.
+    pub target: GroupKind,
+    /// Path of the field from `spec`.
+    pub field: String,
+}
+
+/// A field that holds target references.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RefField {
+    /// Path from `spec`: `targetRef`, or `a.b`.
+    pub path: String,
+    /// Whether it is a list.
+    pub many: bool,
+    /// The group of a reference that names none, where something says so.
+    pub default_group: Option<Arc<str>>,
+    /// The kind of a reference that names none, where something says so.
+    pub default_kind: Option<Arc<str>>,
+    /// Whether entries take `sectionName`; none where nothing says so.
+    pub sections: Option<bool>,
+    /// Whether entries must have a `sectionName`.
+    pub needs_section: bool,
+    /// Whether entries take `namespace`; none where nothing says so.
+    pub namespace: Option<bool>,
+    /// The most entries, where something says it.
+    pub max: Option<usize>,
+    /// Whether something says that no target may stand twice.
+    pub unique: bool,
+    /// Fields that are not read where this one is set.
+    pub hides: Vec<String>,
+}
+
+/// A kind that can be a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// The kind.
+    pub gk: GroupKind,
+    /// Whether its sections can be targets.
+    pub sections: bool,
+    /// Who may name it, if not everybody.
+    pub only: Option<Only>,
+}
+
+/// An annotation of targets that names a policy: how kinds without target fields are attached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The kind of the targets.
+    pub target: GroupKind,
+    /// Its key; the value is the name of a policy in the same namespace.
+    pub key: Arc<str>,
+}
+
+/// Strategies of a kind and where the spec names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strategies {
+    /// Path from `spec` of the field that names one.
+    pub path: Option<String>,
+    /// Names as users write them.
+    pub values: BTreeMap<String, Strategy>,
+    /// Whether the names are all there are.
+    pub complete: bool,
+    /// The fields of `spec` that are strategies, where the kind has such stanzas.
+    pub stanzas: Option<StanzaNames>,
+    /// What `strategy` inside a stanza may say, where something says it.
+    pub inside: BTreeMap<String, Op>,
+    /// Whether one policy may carry both stanzas.
+    pub legacy: bool,
+    /// The name that the API server fills in where none is written.
+    pub default: Option<String>,
+    /// Maps of anything by any name, which the older dialect replaces as one.
+    pub maps: Vec<Vec<String>>,
+}
+
+/// How the policies of a kind meet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merging {
+    /// Whose strategy decides.
+    pub dictated_by: Fact<DictatedBy>,
+    /// With which policies one merges, where the challenger decides.
+    pub with: Fact<With>,
+    /// Fields that the operation by-key replaces as one; `*` stands for any key.
+    pub units: Fact<Vec<Vec<String>>>,
+    /// Lists merged entry by entry: field name to the key of its entries.
+    pub list_keys: Fact<BTreeMap<String, String>>,
+}
+
+/// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StanzaNames {
+    /// The one for defaults.
+    pub defaults: &'static str,
+    /// The one for overrides.
+    pub overrides: &'static str,
+}
+
+// === impl StanzaNames ===
+
+impl StanzaNames {
+    /// As GEP-713 writes them.
+    pub const PLURAL: Self = Self {
+        defaults: "defaults",
+        overrides: "overrides",
+    };
+    /// As it wrote them first.
+    pub const SINGULAR: Self = Self {
+        defaults: "default",
+        overrides: "override",
+    };
+}

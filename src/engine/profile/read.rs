@@ -1,0 +1,89 @@
+//! From profiles as people write them to the parts of a profile.
+
+use std::sync::Arc;
+
+use super::file::{ControlFile, Match, ProfileFile, RefFile, StrategyValue};
+use super::{Allowed, Annotation, Control, RefField, Strategy};
+use crate::engine::ids::GroupKind;
+
+/// Paths are written from the object and kept from `spec`.
+pub(super) fn within_spec(path: &str) -> String {
+    path.strip_prefix("spec.").unwrap_or(path).to_owned()
+}
+
+pub(super) fn refs(profile: &ProfileFile) -> Option<Vec<RefField>> {
+    let refs = profile.targets.refs.as_ref()?;
+    Some(refs.iter().map(field).collect())
+}
+
+fn field(file: &RefFile) -> RefField {
+    RefField {
+        path: within_spec(&file.path),
+        many: file.many,
+        default_group: file.default_group.as_deref().map(Into::into),
+        default_kind: file.default_kind.as_deref().map(Into::into),
+        sections: file.sections,
+        needs_section: file.needs_section,
+        namespace: file.namespace,
+        max: file.max,
+        unique: file.unique,
+        hides: file.hides.iter().map(|path| within_spec(path)).collect(),
+    }
+}
+
+pub(super) fn annotation(profile: &ProfileFile) -> Option<Annotation> {
+    let annotation = profile.targets.annotation.as_ref()?;
+    Some(Annotation {
+        target: kind(&annotation.target),
+        key: annotation.key.as_str().into(),
+    })
+}
+
+pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
+    let allow = profile.targets.allow.as_ref()?;
+    let of_group = |file: &super::file::AllowFile| {
+        let of_kind = |kind: &str| Allowed {
+            gk: GroupKind::new(file.group.as_str(), kind),
+            sections: file.sections,
+            only: file.only,
+        };
+        file.kind.iter().map(of_kind).collect::<Vec<_>>()
+    };
+    Some(allow.iter().flat_map(of_group).collect())
+}
+
+pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {
+    files.iter().map(kind).collect()
+}
+
+fn kind(file: &Match) -> GroupKind {
+    GroupKind::new(file.group.as_str(), file.kind.as_str())
+}
+
+pub(super) fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
+    let control = |c: &ControlFile| Control {
+        setting: path(&c.setting),
+        target: kind(&c.target),
+        field: within_spec(&c.field),
+    };
+    let controls = &profile.controls;
+    (!controls.is_empty()).then(|| controls.iter().map(control).collect())
+}
+
+pub(super) fn paths(dotted: &Vec<String>) -> Vec<Vec<String>> {
+    dotted.iter().map(|dotted| path(dotted)).collect()
+}
+
+fn path(dotted: &str) -> Vec<String> {
+    dotted.split('.').map(str::to_owned).collect()
+}
+
+pub(super) fn texts(names: &[String]) -> Vec<Arc<str>> {
+    names.iter().map(|name| name.as_str().into()).collect()
+}
+
+impl From<StrategyValue> for Strategy {
+    fn from(value: StrategyValue) -> Self {
+        Self::Merge(value.direction, value.op)
+    }
+}
