@@ -65,8 +65,8 @@ impl Merged {
         }
     }
 
-    fn beside(self, other: Self) -> Self {
-        match (&self, &other) {
+    fn beside(&self, other: &Self) -> Self {
+        match (self, other) {
             (Self::Opaque(_), _) | (_, Self::Opaque(_)) => {
                 let mut both = self.policies();
                 both.extend(other.policies());
@@ -139,10 +139,8 @@ impl Effective {
 fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value {
     let mut found = serde_json::Map::new();
     for tree in trees {
-        let names = policies(tree)
-            .iter()
-            .map(|key| key.path())
-            .collect::<Vec<_>>();
+        let keys = policies(tree);
+        let names: Vec<String> = keys.iter().map(ObjectKey::path).collect();
         let name = names.join(", ");
         let base = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
         let mut keep = |pointer: &str, leaf: &Leaf| {
@@ -361,7 +359,7 @@ fn fold(profile: &Profile, by: Strategy, established: Merged, challenger: Merged
         // The more specific one wins whole.
         Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger,
         Strategy::Merge(Direction::Overrides, Op::Atomic) => return established,
-        Strategy::Merge(_, Op::Additive) => return established.beside(challenger),
+        Strategy::Merge(_, Op::Additive) => return established.beside(&challenger),
         Strategy::Merge(direction, op) => (direction, op),
     };
     let (strategies, paths) = (&profile.strategies, &profile.merging.units);

@@ -1,6 +1,9 @@
 //! Runs every case under `tests/effective/`: a state, questions about it, and the answers.
 //!
-//! `kinds.yaml` is part of every state. Objects without creationTimestamp are as old as their place in
+//! Those under `tests/kinds/` do the same for kinds that people run, by the profiles that come with
+//! attache and nothing else: one folder a case, named after its project.
+//!
+//! `kinds.yaml` is part of every state in `tests/effective/`. Objects without creationTimestamp are as old as their place in
 //! the file says: the earlier is the older. `ATTACHE_BLESS=1 cargo test --test effective` writes what
 //! was answered into `expected.yaml`; read the difference before you commit it.
 #![allow(
@@ -21,7 +24,16 @@ use cases::{documents, hold, root};
 
 #[test]
 fn every_case_answers_what_it_should() {
-    let root = root("effective");
+    answers_hold("effective");
+}
+
+#[test]
+fn every_kind_behaves_as_its_project_says() {
+    answers_hold("kinds");
+}
+
+fn answers_hold(test: &str) {
+    let root = root(test);
     hold(&root, |case| {
         let state = state::read(&root, case);
         let asks = documents(&case.join("ask.yaml"));

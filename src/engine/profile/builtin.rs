@@ -2,7 +2,23 @@
 
 use super::file::{File, ProfileFile};
 
-const FILES: [(&str, &str); 1] = [("gateway-api", include_str!("builtin/gateway-api.yaml"))];
+/// The files, by project.
+pub const FILES: [(&str, &str); 11] = [
+    ("apisix", include_str!("builtin/apisix.yaml")),
+    ("aws", include_str!("builtin/aws.yaml")),
+    ("envoy-gateway", include_str!("builtin/envoy-gateway.yaml")),
+    ("gateway-api", include_str!("builtin/gateway-api.yaml")),
+    ("gke", include_str!("builtin/gke.yaml")),
+    ("istio", include_str!("builtin/istio.yaml")),
+    ("kgateway", include_str!("builtin/kgateway.yaml")),
+    ("kong", include_str!("builtin/kong.yaml")),
+    ("kuadrant", include_str!("builtin/kuadrant.yaml")),
+    ("linkerd", include_str!("builtin/linkerd.yaml")),
+    (
+        "nginx-gateway-fabric",
+        include_str!("builtin/nginx-gateway-fabric.yaml"),
+    ),
+];
 
 /// Every profile that comes with attache.
 ///
@@ -20,8 +36,15 @@ pub fn builtin() -> Result<Vec<ProfileFile>, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     #[test]
-    fn every_file_is_a_profile() {
-        assert_eq!(super::builtin().unwrap().len(), 2);
+    fn every_file_is_read_and_names_each_kind_once() {
+        let profiles = super::builtin().unwrap();
+        let kinds: BTreeSet<_> = profiles
+            .iter()
+            .map(|p| (&p.matches.group, &p.matches.kind))
+            .collect();
+        assert_eq!(kinds.len(), profiles.len());
     }
 }

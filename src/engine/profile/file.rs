@@ -47,7 +47,7 @@ pub struct ProfileFile {
     /// Fields of targets that settings of the policy control.
     #[serde(default)]
     pub controls: Vec<ControlFile>,
-    /// Names of the controllers that act on the kind, as in `controllerName` of a GatewayClass.
+    /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
     pub domain: Option<String>,

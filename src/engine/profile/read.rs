@@ -70,7 +70,7 @@ pub(super) fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
     (!controls.is_empty()).then(|| controls.iter().map(control).collect())
 }
 
-pub(super) fn paths(dotted: &Vec<String>) -> Vec<Vec<String>> {
+pub(super) fn paths(dotted: &[String]) -> Vec<Vec<String>> {
     dotted.iter().map(|dotted| path(dotted)).collect()
 }
 

@@ -12,7 +12,7 @@ use crate::engine::cel::{Known, Rule};
 pub(super) struct Rules<'a> {
     field: &'a str,
     many: bool,
-    rules: Vec<(At, Rule)>,
+    said: Vec<(At, Rule)>,
     enums: BTreeMap<&'static str, Vec<&'a str>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Rules<'a> {
         let mut found = Self {
             field,
             many,
-            rules: Vec::new(),
+            said: Vec::new(),
             enums: BTreeMap::new(),
         };
         found.add(&schemas.root, || At::Root);
@@ -62,12 +62,12 @@ impl<'a> Rules<'a> {
 
     fn add(&mut self, schema: &Value, at: impl Fn() -> At) {
         let rules = texts(schema).filter_map(Rule::parse);
-        self.rules.extend(rules.map(|rule| (at(), rule)));
+        self.said.extend(rules.map(|rule| (at(), rule)));
     }
 
     /// Every text that the rules and enums mention.
     pub(super) fn texts(&self) -> BTreeSet<Arc<str>> {
-        let of_rules = self.rules.iter().flat_map(|(_, rule)| rule.texts());
+        let of_rules = self.said.iter().flat_map(|(_, rule)| rule.texts());
         let of_enums = self.enums.values().flatten().copied();
         of_rules
             .map(Into::into)
@@ -99,7 +99,7 @@ impl<'a> Rules<'a> {
             first.clone()
         };
         let spec = some([(self.field, field.clone())]);
-        let mut rules = self.rules.iter();
+        let mut rules = self.said.iter();
         rules.any(|(at, rule)| {
             let this = match at {
                 At::Root => some([("spec", spec.clone())]),
