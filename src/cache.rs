@@ -9,10 +9,12 @@
 
 pub mod access;
 pub mod confirm;
+pub mod crds;
 pub mod directory;
 pub mod kinds;
 pub mod manifest;
 pub mod raw;
+pub mod reach;
 pub mod reload;
 pub mod sync;
 pub mod watch;

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 pub mod certs;
+pub mod kinds;
 pub mod serve;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
@@ -19,6 +20,8 @@ pub struct Cli {
 pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
     Serve(crate::serve::Args),
+    /// List the policy kinds, what is known of each, and where each fact came from.
+    Kinds(kinds::Args),
     /// Make a certificate authority and a serving certificate for a try-out.
     Certs(certs::Args),
 }
@@ -33,6 +36,7 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(args) => serve::run(args),
+        Command::Kinds(args) => kinds::run(&args),
         Command::Certs(args) => certs::run(&args),
     }
 }

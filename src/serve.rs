@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
+use crate::cache::reach;
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
 use crate::cache::{Cluster, Published, Settings, tuned};
@@ -189,7 +190,10 @@ async fn from_cluster(
     rules: Arc<ProfileRules>,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
-    let client = kube::Client::try_from(tuned(kube_config(args).await?))?;
+    let client = {
+        let config = reach::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
+        kube::Client::try_from(tuned(config))?
+    };
     let cluster = Cluster::start(client, rules, metrics.clone(), Settings::default());
     Ok(State {
         snapshot: cluster.snapshot,
@@ -197,24 +201,6 @@ async fn from_cluster(
         sync: Some(cluster.sync),
         tasks: cluster.tasks,
     })
-}
-
-async fn kube_config(args: &Args) -> Result<kube::Config, Failure> {
-    let options = kube::config::KubeConfigOptions {
-        context: args.context.clone(),
-        ..kube::config::KubeConfigOptions::default()
-    };
-    let config = match &args.kubeconfig {
-        Some(file) => {
-            let kubeconfig = kube::config::Kubeconfig::read_from(file)?;
-            kube::Config::from_custom_kubeconfig(kubeconfig, &options).await?
-        }
-        None if args.context.is_some() => kube::Config::from_kubeconfig(&options).await?,
-        None => kube::Config::infer().await.map_err(|e| {
-            format!("no cluster: {e}; give --kubeconfig, or --from for a directory of manifests")
-        })?,
-    };
-    Ok(config)
 }
 
 /// `cache` answers and `http` asks; neither knows the other.

@@ -300,7 +300,7 @@ fn core_kinds() -> [(GroupKind, ApiResource); 2] {
     })
 }
 
-fn crd_resource() -> ApiResource {
+pub(super) fn crd_resource() -> ApiResource {
     let gvk = GroupVersionKind::gvk(APIEXTENSIONS, "v1", "CustomResourceDefinition");
     ApiResource::from_gvk_with_plural(&gvk, "customresourcedefinitions")
 }

@@ -12,15 +12,17 @@ use super::object::Crd;
 
 mod builtin;
 mod derive;
+mod facts;
 pub mod file;
 mod parts;
 mod read;
 mod resolve;
 mod words;
 
-pub use builtin::builtin;
+pub use builtin::{FILES as BUILTIN, builtin};
 pub(crate) use derive::labelled;
 pub use derive::{Derived, Schemas};
+pub use facts::{Named, words};
 pub use parts::{Allowed, Annotation, Control, Merging, RefField, StanzaNames, Strategies};
 pub use words::*;
 

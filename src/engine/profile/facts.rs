@@ -1,0 +1,193 @@
+//! A profile fact by fact, each under the name that it has in a configuration file.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Allowed, Fact, Profile, RefField, Source, Strategies, Strategy};
+use crate::engine::ids::GroupKind;
+
+/// One fact of a kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Named {
+    /// Its path in a profile: `targets.allow`.
+    #[serde(skip)]
+    pub name: &'static str,
+    /// The fact, as a profile would say it.
+    pub value: Value,
+    /// Where it came from.
+    pub from: Source,
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// Every fact, in the order of the configuration's own description.
+    pub fn facts(&self) -> Vec<Named> {
+        let merging = &self.merging;
+        let allow = self.allow.as_ref();
+        vec![
+            fact("class", &self.class, |v| json!(v)),
+            fact("targets.refs", &self.refs, |v| list(v, reference)),
+            fact("targets.annotation", &self.annotation, |v| {
+                json!(
+                    v.as_ref()
+                        .map(|a| json!({"target": kind(&a.target), "key": a.key}))
+                )
+            }),
+            fact("targets.required", &self.required, |v| json!(v)),
+            fact("targets.oneForm", &self.one_form, |v| json!(v)),
+            fact("targets.without", &self.without, |v| json!(v)),
+            fact("targets.root", &self.root, |v| json!(v)),
+            Named {
+                name: "targets.allow",
+                value: allow.map_or(Value::Null, |allow| list(allow, allowed)),
+                from: allow.map(|allow| allow.from).unwrap_or_default(),
+            },
+            fact("targets.spelled", &self.spelled, |v| json!(v)),
+            fact("targets.sectionNaming", &self.section_naming, |v| json!(v)),
+            fact("targets.crossNamespace", &self.cross_namespace, |v| {
+                json!(v)
+            }),
+            fact("targets.serviceAs", &self.service_as, |v| json!(v)),
+            fact("effective", &self.effective, |v| list(v, kind)),
+            fact("hierarchy", &self.hierarchy, |v| json!(v)),
+            fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
+            fact("conflict.fields", &self.conflict_fields, |v| {
+                list(v, |p| json!(p.join(".")))
+            }),
+            fact("merge.strategies", &self.strategies, strategies),
+            fact("merge.unset", &self.unset, |v| strategy(*v)),
+            fact("merge.dictatedBy", &merging.dictated_by, |v| json!(v)),
+            fact("merge.with", &merging.with, |v| json!(v)),
+            fact("merge.units", &merging.units, |v| {
+                list(v, |p| json!(p.join(".")))
+            }),
+            fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
+            fact("merge.exclude", &self.exclude, |v| json!(v)),
+            fact("controls", &self.controls, |v| {
+                list(v, |c| {
+                    json!({"setting": c.setting.join("."), "target": kind(&c.target),
+                           "field": format!("spec.{}", c.field)})
+                })
+            }),
+            fact("controllers", &self.controllers, |v| json!(v)),
+            fact("domain", &self.domain, |v| json!(v)),
+            fact("status.shape", &self.status, |v| json!(v)),
+            fact("status.maxAncestors", &self.max_ancestors, |v| json!(v)),
+        ]
+    }
+
+    /// The names of its strategies as users write them, stanzas first; what holds without one where
+    /// it has no names.
+    pub fn strategy_names(&self) -> Vec<String> {
+        let said = &self.strategies;
+        let mut names: Vec<String> = Vec::new();
+        if let Some(stanzas) = said.stanzas {
+            names.extend([stanzas.defaults, stanzas.overrides].map(str::to_owned));
+        }
+        names.extend(said.values.keys().cloned());
+        names.extend(said.inside.keys().cloned());
+        if names.is_empty() {
+            names.push(words(self.unset.value));
+        }
+        names
+    }
+}
+
+/// A strategy in words: `patch defaults`.
+pub fn words(strategy: Strategy) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match strategy {
+        Strategy::None => "none".to_owned(),
+        Strategy::Merge(direction, op) => {
+            format!("{} {}", text(&json!(op)), text(&json!(direction)))
+        }
+    }
+}
+
+fn fact<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
+    Named {
+        name,
+        value: value(&fact.value),
+        from: fact.from,
+    }
+}
+
+fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
+    items.iter().map(value).collect()
+}
+
+fn kind(gk: &GroupKind) -> Value {
+    json!({"group": gk.group, "kind": gk.kind})
+}
+
+fn reference(field: &RefField) -> Value {
+    let mut said = json!({"path": format!("spec.{}", field.path), "many": field.many});
+    let parts = [
+        ("defaultGroup", json!(field.default_group)),
+        ("defaultKind", json!(field.default_kind)),
+        ("sections", json!(field.sections)),
+        ("namespace", json!(field.namespace)),
+        ("max", json!(field.max)),
+        ("needsSection", json!(field.needs_section.then_some(true))),
+        ("unique", json!(field.unique.then_some(true))),
+        (
+            "hides",
+            json!((!field.hides.is_empty()).then_some(&field.hides)),
+        ),
+    ];
+    add(&mut said, parts);
+    said
+}
+
+fn allowed(allowed: &Allowed) -> Value {
+    let mut said = kind(&allowed.gk);
+    let parts = [
+        ("sections", json!(allowed.sections)),
+        ("only", json!(allowed.only)),
+    ];
+    add(&mut said, parts);
+    said
+}
+
+/// Adds what is known.
+fn add<const N: usize>(to: &mut Value, parts: [(&str, Value); N]) {
+    if let Value::Object(map) = to {
+        let known = parts.into_iter().filter(|(_, value)| !value.is_null());
+        map.extend(known.map(|(name, value)| (name.to_owned(), value)));
+    }
+}
+
+fn strategies(said: &Strategies) -> Value {
+    let values: serde_json::Map<String, Value> = said
+        .values
+        .iter()
+        .map(|(name, value)| (name.clone(), strategy(*value)))
+        .collect();
+    let mut found = json!({});
+    let parts = [
+        (
+            "path",
+            json!(said.path.as_ref().map(|path| format!("spec.{path}"))),
+        ),
+        ("values", json!((!values.is_empty()).then_some(values))),
+        (
+            "stanzas",
+            json!(said.stanzas.map(|s| [s.defaults, s.overrides])),
+        ),
+        (
+            "inside",
+            json!((!said.inside.is_empty()).then_some(&said.inside)),
+        ),
+        ("dialect", json!(said.legacy.then_some("legacy"))),
+    ];
+    add(&mut found, parts);
+    found
+}
+
+fn strategy(strategy: Strategy) -> Value {
+    match strategy {
+        Strategy::None => json!("none"),
+        Strategy::Merge(direction, op) => json!({"direction": direction, "op": op}),
+    }
+}
