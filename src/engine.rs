@@ -2,6 +2,7 @@
 
 pub mod affected;
 pub mod attach;
+pub mod cel;
 pub mod conditions;
 pub mod disclosure;
 pub mod effective;
