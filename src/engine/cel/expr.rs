@@ -1,0 +1,151 @@
+//! The expressions that a rule is made of.
+
+use std::sync::Arc;
+
+/// An expression of a rule. Chains are lists, so that long ones are not deep.
+#[derive(Clone, Debug)]
+pub(super) enum Expr {
+    /// Something that is not reckoned with.
+    Opaque,
+    Null,
+    Bool(bool),
+    Int(i64),
+    Unsigned(u64),
+    Text(Arc<str>),
+    List(Vec<Expr>),
+    Name(Arc<str>),
+    /// `has(a.b)`: the object, and the field.
+    Has(Box<Expr>, Arc<str>),
+    /// `size(a)`.
+    Size(Box<Expr>),
+    /// `!a`, and how often.
+    Not(usize, Box<Expr>),
+    /// `-a`, and how often.
+    Minus(usize, Box<Expr>),
+    Or(Vec<Expr>),
+    And(Vec<Expr>),
+    /// `a + b - c`: from the left.
+    Chain(Box<Expr>, Vec<(&'static str, Expr)>),
+    /// `a ? b : c`.
+    If(Box<[Expr; 3]>),
+    /// `a.b[c].d()`: from the left.
+    Steps(Box<Expr>, Vec<Step>),
+}
+
+/// One step from a value to another.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Opaque,
+    Field(Arc<str>),
+    Index(Expr),
+    Size,
+    Test(Test, Expr),
+    Each(Each, Arc<str>, Expr),
+}
+
+/// What one text says about another.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Test {
+    StartsWith,
+    EndsWith,
+    Contains,
+}
+
+/// What is done with each element of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Each {
+    All,
+    Exists,
+    ExistsOne,
+    Filter,
+    Map,
+}
+
+/// A call of a function.
+pub(super) fn function(name: &str, arguments: Vec<Expr>) -> Expr {
+    let mut arguments = arguments.into_iter();
+    match (name, arguments.next(), arguments.next()) {
+        ("size", Some(of), None) => Expr::Size(Box::new(of)),
+        ("has", Some(Expr::Steps(of, mut steps)), None) => match steps.pop() {
+            Some(Step::Field(field)) if steps.is_empty() => Expr::Has(of, field),
+            Some(Step::Field(field)) => Expr::Has(Box::new(Expr::Steps(of, steps)), field),
+            _ => Expr::Opaque,
+        },
+        _ => Expr::Opaque,
+    }
+}
+
+/// A call of a method.
+pub(super) fn method(name: &str, arguments: Vec<Expr>) -> Step {
+    let mut arguments = arguments.into_iter();
+    match (arguments.next(), arguments.next(), arguments.next()) {
+        (None, ..) if name == "size" => Step::Size,
+        (Some(argument), None, _) => match name {
+            "startsWith" => Step::Test(Test::StartsWith, argument),
+            "endsWith" => Step::Test(Test::EndsWith, argument),
+            "contains" => Step::Test(Test::Contains, argument),
+            _ => Step::Opaque,
+        },
+        (Some(Expr::Name(variable)), Some(body), None) => {
+            let each = match name {
+                "all" => Each::All,
+                "exists" => Each::Exists,
+                "exists_one" | "existsOne" => Each::ExistsOne,
+                "filter" => Each::Filter,
+                "map" => Each::Map,
+                _ => return Step::Opaque,
+            };
+            Step::Each(each, variable, body)
+        }
+        _ => Step::Opaque,
+    }
+}
+
+/// The name of a field, of which Kubernetes escapes what CEL does not allow in a name. None when it
+/// is none that Kubernetes writes.
+pub(super) fn unescaped(name: &str) -> Option<String> {
+    const ESCAPES: [(&str, &str); 4] = [
+        ("__underscores__", "__"),
+        ("__dot__", "."),
+        ("__dash__", "-"),
+        ("__slash__", "/"),
+    ];
+    const RESERVED: [&str; 21] = [
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ];
+    let word = name.strip_prefix("__").and_then(|n| n.strip_suffix("__"));
+    if let Some(word) = word.filter(|word| RESERVED.contains(word)) {
+        return Some(word.to_owned());
+    }
+    let mut rest = name;
+    let mut plain = String::new();
+    while let Some(at) = rest.find("__") {
+        let (before, escape) = rest.split_at_checked(at)?;
+        plain.push_str(before);
+        (plain, rest) = ESCAPES.iter().find_map(|(escaped, meant)| {
+            let rest = escape.strip_prefix(escaped)?;
+            Some((format!("{plain}{meant}"), rest))
+        })?;
+    }
+    Some(plain + rest)
+}

@@ -1,0 +1,229 @@
+//! Values during evaluation, and what can be said of two of them.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Known;
+use super::budget::Budget;
+use super::range::Range;
+
+/// What is known of the value of an expression.
+#[derive(Clone, Debug)]
+pub(super) enum Value<'a> {
+    /// Nothing: evaluation may even fail.
+    Any,
+    /// There is a value, whatever it is.
+    Unknown,
+    Null,
+    /// A boolean; none when either is possible.
+    Bool(Option<bool>),
+    Int(Range),
+    Text(&'a str),
+    Stranger,
+    List(Items<'a>),
+    Map(Fields<'a>),
+}
+
+/// The elements of a list: given, or made by the rule.
+#[derive(Clone, Debug)]
+pub(super) enum Items<'a> {
+    Given(&'a [Known]),
+    Made(Rc<[Value<'a>]>),
+}
+
+/// The fields of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields<'a> {
+    pub(super) known: &'a BTreeMap<Arc<str>, Known>,
+    pub(super) whole: bool,
+}
+
+// === impl Items ===
+
+impl<'a> Items<'a> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Given(items) => items.len(),
+            Self::Made(items) => items.len(),
+        }
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<Value<'a>> {
+        match self {
+            Self::Given(items) => items.get(index).map(Value::from),
+            Self::Made(items) => items.get(index).cloned(),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Value<'a>> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+// === impl Fields ===
+
+impl<'a> Fields<'a> {
+    pub(super) fn has(self, field: &str) -> Option<bool> {
+        if self.known.contains_key(field) {
+            Some(true)
+        } else {
+            self.whole.then_some(false)
+        }
+    }
+
+    /// The value of a field. Without the field evaluation fails.
+    pub(super) fn get(self, field: &str) -> Value<'a> {
+        self.known.get(field).map_or(Value::Any, Value::from)
+    }
+}
+
+// === impl Value ===
+
+impl<'a> From<&'a Known> for Value<'a> {
+    fn from(known: &'a Known) -> Self {
+        match known {
+            Known::Unknown => Self::Unknown,
+            Known::Null => Self::Null,
+            Known::Bool(value) => Self::Bool(Some(*value)),
+            Known::Int(value) => Self::Int(Range::int(*value)),
+            Known::Text(text) => Self::Text(text),
+            Known::Stranger => Self::Stranger,
+            Known::List(items) => Self::List(Items::Given(items)),
+            Known::Map { fields, whole } => Self::Map(Fields {
+                known: fields,
+                whole: *whole,
+            }),
+        }
+    }
+}
+
+impl Value<'_> {
+    pub(super) fn int(range: Option<Range>) -> Self {
+        range.map_or(Self::Any, Self::Int)
+    }
+
+    /// What is known of a value that is one of the two.
+    pub(super) fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Any, _) | (_, Self::Any) => Self::Any,
+            (Self::Bool(a), Self::Bool(b)) => Self::Bool(a.filter(|_| a == b)),
+            (Self::Int(a), Self::Int(b)) => a.join(b).map_or(Self::Unknown, Self::Int),
+            (Self::Text(a), Self::Text(b)) if a == b => Self::Text(a),
+            (Self::Stranger, Self::Stranger) => Self::Stranger,
+            (Self::Null, Self::Null) => Self::Null,
+            _ => Self::Unknown,
+        }
+    }
+
+    pub(super) fn size(&self) -> Self {
+        Self::int(match self {
+            Self::Text(text) => Range::count(text.chars().count()),
+            Self::Stranger => Range::at_least(0),
+            Self::List(items) => Range::count(items.len()),
+            Self::Map(fields) if fields.whole => Range::count(fields.known.len()),
+            Self::Map(fields) => Range::at_least(fields.known.len()),
+            _ => None,
+        })
+    }
+
+    /// Whether two values are equal. Neither may be `Any`.
+    pub(super) fn equals(&self, other: &Self, budget: &mut Budget) -> Option<bool> {
+        match (self, other) {
+            (Self::Any | Self::Unknown, _) | (_, Self::Any | Self::Unknown) => None,
+            (Self::Null, Self::Null) => Some(true),
+            // A stranger equals no text that is known. Two strangers may be equal.
+            (Self::Null, _)
+            | (_, Self::Null)
+            | (Self::Text(_), Self::Stranger)
+            | (Self::Stranger, Self::Text(_)) => Some(false),
+            (Self::Bool(a), Self::Bool(b)) => Some((*a)? == (*b)?),
+            (Self::Int(a), Self::Int(b)) => a.equals(*b),
+            (Self::Text(a), Self::Text(b)) => Some(a == b),
+            (Self::List(a), Self::List(b)) => budget.deeper(|budget| lists_equal(a, b, budget)),
+            (Self::Map(a), Self::Map(b)) => budget.deeper(|budget| maps_equal(*a, *b, budget)),
+            // Where types differ, the value is none that the rule was written for.
+            _ => None,
+        }
+    }
+
+    /// Whether this is one of the elements, or one of the keys.
+    pub(super) fn is_in(&self, other: &Self, budget: &mut Budget) -> Self {
+        match (self, other) {
+            (Self::Any, _) => Self::Any,
+            (_, Self::List(items)) => Self::Bool(is_among(self, items, budget)),
+            (Self::Text(key), Self::Map(fields)) => Self::Bool(fields.has(key)),
+            (Self::Stranger, Self::Map(_)) => Self::Bool(None),
+            _ => Self::Any,
+        }
+    }
+
+    /// Whether this is less than the other.
+    pub(super) fn is_less(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => Self::Bool(a.less(*b)),
+            (Self::Text(a), Self::Text(b)) => Self::Bool(Some(a < b)),
+            (Self::Text(_) | Self::Stranger, Self::Text(_) | Self::Stranger) => Self::Bool(None),
+            _ => Self::Any,
+        }
+    }
+
+    pub(super) fn not(&self) -> Self {
+        match self {
+            Self::Bool(value) => Self::Bool(value.map(|value| !value)),
+            _ => Self::Any,
+        }
+    }
+}
+
+fn is_among(value: &Value<'_>, items: &Items<'_>, budget: &mut Budget) -> Option<bool> {
+    let mut found = Some(false);
+    for item in items.iter() {
+        match budget
+            .spend()
+            .then(|| value.equals(&item, budget))
+            .flatten()
+        {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => found = None,
+        }
+    }
+    found
+}
+
+/// Lists that are sets or maps by their schema are equal in any order, and the schema is not known
+/// here. So only an element that the other list cannot have makes two lists different.
+fn lists_equal(a: &Items<'_>, b: &Items<'_>, budget: &mut Budget) -> Option<bool> {
+    if a.len() != b.len() {
+        return Some(false);
+    }
+    let mut pairs = a.iter().zip(b.iter());
+    if pairs.all(|(x, y)| budget.spend() && x.equals(&y, budget) == Some(true)) {
+        return Some(true);
+    }
+    let mut lacks = |of: &Items<'_>, what: &Items<'_>| {
+        let mut elements = what.iter();
+        elements.any(|element| is_among(&element, of, budget) == Some(false))
+    };
+    (lacks(a, b) || lacks(b, a)).then_some(false)
+}
+
+fn maps_equal(a: Fields<'_>, b: Fields<'_>, budget: &mut Budget) -> Option<bool> {
+    let mut equal = Some(a.whole && b.whole).filter(|whole| *whole);
+    for field in a.known.keys().chain(b.known.keys()) {
+        let one = match (a.known.get(field), b.known.get(field)) {
+            _ if !budget.spend() => None,
+            (Some(x), Some(y)) => Value::from(x).equals(&Value::from(y), budget),
+            (None, _) if a.whole => Some(false),
+            (_, None) if b.whole => Some(false),
+            _ => None,
+        };
+        match one {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => equal = None,
+        }
+    }
+    equal
+}
