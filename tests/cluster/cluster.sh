@@ -114,7 +114,7 @@ crds() {
   fi
   pin=$(grep "^$project " "$here/projects.txt" || true)
   if [ -n "$own" ] && [ -d "$own/$project" ]; then
-    echo "$own/$project"
+    (cd "$own/$project" && pwd)
   elif [ "$project" = gateway-api ]; then
     echo "$(build)/gateway-api/experimental"
   elif [ -n "$pin" ]; then
@@ -128,14 +128,16 @@ crds() {
 
 # A line of projects.txt.
 crds_of_module() {
-  local project module version sum files key to got from
+  local project module version sum files key to go got from
   read -r project module version sum files <<<"$1"
   key=$(echo "$1" | sha256sum | cut -c 1-16)
   to=$cache/$key/crds/$project
   if [ ! -e "$cache/$key/complete" ]; then
     lock "$cache/$key"
     if [ ! -e "$cache/$key/complete" ]; then
-      got=$(download "$module@$version")
+      go=$(go_command)
+      # Outside of every module, so that nothing but the pin plays a part.
+      got=$(cd / && "$go" mod download -json "$module@$version") || die "$got"
       [ "$(value_of Sum "$got")" = "$sum" ] || die "$module $version is not what projects.txt names"
       from=$(value_of Dir "$got")
       mkdir -p "$to"
@@ -148,13 +150,6 @@ crds_of_module() {
     exec 9>&-
   fi
   echo "$to"
-}
-
-# Outside of every module, so that nothing but MODULE@VERSION plays a part.
-download() {
-  local go
-  go=$(go_command)
-  (cd / && "$go" mod download -json "$1")
 }
 
 # NAME JSON: a text of what `go mod download` prints.
