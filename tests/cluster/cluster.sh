@@ -2,6 +2,7 @@
 # A real Kubernetes API server on loopback, with etcd and kubectl, for the tests and for `make cluster`.
 #
 #   cluster.sh build                  build what is needed once; print the folder that holds it
+#   cluster.sh crds PROJECT           print the folder with the CRDs of a project; `all`: of every project
 #   cluster.sh start DIR              start etcd and kube-apiserver, data in DIR; write DIR/kubeconfig and DIR/env
 #   cluster.sh stop-apiserver DIR     stop kube-apiserver and leave etcd as it is
 #   cluster.sh start-apiserver DIR    start it again on the same port
@@ -12,6 +13,7 @@
 # Environment:
 #   KUBEBUILDER_ASSETS      folder with etcd, kube-apiserver and kubectl to use instead of building them
 #   GATEWAY_API_CRDS        folder with standard/ and experimental/ to use instead of the Go module's
+#   ATTACHE_PROJECT_CRDS    folder with PROJECT/*.yaml to use instead of Go modules and stand-ins
 #   ATTACHE_CLUSTER_CACHE   where built binaries are kept (default ~/.cache/attache/cluster)
 set -euo pipefail
 shopt -s inherit_errexit
@@ -44,10 +46,7 @@ build() {
   key=$({ cat "$here/go.sum" && echo "${KUBEBUILDER_ASSETS:-}" "${GATEWAY_API_CRDS:-}"; } | sha256sum | cut -c 1-16)
   assets=$cache/$key
   if [ ! -e "$assets/complete" ]; then
-    mkdir -p "$assets"
-    # Two test runs at once build once.
-    exec 9>"$assets/lock"
-    flock 9
+    lock "$assets"
     if [ ! -e "$assets/complete" ]; then
       build_binaries "$assets"
       copy_crds "$assets/gateway-api"
@@ -56,6 +55,13 @@ build() {
     exec 9>&-
   fi
   echo "$assets"
+}
+
+# DIR: made, and held until descriptor 9 is closed: two test runs at once make its contents once.
+lock() {
+  mkdir -p "$1"
+  exec 9>"$1/lock"
+  flock 9
 }
 
 build_binaries() {
@@ -93,6 +99,65 @@ copy_crds() {
     rm -f "$to/$channel"/*_vap_*.yaml
   done
   chmod -R u+w "$to"
+}
+
+# --- CRDs of projects --------------------------------------------------------------------------------
+
+# A folder of one's own, else what the project's Go module holds, else stand-ins.
+crds() {
+  local project=$1 own=${ATTACHE_PROJECT_CRDS:-} pin
+  if [ "$project" = all ]; then
+    for project in $({ sed -n 's/^\([a-z][^ ]*\) .*/\1/p' "$here/projects.txt" && ls "$here/projects"; } | sort -u); do
+      crds "$project"
+    done
+    return
+  fi
+  pin=$(grep "^$project " "$here/projects.txt" || true)
+  if [ -n "$own" ] && [ -d "$own/$project" ]; then
+    (cd "$own/$project" && pwd)
+  elif [ "$project" = gateway-api ]; then
+    echo "$(build)/gateway-api/experimental"
+  elif [ -n "$pin" ]; then
+    crds_of_module "$pin"
+  elif [ -d "$here/projects/$project/crds" ]; then
+    echo "$here/projects/$project/crds"
+  else
+    die "no CRDs of $project"
+  fi
+}
+
+# A line of projects.txt.
+crds_of_module() {
+  local project module version sum files key to go got from
+  read -r project module version sum files <<<"$1"
+  key=$(echo "$1" | sha256sum | cut -c 1-16)
+  to=$cache/$key/crds/$project
+  if [ ! -e "$cache/$key/complete" ]; then
+    lock "$cache/$key"
+    if [ ! -e "$cache/$key/complete" ]; then
+      go=$(go_command)
+      # Outside of every module, so that nothing but the pin plays a part.
+      got=$(cd / && "$go" mod download -json "$module@$version") || die "$got"
+      [ "$(value_of Sum "$got")" = "$sum" ] || die "$module $version is not what projects.txt names"
+      from=$(value_of Dir "$got")
+      mkdir -p "$to"
+      # The list of files is a pattern.
+      # shellcheck disable=SC2086
+      (cd "$from" && cat -- $files) | policy_kinds >"$to/crds.yaml"
+      [ -s "$to/crds.yaml" ] || die "no CRDs of policy kinds in $module $version"
+      touch "$cache/$key/complete"
+    fi
+    exec 9>&-
+  fi
+  echo "$to"
+}
+
+# NAME JSON: a text of what `go mod download` prints.
+value_of() { sed -n "s|^[[:space:]]*\"$1\": \"\(.*\)\".*|\1|p" <<<"$2"; }
+
+# Of YAML documents, those that name targets or carry the label of policy kinds.
+policy_kinds() {
+  awk -v RS='(^|\n)---[^\n]*\n' -v ORS='\n---\n' '/\n +targetRefs?:/ || /gateway.networking.k8s.io\/policy:/'
 }
 
 # --- run --------------------------------------------------------------------------------------------
@@ -250,6 +315,10 @@ hold() {
 verb=${1:-}
 case "$verb" in
   build) build ;;
+  crds)
+    [ -n "${2:-}" ] || die "crds needs a project"
+    crds "$2"
+    ;;
   start | stop | hold | start-apiserver | stop-apiserver | restart-apiserver)
     dir=${2:-}
     [ -n "$dir" ] || die "$verb needs a folder"
@@ -266,7 +335,7 @@ case "$verb" in
     esac
     ;;
   *)
-    sed -n '4,10p' "${BASH_SOURCE[0]}" >&2
+    sed -n '4,11p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -16,6 +16,7 @@ mod kinds;
 mod life;
 mod manifests;
 mod order;
+mod projects;
 mod refusals;
 mod warnings;
 mod worked;

@@ -13,6 +13,8 @@ use super::Kubectl;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");
 pub(super) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/fixtures");
+/// A folder of fixtures for each project.
+pub(super) const PROJECTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/projects");
 
 /// The policy kinds and the configuration that the documentation shows.
 pub(super) const QUICKSTART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quickstart");
@@ -22,22 +24,7 @@ pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
 const CANNOT_BUILD: i32 = 3;
 
 /// The folder with the binaries and CRDs; nothing where the tests are skipped; or why they fail.
-static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| {
-    let built = Command::new(SCRIPT)
-        .arg("build")
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cluster.sh runs");
-    let required = env::var("ATTACHE_REQUIRE_CLUSTER").is_ok_and(|value| value == "1");
-    match built.status.code() {
-        Some(0) => {
-            let dir = String::from_utf8(built.stdout).expect("a path");
-            Ok(Some(PathBuf::from(dir.trim())))
-        }
-        Some(CANNOT_BUILD) if !required => Ok(None),
-        _ => Err(format!("no cluster: cluster.sh build: {}", built.status)),
-    }
-});
+static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| folder_of(&["build"]));
 
 /// Most tests share this one; it ends with the process.
 static SHARED: LazyLock<Cluster> =
@@ -129,21 +116,33 @@ impl Cluster {
         assert!(status.expect("cluster.sh runs").success(), "{verb}");
     }
 
+    /// The CRDs of a project, for every test from now on; nothing where this machine cannot have them.
+    pub(super) fn install_project(&self, project: &str) -> Option<()> {
+        let Some(crds) = folder_of(&["crds", project]).unwrap_or_else(|why| panic!("{why}")) else {
+            say_skipped();
+            return None;
+        };
+        self.install(&crds);
+        Some(())
+    }
+
     fn install_crds(&self) {
         let kubectl = self.kubectl();
-        let gateway_api = self.assets.join("gateway-api/experimental");
-        let kinds = Path::new(QUICKSTART).join(POLICY_KINDS);
-        let colors = Path::new(FIXTURES).join("colors.yaml");
-        for crds in [gateway_api, kinds, colors] {
-            kubectl
-                .run(["apply", "--server-side", "-f", path(&crds)])
-                .ok();
-        }
-        kubectl
-            .run(["wait", "--for=condition=Established", "crd", "--all"])
-            .ok();
+        self.install(&self.assets.join("gateway-api/experimental"));
+        self.install(&Path::new(QUICKSTART).join(POLICY_KINDS));
+        self.install(&Path::new(FIXTURES).join("colors.yaml"));
         let class = Path::new(FIXTURES).join("class.yaml");
         kubectl.run(["apply", "-f", path(&class)]).ok();
+    }
+
+    fn install(&self, crds: &Path) {
+        let kubectl = self.kubectl();
+        kubectl
+            .run(["apply", "--server-side", "-f", path(crds)])
+            .ok();
+        kubectl
+            .run(["wait", "--for=condition=Established", "-f", path(crds)])
+            .ok();
     }
 
     /// Certificates for every attache beside this cluster, made once.
@@ -166,6 +165,24 @@ impl Drop for Cluster {
 
 pub(super) fn path(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
+}
+
+/// The folder that `cluster.sh` prints; nothing where this machine cannot make it.
+fn folder_of(args: &[&str]) -> Result<Option<PathBuf>, String> {
+    let made = Command::new(SCRIPT)
+        .args(args)
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cluster.sh runs");
+    let required = env::var("ATTACHE_REQUIRE_CLUSTER").is_ok_and(|value| value == "1");
+    match made.status.code() {
+        Some(0) => {
+            let dir = String::from_utf8(made.stdout).expect("a path");
+            Ok(Some(PathBuf::from(dir.trim())))
+        }
+        Some(CANNOT_BUILD) if !required => Ok(None),
+        _ => Err(format!("cluster.sh {}: {}", args.join(" "), made.status)),
+    }
 }
 
 /// The folder that `cluster.sh build` made; says SKIPPED where there is none.

@@ -9,6 +9,6 @@ mod world;
 
 pub(crate) use attache::Attache;
 pub(crate) use cluster::Cluster;
-pub(crate) use eventually::eventually;
+pub(crate) use eventually::{eventually, soon};
 pub(crate) use kubectl::{Kubectl, Said};
 pub(crate) use world::{World, fixture, retry_policy_crd};

@@ -9,6 +9,27 @@ use super::Attache;
 /// The label on the namespaces of one test.
 pub(super) const LABEL: &str = "attache.dev/test";
 
+/// The groups of the policy kinds of all tests.
+const POLICY_GROUPS: [&str; 17] = [
+    "policies.example.com",
+    "policies.controller.io",
+    "late.example.com",
+    "weather.example.org",
+    "gateway.envoyproxy.io",
+    "kuadrant.io",
+    "gateway.nginx.org",
+    "gateway.kgateway.dev",
+    "security.istio.io",
+    "telemetry.istio.io",
+    "extensions.istio.io",
+    "networking.istio.io",
+    "policy.linkerd.io",
+    "apisix.apache.org",
+    "configuration.konghq.com",
+    "application-networking.k8s.aws",
+    "networking.gke.io",
+];
+
 /// Both configurations as one list, for `kubectl apply -f -`.
 pub(super) fn configurations(attache: &Attache) -> String {
     let list = json!({
@@ -39,16 +60,18 @@ fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
                 "caBundle": STANDARD.encode(attache.ca()),
             },
             "namespaceSelector": {"matchLabels": {LABEL: attache.name()}},
-            "rules": [
-                rule("gateway.networking.k8s.io", "*", "Namespaced"),
-                rule("policies.example.com", "*", "Namespaced"),
-                rule("policies.controller.io", "*", "Namespaced"),
-                rule("late.example.com", "*", "Namespaced"),
-                rule("", "services", "Namespaced"),
-                rule("", "namespaces", "Cluster"),
-            ],
+            "rules": rules(),
         }],
     })
+}
+
+fn rules() -> Vec<Value> {
+    let groups = POLICY_GROUPS.iter();
+    let mut rules: Vec<Value> = groups.map(|group| rule(group, "*", "Namespaced")).collect();
+    rules.push(rule("gateway.networking.k8s.io", "*", "Namespaced"));
+    rules.push(rule("", "services", "Namespaced"));
+    rules.push(rule("", "namespaces", "Cluster"));
+    rules
 }
 
 fn rule(group: &str, resource: &str, scope: &str) -> Value {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::cluster::{FIXTURES, POLICY_KINDS, QUICKSTART};
+use super::cluster::{FIXTURES, POLICY_KINDS, PROJECTS, QUICKSTART};
 use super::{Attache, Cluster, Kubectl, Said, eventually, webhook};
 
 const NAMESPACES: [&str; 2] = ["infra", "shop"];
@@ -35,6 +35,15 @@ impl World<'static> {
     pub(crate) fn start(name: &str) -> Option<Self> {
         Cluster::shared().map(|cluster| World::on(cluster, name))
     }
+
+    /// On the shared cluster, with the CRDs of a project there and its files at hand.
+    pub(crate) fn of_project(project: &str) -> Option<Self> {
+        let cluster = Cluster::shared()?;
+        cluster.install_project(project)?;
+        let world = World::on(cluster, project);
+        world.bring(&Path::new(PROJECTS).join(project));
+        Some(world)
+    }
 }
 
 impl<'a> World<'a> {
@@ -51,19 +60,25 @@ impl<'a> World<'a> {
     pub(crate) fn unregistered(cluster: &'a Cluster, name: &str) -> Self {
         let dir = cluster.dir().join(name);
         fs::create_dir(&dir).expect("a writable folder");
-        for file in fs::read_dir(FIXTURES).expect("fixtures") {
-            let file = file.expect("fixtures").path();
-            if file.is_file() {
-                let text = fs::read_to_string(&file).expect("a fixture");
-                let to = dir.join(file.file_name().expect("a file"));
-                fs::write(to, localize(name, &text)).expect("a writable folder");
-            }
-        }
-        World {
+        let world = World {
             attache: Attache::serve(cluster, name),
             cluster,
             name: name.to_owned(),
             dir,
+        };
+        world.bring(Path::new(FIXTURES));
+        world
+    }
+
+    /// Copies the files of a folder, in the namespaces of this test.
+    fn bring(&self, from: &Path) {
+        for file in fs::read_dir(from).expect("fixtures") {
+            let file = file.expect("fixtures").path();
+            if file.is_file() {
+                let text = fs::read_to_string(&file).expect("a fixture");
+                let to = self.dir.join(file.file_name().expect("a file"));
+                fs::write(to, localize(&self.name, &text)).expect("a writable folder");
+            }
         }
     }
 
@@ -119,6 +134,11 @@ impl<'a> World<'a> {
     pub(crate) fn apply_text(&self, text: &str) -> Said {
         let text = localize(&self.name, text);
         self.run(self.cluster.kubectl(), ["apply", "-f", "-"], &text)
+    }
+
+    /// The text of a file of this test, with the namespaces as users see them.
+    pub(crate) fn read(&self, file: &str) -> String {
+        self.globalize(&fs::read_to_string(self.dir.join(file)).expect("a file"))
     }
 
     /// The real name of `infra` or `shop`.

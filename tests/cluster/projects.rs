@@ -1,0 +1,168 @@
+//! The policy kinds of projects that implement Gateway API, used as their documentation shows, and with
+//! mistakes that their CRDs let pass.
+//!
+//! A project has a folder: `policies.yaml` is accepted without complaint; `expected.yaml` says what
+//! users are told of these policies, and in which words other files are refused. All of them stand on
+//! `fixtures/storefront.yaml`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::harness::{Said, World, eventually, soon};
+
+/// Words by file.
+type Words = BTreeMap<String, Vec<String>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    told: Words,
+    #[serde(default)]
+    refused: Words,
+}
+
+/// How complaints about a policy begin.
+const COMPLAINTS: [&str; 4] = ["target-", "section-", "strategy-", "spec-empty"];
+
+#[test]
+fn gateway_api() {
+    check("gateway-api");
+}
+
+#[test]
+fn envoy_gateway() {
+    check("envoy-gateway");
+}
+
+#[test]
+fn kuadrant() {
+    check("kuadrant");
+}
+
+#[test]
+fn nginx_gateway_fabric() {
+    check("nginx-gateway-fabric");
+}
+
+#[test]
+fn kgateway() {
+    check("kgateway");
+}
+
+#[test]
+fn istio() {
+    check("istio");
+}
+
+#[test]
+fn linkerd() {
+    check("linkerd");
+}
+
+#[test]
+fn apisix() {
+    check("apisix");
+}
+
+#[test]
+fn kong() {
+    check("kong");
+}
+
+#[test]
+fn aws_vpc_lattice() {
+    check("aws-vpc-lattice");
+}
+
+#[test]
+fn gke() {
+    check("gke");
+}
+
+/// No label, no profile, no configuration: what the CRD says is enough.
+#[test]
+fn a_kind_that_nobody_has_heard_of() {
+    check("unheard-of");
+}
+
+fn check(project: &str) {
+    let Some(world) = World::of_project(project) else {
+        return;
+    };
+    let expected: Expected = serde_saphyr::from_str(&world.read("expected.yaml")).expect("words");
+    // kubectl learns of new kinds with some delay.
+    eventually("the kinds are served", || {
+        accepted(&world.apply("storefront.yaml"))?;
+        accepted(&dry_run(&world, "policies.yaml"))
+    });
+    let before = soon(|| {
+        let complaints = uncomplaining(&dry_run(&world, "policies.yaml"));
+        all([complaints, each(&world, &expected.refused, refused_with)])
+    });
+    world.apply("policies.yaml").ok();
+    let after = soon(|| each(&world, &expected.told, told_of));
+    if let Err(wrong) = all([before, after]) {
+        panic!("{project}:\n{wrong}");
+    }
+}
+
+fn each(
+    world: &World<'_>,
+    words: &Words,
+    test: fn(&Said, &str) -> Result<(), String>,
+) -> Result<(), String> {
+    let of_file = |(file, words): (&String, &Vec<String>)| {
+        let said = dry_run(world, file);
+        all(words.iter().map(|words| test(&said, words)))
+    };
+    all(words.iter().map(of_file))
+}
+
+fn dry_run(world: &World<'_>, file: &str) -> Said {
+    world.kubectl(["apply", "--dry-run=server", "-f", file])
+}
+
+fn accepted(said: &Said) -> Result<(), String> {
+    if said.code == 0 {
+        Ok(())
+    } else {
+        Err(said.to_string())
+    }
+}
+
+fn uncomplaining(said: &Said) -> Result<(), String> {
+    accepted(said)?;
+    let mut words = COMPLAINTS.iter();
+    match words.find(|word| said.err.contains(&format!("Warning: {word}"))) {
+        Some(word) => Err(format!("{word:?} in\n{said}")),
+        None => Ok(()),
+    }
+}
+
+fn told_of(said: &Said, words: &str) -> Result<(), String> {
+    accepted(said)?;
+    if said.err.contains(&format!("Warning: {words}")) {
+        Ok(())
+    } else {
+        Err(format!("no {words:?} in\n{said}"))
+    }
+}
+
+fn refused_with(said: &Said, words: &str) -> Result<(), String> {
+    if said.code == 1 && said.err.contains("\" is invalid: ") && said.err.contains(words) {
+        Ok(())
+    } else {
+        Err(format!("not refused with {words:?}:\n{said}"))
+    }
+}
+
+/// All that is wrong.
+fn all(results: impl IntoIterator<Item = Result<(), String>>) -> Result<(), String> {
+    let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\n"))
+    }
+}
