@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 pub mod certs;
 pub mod kinds;
+pub mod schema;
 pub mod serve;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
@@ -22,6 +23,8 @@ pub enum Command {
     Serve(crate::serve::Args),
     /// List the policy kinds, what is known of each, and where each fact came from.
     Kinds(kinds::Args),
+    /// Print the JSON schema of a file that people write.
+    Schema(schema::Args),
     /// Make a certificate authority and a serving certificate for a try-out.
     Certs(certs::Args),
 }
@@ -37,6 +40,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(args) => serve::run(args),
         Command::Kinds(args) => kinds::run(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Certs(args) => certs::run(&args),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::engine::profile::file::ProfileFile;
@@ -12,7 +13,7 @@ use crate::engine::profile::{ProfileRules, builtin};
 const IN_DIRECTORY: &str = "attache.yaml";
 
 /// The whole file. An unknown field is an error: a setting that is misspelt must not pass for set.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Configuration {
     /// `attache.dev/v1`.

@@ -252,11 +252,23 @@ fn said(text: &str, from: Source) -> String {
     format!("{text} ({})", word(&json!(from)))
 }
 
-/// A value as a person reads it: texts without quotes, nothing as a dash.
+/// A value as a person reads it and writes it into a configuration: nothing as a dash, kinds of
+/// Gateway API and core by their names, no quotes.
 fn word(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
+        Value::String(text) if text.is_empty() => "\"\"".to_owned(),
         Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "-".to_owned(),
+        Value::Array(items) => items.iter().map(word).collect::<Vec<_>>().join(", "),
+        Value::Object(map) if map.is_empty() => "-".to_owned(),
+        Value::Object(map) => {
+            let parts = map.iter().map(|(key, value)| match value {
+                Value::Array(_) => format!("{key}: [{}]", word(value)),
+                _ => format!("{key}: {}", word(value)),
+            });
+            format!("{{{}}}", parts.collect::<Vec<_>>().join(", "))
+        }
         other => other.to_string(),
     }
 }

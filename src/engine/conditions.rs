@@ -23,7 +23,7 @@ mod targets;
 pub use ancestors::{Ancestor, ancestors};
 use enforce::{enforce, stands, together};
 pub use list::{Condition, conditions};
-pub use targets::{Affected, affected};
+pub use targets::{Affected, affected, controller};
 
 /// Whether a policy is attached to a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

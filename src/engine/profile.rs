@@ -104,6 +104,8 @@ pub struct Profile {
     pub merging: Merging,
     /// What holds where a policy names none.
     pub unset: Fact<Strategy>,
+    /// Whether a policy without settings means something.
+    pub empty_counts: Fact<bool>,
     /// Fields of `spec` that are not settings.
     pub exclude: Fact<Vec<String>>,
 }

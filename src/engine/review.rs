@@ -14,6 +14,7 @@ use super::validate::is_target_kind;
 use super::verdict::Verdict;
 
 mod change;
+mod crd;
 mod policy;
 mod target;
 mod words;
@@ -74,8 +75,9 @@ pub enum Reading {
 /// Judges a request against what is known. Never fails: what cannot be understood is a finding.
 pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -> Verdict {
     let is_policy = snapshot.profile(&request.gk).is_some();
+    let is_crd = request.gk == GroupKind::crd();
     let counts = request.operation != Operation::Connect && request.subresource.is_empty();
-    if !counts || !(is_policy || is_target_kind(&request.gk)) {
+    if !counts || !(is_policy || is_crd || is_target_kind(&request.gk)) {
         return Verdict::default();
     }
     // An old object that cannot be read is no ratchet.
@@ -94,7 +96,9 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     if object.meta.deleting || request.old.is_some_and(|old| Object::unchanged(old, text)) {
         return Verdict::default();
     }
-    let findings = if is_policy {
+    let findings = if let Node::Crd(crd) = &object.node {
+        crd::findings(snapshot, &object.key, crd)
+    } else if is_policy {
         policy::findings(snapshot, object, old)
     } else {
         target::findings(snapshot, &object, old.as_ref())

@@ -8,7 +8,7 @@ use imbl::{GenericHashMap, HashMap, OrdMap, OrdSet};
 use super::ids::{ByKey, GroupKind, ObjectKey};
 use super::object::{Crd, Node, Object};
 use super::policy::Policy;
-use super::profile::{Profile, ProfileRules};
+use super::profile::{Profile, ProfileRules, is_policy_kind};
 
 mod edges;
 mod stands;
@@ -137,6 +137,11 @@ impl Snapshot {
     /// What is known of a policy kind; none when it is none.
     pub fn profile(&self, gk: &GroupKind) -> Option<&Arc<Profile>> {
         self.profiles.get(gk)
+    }
+
+    /// Whether a definition defines a policy kind.
+    pub fn defines_policies(&self, crd: &Crd) -> bool {
+        is_policy_kind(&self.rules, crd)
     }
 
     /// A policy, if it is known.

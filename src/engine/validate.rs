@@ -19,7 +19,7 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     let key = policy.key();
     let entries = policy::entries(&spec, profile);
     let mut findings = Vec::new();
-    if entries.is_empty() && !selects_otherwise(&spec) {
+    if entries.is_empty() && *profile.required && !selects_otherwise(&spec) {
         findings.push(no_target(key, profile));
     }
     for entry in &entries {
@@ -28,7 +28,7 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     findings.extend(list::findings(policy, &entries));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        Ok(_) if policy.sets_nothing() => findings.push(
+        Ok(_) if policy.sets_nothing() && !*profile.empty_counts => findings.push(
             Finding::new(
                 Code::SpecEmpty,
                 key,
@@ -62,7 +62,7 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
     );
     Finding::new(Code::TargetMissingRef, key, message)
         .at(field)
-        .only_if(profile.required.is_said() && profile.required.value)
+        .only_if(profile.required.is_said())
 }
 
 fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding {
@@ -96,7 +96,7 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
         }
         StrategyFault::Multiple { first, second } => {
             let message = format!(
-                "{second} stands beside {first}; a {} has one strategy, so keep one of them",
+                "{second} stands beside {first}; {} has one strategy, so keep one of them",
                 profile.gk.kind
             );
             Finding::new(Code::StrategyMultiple, key, message)

@@ -82,7 +82,7 @@ fn domain(survey: &mut Survey<'_>, key: &ObjectKey, kind: &GroupKind) -> Arc<str
 }
 
 /// The controller of a Gateway: that of its class.
-pub(super) fn controller(survey: &Survey<'_>, gateway: &ObjectKey) -> Option<Arc<str>> {
+pub fn controller(survey: &Survey<'_>, gateway: &ObjectKey) -> Option<Arc<str>> {
     let snapshot = survey.snapshot();
     let Node::Gateway { class, .. } = &snapshot.get(gateway)?.node else {
         return None;

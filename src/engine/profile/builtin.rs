@@ -47,4 +47,17 @@ mod tests {
             .collect();
         assert_eq!(kinds.len(), profiles.len());
     }
+
+    #[test]
+    fn every_file_obeys_the_schema() {
+        let schema = schemars::schema_for!(super::File);
+        let schema = jsonschema::validator_for(schema.as_value()).unwrap();
+        for (name, text) in super::FILES {
+            let file: serde_json::Value = serde_saphyr::from_str(text).unwrap();
+            let faults: Vec<String> = schema.iter_errors(&file).map(|e| e.to_string()).collect();
+            assert!(faults.is_empty(), "{name}: {faults:#?}");
+        }
+        let misspelt = serde_json::json!({"profiles": [{"match": {"group": "", "kind": "K"}, "clas": "direct"}]});
+        assert!(!schema.is_valid(&misspelt));
+    }
 }

@@ -55,7 +55,14 @@ impl Profile {
             fact("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),
-            fact("merge.strategies", &self.strategies, strategies),
+            fact("merge.strategy", &self.strategies, named_by_field),
+            fact("merge.stanzas", &self.strategies, |v| {
+                json!(v.stanzas.map(|s| [s.defaults, s.overrides]))
+            }),
+            fact("merge.inside", &self.strategies, |v| json!(v.inside)),
+            fact("merge.dialect", &self.strategies, |v| {
+                json!(v.legacy.then_some("legacy"))
+            }),
             fact("merge.unset", &self.unset, |v| strategy(*v)),
             fact("merge.dictatedBy", &merging.dictated_by, |v| json!(v)),
             fact("merge.with", &merging.with, |v| json!(v)),
@@ -63,6 +70,7 @@ impl Profile {
                 list(v, |p| json!(p.join(".")))
             }),
             fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
+            fact("merge.emptyCounts", &self.empty_counts, |v| json!(v)),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
             fact("controls", &self.controls, |v| {
                 list(v, |c| {
@@ -158,31 +166,14 @@ fn add<const N: usize>(to: &mut Value, parts: [(&str, Value); N]) {
     }
 }
 
-fn strategies(said: &Strategies) -> Value {
-    let values: serde_json::Map<String, Value> = said
-        .values
-        .iter()
-        .map(|(name, value)| (name.clone(), strategy(*value)))
-        .collect();
-    let mut found = json!({});
-    let parts = [
-        (
-            "path",
-            json!(said.path.as_ref().map(|path| format!("spec.{path}"))),
-        ),
-        ("values", json!((!values.is_empty()).then_some(values))),
-        (
-            "stanzas",
-            json!(said.stanzas.map(|s| [s.defaults, s.overrides])),
-        ),
-        (
-            "inside",
-            json!((!said.inside.is_empty()).then_some(&said.inside)),
-        ),
-        ("dialect", json!(said.legacy.then_some("legacy"))),
-    ];
-    add(&mut found, parts);
-    found
+fn named_by_field(said: &Strategies) -> Value {
+    let Some(path) = &said.path else {
+        return Value::Null;
+    };
+    let values = said.values.iter();
+    let values = values.map(|(name, value)| (name.clone(), strategy(*value)));
+    let values: serde_json::Map<String, Value> = values.collect();
+    json!({"path": format!("spec.{path}"), "values": values})
 }
 
 fn strategy(strategy: Strategy) -> Value {

@@ -211,6 +211,8 @@ pub struct Merge {
     pub units: Option<Vec<String>>,
     /// Lists merged entry by entry under the strategic operation: field name to the key of its entries.
     pub list_keys: Option<BTreeMap<String, String>>,
+    /// Whether a policy without settings means something.
+    pub empty_counts: Option<bool>,
     /// Fields of `spec` that are not settings, beside targets and strategy.
     pub exclude: Option<Vec<String>>,
 }

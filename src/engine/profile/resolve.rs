@@ -8,6 +8,7 @@ use super::{
     SameTarget, Source, StanzaNames, Strategies, Strategy,
 };
 use crate::engine::ids::GroupKind;
+use crate::engine::level::Level;
 use crate::engine::object::{Crd, is_route};
 
 /// The most entries of `status.ancestors` where no CRD says it (Gateway API).
@@ -22,17 +23,17 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let refs = first(explicit, read::refs)
         .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
         .unwrap_or_else(|| default(default_refs()));
+    let allow =
+        first(explicit, read::allowed).or_else(|| from_crd(derived.and_then(|d| d.allow.clone())));
     let annotation = first(explicit, |p| read::annotation(p).map(Some)).unwrap_or_default();
     let required = first(explicit, |p| p.targets.required)
         .or_else(|| from_crd(derived.is_some_and(|d| d.required).then_some(true)))
         .unwrap_or_else(|| default(annotation.is_none()));
     let class = first(explicit, |p| p.class)
         .or_else(|| from_crd(crd.and_then(Crd::class)))
-        .unwrap_or_else(|| default(Class::Inherited));
+        .unwrap_or_else(|| default(likely_class(allow.as_ref())));
     let strategies = strategies(explicit, derived.map(|d| d.strategies.clone()));
     let unset = unset(explicit, *class, &strategies);
-    let allow =
-        first(explicit, read::allowed).or_else(|| from_crd(derived.and_then(|d| d.allow.clone())));
     let same_target = first(explicit, |p| p.conflict.same_target)
         .unwrap_or_else(|| default(same_target(*class, &strategies, *unset)));
     let effective = first(explicit, |p| Some(read::kinds(p.effective.as_ref()?)))
@@ -43,6 +44,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     Profile {
         gk: gk.clone(),
         exclude: excluded(explicit, &refs, &strategies),
+        empty_counts: said(explicit, |p| p.merge.empty_counts),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),
         without: said(explicit, |p| p.targets.without),
@@ -107,6 +109,21 @@ fn default_refs() -> Vec<RefField> {
         ..RefField::default()
     };
     REF_FIELDS.iter().map(field).collect()
+}
+
+/// Kinds that name nothing but backends act on these and no further.
+fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
+    let backends_alone = |allow: &Fact<Vec<Allowed>>| {
+        !allow.is_empty()
+            && allow
+                .iter()
+                .all(|allowed| Level::is_of_backend(&allowed.gk))
+    };
+    if allow.is_some_and(backends_alone) {
+        Class::Direct
+    } else {
+        Class::Inherited
+    }
 }
 
 /// The rule of the route, or the lowest allowed target where no route can be reached (ruling 2).

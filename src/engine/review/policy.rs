@@ -1,8 +1,9 @@
 //! What is said of a policy: what is wrong with it, what it will do, and who supersedes it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, status};
+use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, controller, status};
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
@@ -48,6 +49,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         None => findings.extend(affects(policy, &status)),
         Some(before) => findings.extend(change::effects(&before, &after, &key)),
     }
+    findings.extend(other_controllers(&mut survey, policy, &status));
     for target in &status.targets {
         findings.extend(rivals(&after, policy, target));
         findings.extend(winners(&after, policy, target));
@@ -65,6 +67,39 @@ fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     (!reached.is_empty()).then(|| {
         Finding::new(Code::Affects, policy.key(), words::counted(&reached)).about("affects")
     })
+}
+
+/// Gateways that are all run by controllers that do not act on the kind, as far as its own are known.
+fn other_controllers(
+    survey: &mut Survey<'_>,
+    policy: &Policy,
+    status: &PolicyStatus,
+) -> Option<Finding> {
+    let ours = &*policy.profile.controllers;
+    if ours.is_empty() {
+        return None;
+    }
+    let mut others = BTreeSet::new();
+    for target in &status.targets {
+        for gateway in survey.gateways_of(&target.target.object) {
+            let controller = controller(survey, &gateway)?;
+            if ours.contains(&controller) {
+                return None;
+            }
+            others.insert(controller);
+        }
+    }
+    let kind = &policy.profile.gk.kind;
+    let (ours, named) = (listed(ours), listed(&others));
+    let message =
+        format!("only {ours} acts on {kind}, and the Gateways that it reaches are run by {named}");
+    (!others.is_empty())
+        .then(|| Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
+}
+
+fn listed<'a>(names: impl IntoIterator<Item = &'a Arc<str>>) -> String {
+    let names: Vec<&str> = names.into_iter().map(|name| &**name).collect();
+    names.join(", ")
 }
 
 /// The policy because of which this one is rejected on a target.

@@ -21,7 +21,7 @@ pub(super) fn findings(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
         let most = field.max.unwrap_or(MOST);
         if count > most {
             let message = format!(
-                "{count} targets; a {} takes {most} at most",
+                "{count} targets; {} takes {most} at most",
                 policy.profile.gk.kind
             );
             findings.push(

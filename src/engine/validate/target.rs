@@ -212,7 +212,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
         let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
         let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
         let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
-        let message = format!("a {kind} cannot target {wrong}; it can {}", quoted(&kinds));
+        let message = format!("{kind} cannot target {wrong}; it can {}", quoted(&kinds));
         // What a CRD says of references by name says nothing of those by labels.
         let sure = allow.from != Source::Crd || matches!(target.select, Select::Name(_));
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
@@ -231,7 +231,7 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
         .filter(|namespace| *namespace != own)?;
     let kind = &policy.profile.gk.kind;
     let message = format!(
-        "a {kind} looks for its target in its own namespace, not in {:?}",
+        "{kind} looks for its target in its own namespace, not in {:?}",
         &**unread
     );
     Some(
@@ -246,7 +246,7 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
 fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
     let kind = &policy.profile.gk.kind;
     let noun = section_noun(&target.gk).unwrap_or("section");
-    let message = format!("a {kind} needs the {noun} of its target; set sectionName");
+    let message = format!("{kind} needs the {noun} of its target; set sectionName");
     Finding::new(Code::TargetMissingRef, policy.key(), message)
         .at(format!("{}.sectionName", entry.path))
         .about("sectionName")
@@ -297,7 +297,7 @@ fn out_of_reach(
             Code::TargetNamespaceForbidden,
             format!("{}.namespace", entry.path),
             format!(
-                "a {kind} stays in its own namespace; remove namespace {:?}",
+                "{kind} stays in its own namespace; remove namespace {:?}",
                 &*object.namespace
             ),
             policy.profile.cross_namespace.is_said(),

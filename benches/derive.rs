@@ -1,0 +1,107 @@
+//! What it costs to read the facts of a kind off its CRD: `cargo bench --bench derive`.
+//!
+//! A definition of 1 MB with the rules that real ones carry, and, where `ATTACHE_REFERENCE_CRDS` names
+//! a folder of real ones, the largest policy kind among them. The budget is 5 ms.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::cache::directory;
+use attache::cache::manifest::Manifest;
+use attache::engine::ids::GroupKind;
+use attache::engine::object::{Node, Object};
+use attache::engine::profile::ProfileRules;
+use criterion::{Criterion, criterion_group, criterion_main};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const KINDS: &str =
+    "['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'UDPRoute', 'TCPRoute', 'TLSRoute']";
+
+/// A definition of about this many bytes.
+fn made_up(bytes: usize) -> Box<RawValue> {
+    let reference = json!({"type": "object", "required": ["group", "kind", "name"], "properties": {
+        "group": {"type": "string"}, "kind": {"type": "string"}, "name": {"type": "string"},
+        "sectionName": {"type": "string"}}});
+    let rules = [
+        "(has(self.targetRef) && !has(self.targetRefs)) || (!has(self.targetRef) && has(self.targetRefs))".to_owned(),
+        "has(self.targetRef) ? self.targetRef.group == 'gateway.networking.k8s.io' : true".to_owned(),
+        format!("has(self.targetRef) ? self.targetRef.kind in {KINDS} : true"),
+        "has(self.targetRefs) ? self.targetRefs.all(ref, ref.group == 'gateway.networking.k8s.io') : true".to_owned(),
+        format!("has(self.targetRefs) ? self.targetRefs.all(ref, ref.kind in {KINDS}) : true"),
+        format!("!has(self.mergeType) || (!has(self.targetRefs) || self.targetRefs.all(ref, ref.kind in {KINDS}))"),
+    ];
+    let rules: Vec<Value> = rules.iter().map(|rule| json!({"rule": rule})).collect();
+    let mut settings = Map::new();
+    let field = json!({"type": "object", "description": "x".repeat(400), "properties": {
+        "value": {"type": "string"}, "other": {"type": "integer"}}});
+    for i in 0..bytes / 550 {
+        settings.insert(format!("setting{i}"), field.clone());
+    }
+    settings.insert("targetRef".into(), reference.clone());
+    settings.insert(
+        "targetRefs".into(),
+        json!({"type": "array", "items": reference}),
+    );
+    settings.insert("mergeType".into(), json!({"type": "string"}));
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": settings, "x-kubernetes-validations": rules},
+        "status": {"type": "object", "properties": {"ancestors": {"type": "array", "maxItems": 16}}}}});
+    to_raw_value(&json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "bigpolicies.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced",
+                 "names": {"kind": "BigPolicy", "plural": "bigpolicies"},
+                 "versions": [{"name": "v1", "served": true, "storage": true,
+                               "schema": {"openAPIV3Schema": schema}}]}
+    }))
+    .unwrap()
+}
+
+/// The largest real one that defines a policy kind.
+fn largest() -> Option<Box<RawValue>> {
+    let folder = PathBuf::from(std::env::var_os("ATTACHE_REFERENCE_CRDS")?);
+    let rules = Arc::new(ProfileRules::default());
+    let is_policy = |manifest: &Manifest| {
+        let object = Object::from_json(&manifest.gk, &manifest.json);
+        object.is_ok_and(|object| match &object.node {
+            Node::Crd(crd) => rules.profile(&crd.gk, Some(crd)).is_some(),
+            _ => false,
+        })
+    };
+    let manifests = directory::read(&[folder]).objects;
+    let policies = manifests.into_iter().filter(is_policy);
+    let largest = policies.max_by_key(|manifest| manifest.json.get().len())?;
+    Some(largest.json)
+}
+
+fn derive(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("derive");
+    group
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+        .sample_size(20);
+    let real = largest().map(|crd| ("the largest real one", crd));
+    for (name, crd) in [("1 MB", made_up(1 << 20))].into_iter().chain(real) {
+        let name = format!("{name}, {} kB", crd.get().len() / 1000);
+        group.bench_function(name, |b| {
+            b.iter(|| Object::from_json(&GroupKind::crd(), &crd).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, derive);
+criterion_main!(benches);

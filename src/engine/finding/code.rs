@@ -1,0 +1,161 @@
+//! What findings can be about, and how severe each is.
+
+use super::Severity;
+
+/// What a finding is about. Codes are part of the interface (design section 4); their order here is
+/// the order in which findings of one severity are said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// A merge strategy that the kind does not have.
+    StrategyUnsupported,
+    /// More than one strategy in one policy.
+    StrategyMultiple,
+    /// The target is there and has no such section.
+    SectionUnknown,
+    /// The target kind has no sections, or the policy kind does not take them.
+    SectionUnsupported,
+    /// Two sections of that name.
+    SectionAmbiguous,
+    /// No target where the kind needs one; kind or name empty.
+    TargetMissingRef,
+    /// The kind cannot be a target.
+    TargetKindUnsupported,
+    /// The same target twice.
+    TargetDuplicate,
+    /// More targets than allowed.
+    TargetLimit,
+    /// A version in `group`.
+    TargetGroupVersioned,
+    /// No such object now.
+    TargetNotFound,
+    /// `namespace` on a kind that stays local.
+    TargetNamespaceForbidden,
+    /// No `ReferenceGrant` covers it.
+    TargetNotGranted,
+    /// A namespaced policy on a cluster-scoped object.
+    TargetClusterScoped,
+    /// A kind in the wrong case, or `core` for the empty group.
+    TargetSpelling,
+    /// Two ways of naming targets in one policy, or in one target.
+    TargetBothForms,
+    /// A selector that selects no object now.
+    TargetSelectsNothing,
+    /// Targets and no settings.
+    SpecEmpty,
+    /// The same field of the same target with another value (the older dialect).
+    FieldConflict,
+    /// Another policy has the same target and section for itself.
+    Conflicted,
+    /// Other policies win everywhere.
+    Overridden,
+    /// Other policies win somewhere.
+    PartlyOverridden,
+    /// What this policy acts on beyond its declared target.
+    Affects,
+    /// A policy that acts on this object.
+    AffectedBy,
+    /// This change alters an effective policy.
+    EffectiveChange,
+    /// This change takes a section from under a policy.
+    SectionOrphaned,
+    /// This change takes the target from under a policy.
+    TargetOrphaned,
+    /// A `ReferenceGrant` change cuts off a reference.
+    GrantClosed,
+    /// A `ReferenceGrant` change lets a reference through.
+    GrantOpened,
+    /// The label of a policy CRD and its schema contradict each other.
+    CrdLabelMismatch,
+    /// Only controllers that do not act on the kind run the Gateways that it reaches.
+    ControllerMismatch,
+    /// Could not be checked now, and why.
+    Unverified,
+}
+
+// === impl Code ===
+
+impl Code {
+    /// Every code, in the order of [`Code`].
+    pub const ALL: [Self; 32] = [
+        Self::StrategyUnsupported,
+        Self::StrategyMultiple,
+        Self::SectionUnknown,
+        Self::SectionUnsupported,
+        Self::SectionAmbiguous,
+        Self::TargetMissingRef,
+        Self::TargetKindUnsupported,
+        Self::TargetDuplicate,
+        Self::TargetLimit,
+        Self::TargetGroupVersioned,
+        Self::TargetNotFound,
+        Self::TargetNamespaceForbidden,
+        Self::TargetNotGranted,
+        Self::TargetClusterScoped,
+        Self::TargetSpelling,
+        Self::TargetBothForms,
+        Self::TargetSelectsNothing,
+        Self::SpecEmpty,
+        Self::FieldConflict,
+        Self::Conflicted,
+        Self::Overridden,
+        Self::PartlyOverridden,
+        Self::Affects,
+        Self::AffectedBy,
+        Self::EffectiveChange,
+        Self::SectionOrphaned,
+        Self::TargetOrphaned,
+        Self::GrantClosed,
+        Self::GrantOpened,
+        Self::CrdLabelMismatch,
+        Self::ControllerMismatch,
+        Self::Unverified,
+    ];
+
+    /// The name in messages, metrics and JSON.
+    pub fn as_str(self) -> &'static str {
+        self.facts().0
+    }
+
+    /// Severity where nothing else is configured (design section 4).
+    pub fn default_severity(self) -> Severity {
+        self.facts().1
+    }
+
+    fn facts(self) -> (&'static str, Severity) {
+        use Severity::{Deny, Warn};
+        match self {
+            Self::StrategyUnsupported => ("strategy-unsupported", Deny),
+            Self::StrategyMultiple => ("strategy-multiple", Deny),
+            Self::SectionUnknown => ("section-unknown", Deny),
+            Self::SectionUnsupported => ("section-unsupported", Deny),
+            Self::SectionAmbiguous => ("section-ambiguous", Warn),
+            Self::TargetMissingRef => ("target-missing-ref", Deny),
+            Self::TargetKindUnsupported => ("target-kind-unsupported", Deny),
+            Self::TargetDuplicate => ("target-duplicate", Deny),
+            Self::TargetLimit => ("target-limit", Deny),
+            Self::TargetGroupVersioned => ("target-group-versioned", Deny),
+            Self::TargetNotFound => ("target-not-found", Warn),
+            Self::TargetNamespaceForbidden => ("target-namespace-forbidden", Deny),
+            Self::TargetNotGranted => ("target-not-granted", Warn),
+            Self::TargetClusterScoped => ("target-cluster-scoped", Warn),
+            Self::TargetSpelling => ("target-spelling", Warn),
+            Self::TargetBothForms => ("target-both-forms", Warn),
+            Self::TargetSelectsNothing => ("target-selects-nothing", Warn),
+            Self::SpecEmpty => ("spec-empty", Warn),
+            Self::FieldConflict => ("field-conflict", Warn),
+            Self::Conflicted => ("conflicted", Warn),
+            Self::Overridden => ("overridden", Warn),
+            Self::PartlyOverridden => ("partly-overridden", Warn),
+            Self::Affects => ("affects", Warn),
+            Self::AffectedBy => ("affected-by", Warn),
+            Self::EffectiveChange => ("effective-change", Warn),
+            Self::SectionOrphaned => ("section-orphaned", Warn),
+            Self::TargetOrphaned => ("target-orphaned", Warn),
+            Self::GrantClosed => ("grant-closed", Warn),
+            Self::GrantOpened => ("grant-opened", Warn),
+            Self::CrdLabelMismatch => ("crd-label-mismatch", Warn),
+            Self::ControllerMismatch => ("controller-mismatch", Warn),
+            Self::Unverified => ("unverified", Warn),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What is known of kinds that people run: read off their CRDs, and with the profiles that come with
+//! attache.
+//!
+//! The CRDs are those of the folder `ATTACHE_REFERENCE_CRDS`; without it the test says SKIPPED.
+//! `facts.yaml` is what they should come to; `ATTACHE_BLESS=1` writes it anew: read the difference.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod time;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attache::cache::directory;
+use attache::engine::object::Crd;
+use attache::engine::profile::{Profile, ProfileRules, Source, builtin};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
+struct Facts {
+    /// How many facts the CRDs state by themselves; it may only grow.
+    derived: usize,
+    /// Kinds by group, facts by name; what is left out is a default.
+    kinds: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>,
+}
+
+fn reference() -> Option<PathBuf> {
+    let folder = std::env::var_os("ATTACHE_REFERENCE_CRDS").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!(
+            "\n!!!! SKIPPED: set ATTACHE_REFERENCE_CRDS to a folder with a folder of CRDs for each project\n"
+        );
+    }
+    folder
+}
+
+/// The CRDs of each project; two projects may have the same kind in different versions.
+fn projects(folder: &Path) -> BTreeMap<String, Vec<Arc<Crd>>> {
+    let nothing = Arc::new(ProfileRules::default());
+    let folders = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut found = BTreeMap::new();
+    for project in folders.filter(|path| path.is_dir()) {
+        let name = project.file_name().unwrap().to_string_lossy().into_owned();
+        // Two channels of one project hold the same kinds.
+        let experimental = project.join("experimental");
+        let read = if experimental.is_dir() {
+            experimental
+        } else {
+            project
+        };
+        let loaded = directory::load(&[read], &nothing, "default");
+        assert_eq!(loaded.problems, [], "{name}");
+        found.insert(name, loaded.crds);
+    }
+    found
+}
+
+fn facts(profile: &Profile, from: &[Source]) -> BTreeMap<String, String> {
+    let facts = profile.facts().into_iter();
+    let said = facts.filter(|fact| from.contains(&fact.from) && fact.value != Value::Null);
+    said.map(|fact| {
+        (
+            fact.name.to_owned(),
+            format!("{} {}", word(fact.from), fact.value),
+        )
+    })
+    .collect()
+}
+
+fn word(source: Source) -> &'static str {
+    match source {
+        Source::Config => "config",
+        Source::Builtin => "builtin",
+        Source::Crd => "crd",
+        Source::Default => "default",
+    }
+}
+
+#[test]
+fn the_facts_of_every_real_kind() {
+    let Some(folder) = reference() else {
+        return;
+    };
+    let alone = ProfileRules::default();
+    let with_profiles = ProfileRules::new(Vec::new(), builtin().unwrap());
+    let mut found = Facts::default();
+    for (project, crds) in projects(&folder) {
+        let kinds = found.kinds.entry(project).or_default();
+        for crd in crds {
+            if let Some(derived) = alone.profile(&crd.gk, Some(&crd)) {
+                found.derived += facts(&derived, &[Source::Crd]).len();
+            }
+            let Some(profile) = with_profiles.profile(&crd.gk, Some(&crd)) else {
+                continue;
+            };
+            let said = facts(&profile, &[Source::Builtin, Source::Crd]);
+            kinds.insert(format!("{}.{}", crd.gk.kind, crd.gk.group), said);
+        }
+    }
+    eprintln!("{} facts derived without a profile", found.derived);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/derive/facts.yaml");
+    if std::env::var_os("ATTACHE_BLESS").is_some() {
+        std::fs::write(&file, serde_saphyr::to_string(&found).unwrap()).unwrap();
+    }
+    let expected: Facts = serde_saphyr::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert!(
+        found.derived >= expected.derived,
+        "{} facts, {} before",
+        found.derived,
+        expected.derived
+    );
+    for (project, kinds) in &expected.kinds {
+        for (kind, facts) in kinds {
+            let now = found.kinds.get(project).and_then(|kinds| kinds.get(kind));
+            assert_eq!(now, Some(facts), "{project} {kind}");
+        }
+    }
+    assert_eq!(found.kinds, expected.kinds);
+}
