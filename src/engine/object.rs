@@ -15,7 +15,7 @@ mod crd;
 mod json;
 
 pub use annotations::{Annotations, Raw as RawAnnotations, short as short_annotations};
-pub use crd::Crd;
+pub use crd::{Crd, POLICY_LABEL};
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];

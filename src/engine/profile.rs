@@ -21,7 +21,7 @@ mod words;
 
 pub use builtin::{FILES as BUILTIN, builtin};
 pub(crate) use derive::labelled;
-pub use derive::{Derived, Schemas};
+pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub use facts::{Named, words};
 pub use parts::{Allowed, Annotation, Control, Merging, RefField, StanzaNames, Strategies};
 pub use words::*;
@@ -132,6 +132,11 @@ impl ProfileRules {
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
         let kinds = self.config.keys().chain(self.builtin.keys());
         kinds.filter(|gk| self.says(gk) == Some(true))
+    }
+
+    /// Whether a profile that comes with attache knows a kind.
+    pub fn is_builtin(&self, gk: &GroupKind) -> bool {
+        self.builtin.contains_key(gk)
     }
 
     /// Whether profiles say that a kind is a policy kind, or that it is none.

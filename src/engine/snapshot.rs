@@ -139,9 +139,9 @@ impl Snapshot {
         self.profiles.get(gk)
     }
 
-    /// Whether a definition defines a policy kind.
-    pub fn defines_policies(&self, crd: &Crd) -> bool {
-        is_policy_kind(&self.rules, crd)
+    /// Whether a definition defines a policy kind that no built-in profile knows.
+    pub fn is_new_policy_kind(&self, crd: &Crd) -> bool {
+        is_policy_kind(&self.rules, crd) && !self.rules.is_builtin(&crd.gk)
     }
 
     /// A policy, if it is known.

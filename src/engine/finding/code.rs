@@ -64,8 +64,28 @@ pub enum Code {
     GrantClosed,
     /// A `ReferenceGrant` change lets a reference through.
     GrantOpened,
+    /// A policy CRD without the label of policy kinds.
+    CrdLabel,
     /// The label of a policy CRD and its schema contradict each other.
     CrdLabelMismatch,
+    /// A policy CRD whose status does not say what became of a policy.
+    CrdStatus,
+    /// A policy CRD whose conditions are not keyed by type.
+    CrdConditions,
+    /// A policy CRD without target references, or with parts of them missing.
+    CrdTargetRefs,
+    /// A policy CRD that takes too many targets.
+    CrdTargetLimits,
+    /// A policy CRD in which nothing keeps the singular and the plural field apart.
+    CrdBothForms,
+    /// A policy CRD that does not say its strategies.
+    CrdStrategy,
+    /// A policy CRD whose strategy has no default.
+    CrdStrategyDefault,
+    /// A policy CRD whose kind does not end in `Policy`.
+    CrdName,
+    /// A policy CRD with nothing to set.
+    CrdSpecEmpty,
     /// Only controllers that do not act on the kind run the Gateways that it reaches.
     ControllerMismatch,
     /// Could not be checked now, and why.
@@ -76,7 +96,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 42] = [
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -106,7 +126,17 @@ impl Code {
         Self::TargetOrphaned,
         Self::GrantClosed,
         Self::GrantOpened,
+        Self::CrdLabel,
         Self::CrdLabelMismatch,
+        Self::CrdStatus,
+        Self::CrdConditions,
+        Self::CrdTargetRefs,
+        Self::CrdTargetLimits,
+        Self::CrdBothForms,
+        Self::CrdStrategy,
+        Self::CrdStrategyDefault,
+        Self::CrdName,
+        Self::CrdSpecEmpty,
         Self::ControllerMismatch,
         Self::Unverified,
     ];
@@ -153,7 +183,17 @@ impl Code {
             Self::TargetOrphaned => ("target-orphaned", Warn),
             Self::GrantClosed => ("grant-closed", Warn),
             Self::GrantOpened => ("grant-opened", Warn),
+            Self::CrdLabel => ("crd-label", Warn),
             Self::CrdLabelMismatch => ("crd-label-mismatch", Warn),
+            Self::CrdStatus => ("crd-status", Warn),
+            Self::CrdConditions => ("crd-conditions", Warn),
+            Self::CrdTargetRefs => ("crd-target-refs", Warn),
+            Self::CrdTargetLimits => ("crd-target-limits", Warn),
+            Self::CrdBothForms => ("crd-both-forms", Warn),
+            Self::CrdStrategy => ("crd-strategy", Warn),
+            Self::CrdStrategyDefault => ("crd-strategy-default", Warn),
+            Self::CrdName => ("crd-name", Warn),
+            Self::CrdSpecEmpty => ("crd-spec-empty", Warn),
             Self::ControllerMismatch => ("controller-mismatch", Warn),
             Self::Unverified => ("unverified", Warn),
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::Unreadable;
@@ -12,7 +13,7 @@ use crate::engine::profile::{Class, Derived, Schemas, labelled};
 use crate::engine::selector::Labels;
 
 /// The label that marks the CRD of a policy kind (GEP-713).
-const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
+pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// What the engine needs of a custom resource definition.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Crd {
     pub served: Vec<Arc<str>>,
     /// The value of the label `gateway.networking.k8s.io/policy`.
     pub policy_label: Option<Arc<str>>,
+    /// The place of the stored version among the versions.
+    pub stored: usize,
     /// What the schemas say of the kind.
     pub facts: Arc<Derived>,
 }
@@ -55,6 +58,12 @@ struct VersionJson {
     #[serde(default)]
     storage: bool,
     schema: Option<SchemaJson>,
+    subresources: Option<SubresourcesJson>,
+}
+
+#[derive(Deserialize)]
+struct SubresourcesJson {
+    status: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +93,7 @@ struct RootProperties {
 pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
     let spec: CrdSpec = parse("spec", spec)?;
     let mut versions = spec.versions;
+    let stored = versions.iter().position(|v| v.storage).unwrap_or(0);
     versions.sort_by_key(|v| !v.storage);
     let served = versions.iter().filter(|v| v.served).map(|v| v.name.clone());
     let served = served.collect();
@@ -94,6 +104,7 @@ pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
             schemas.root = Value::Object(schema.rest);
             schemas.spec = schema.properties.spec;
             schemas.status = schema.properties.status;
+            schemas.status_subresource = version.subresources.is_some_and(|s| s.status.is_some());
         } else if version.served {
             schemas.others.push(schema.properties.spec);
         }
@@ -103,6 +114,7 @@ pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
         plural: spec.names.plural,
         namespaced: spec.scope != "Cluster",
         served,
+        stored,
         policy_label: labels.get(POLICY_LABEL).cloned(),
         facts: Arc::new(Derived::read(&schemas)),
     })

@@ -7,9 +7,12 @@ use serde_json::Value;
 use super::{Allowed, Class, CrossNamespace, RefField, StatusShape, Strategies};
 
 mod allowed;
+mod departures;
 mod rules;
 mod strategies;
 mod targets;
+
+pub use departures::{Departure, MOST_TARGETS};
 
 /// Fields of `spec` that hold references, in every kind that follows the pattern.
 pub(super) const REF_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
@@ -25,6 +28,8 @@ pub struct Schemas {
     pub others: Vec<Value>,
     /// Of `status` in the stored version.
     pub status: Value,
+    /// Whether status is a subresource of the stored version.
+    pub status_subresource: bool,
 }
 
 /// What a CRD says of its kind.
@@ -48,6 +53,8 @@ pub struct Derived {
     pub status: Option<StatusShape>,
     /// `maxItems` of `status.ancestors`.
     pub max_ancestors: Option<usize>,
+    /// Where it departs from the pattern.
+    pub departures: Vec<Departure>,
 }
 
 // === impl Derived ===
@@ -56,7 +63,7 @@ impl Derived {
     /// Reads everything that the schemas say.
     pub fn read(schemas: &Schemas) -> Self {
         let refs = targets::refs(schemas);
-        Self {
+        let mut derived = Self {
             is_policy: targets::are_of_a_policy(schemas),
             required: targets::required(&schemas.spec),
             one_form: allowed::one_form(schemas, &refs),
@@ -66,7 +73,10 @@ impl Derived {
             status: status(&schemas.status),
             max_ancestors: property(&schemas.status, "ancestors").and_then(max_items),
             refs,
-        }
+            departures: Vec::new(),
+        };
+        derived.departures = departures::departures(schemas, &derived);
+        derived
     }
 }
 

@@ -1,34 +1,110 @@
 //! What is said of the definition of a policy kind: where it departs from the pattern (GEP-713).
+//!
+//! Kinds that attache has a profile for are left alone: what they are is known, and who installs them
+//! cannot change them.
 
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
-use crate::engine::object::Crd;
-use crate::engine::profile::Class;
+use crate::engine::object::{Crd, POLICY_LABEL};
+use crate::engine::profile::{Class, Departure, MOST_TARGETS};
 use crate::engine::snapshot::Snapshot;
 
 /// Findings on a definition; none where it defines no policy kind.
 pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<Finding> {
-    if !snapshot.defines_policies(crd) {
+    if !snapshot.is_new_policy_kind(crd) {
         return Vec::new();
     }
-    label_mismatch(key, crd).into_iter().collect()
+    let mut findings: Vec<Finding> = label(key, crd).into_iter().collect();
+    if !crd.gk.kind.ends_with("Policy") {
+        let message = "kinds of policies end in Policy, so that they are told from other kinds";
+        let name = Finding::new(Code::CrdName, key, message).at("spec.names.kind");
+        findings.push(name.about("name"));
+    }
+    let departures = crd.facts.departures.iter();
+    findings.extend(departures.map(|departure| departs(key, crd, departure)));
+    findings
 }
 
-/// A label that says direct, and a schema with strategies: direct policies do not merge.
-fn label_mismatch(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
+/// The label: missing, or direct where the schema has strategies.
+fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
+    let at = format!("metadata.labels[{POLICY_LABEL}]");
+    let Some(label) = crd.policy_label.as_deref() else {
+        let message = "the label says which kinds are policies; write Direct or Inherited";
+        return Some(
+            Finding::new(Code::CrdLabel, key, message)
+                .at(at)
+                .about("label"),
+        );
+    };
     let strategies = &crd.facts.strategies;
     let field = match (strategies.stanzas, &strategies.path) {
         (Some(stanzas), _) => stanzas.overrides.to_owned(),
         (None, Some(path)) => path.clone(),
         (None, None) => return None,
     };
-    let label = crd.policy_label.as_deref()?;
     (crd.class() == Some(Class::Direct)).then(|| {
         let message = format!(
-            "the label says {label:?}, but direct policies do not merge and spec.{field} is a merge strategy; write \"Inherited\""
+            "the label says {label:?}, but direct policies do not merge and spec.{field} is a merge strategy; write Inherited"
         );
         Finding::new(Code::CrdLabelMismatch, key, message)
-            .at("metadata.labels[gateway.networking.k8s.io/policy]")
+            .at(at)
             .about("label")
     })
+}
+
+fn departs(key: &ObjectKey, crd: &Crd, departure: &Departure) -> Finding {
+    let (code, message) = said(departure);
+    Finding::new(code, key, message)
+        .at(format!("spec.versions[{}]", crd.stored))
+        .about(format!("{departure:?}"))
+}
+
+/// What the pattern has there, and what to write.
+fn said(departure: &Departure) -> (Code, String) {
+    match departure {
+        Departure::NoStatus => (
+            Code::CrdStatus,
+            "the status does not say what became of a policy; write status.ancestors, as PolicyStatus of Gateway API".to_owned(),
+        ),
+        Departure::NoSubresource => (
+            Code::CrdStatus,
+            "status is no subresource, so whoever writes spec writes status too; write subresources: {status: {}}".to_owned(),
+        ),
+        Departure::Conditions(path) => (
+            Code::CrdConditions,
+            format!("{path} is not a list keyed by type; write x-kubernetes-list-type: map with x-kubernetes-list-map-keys: [type]"),
+        ),
+        Departure::NoTargets => (
+            Code::CrdTargetRefs,
+            "spec names no targets; write targetRefs, a list with group, kind and name".to_owned(),
+        ),
+        Departure::EntryLacks(field, part) => (
+            Code::CrdTargetRefs,
+            format!("spec.{field} has no {part}; a target is group, kind and name"),
+        ),
+        Departure::Limit(field, None) => (
+            Code::CrdTargetLimits,
+            format!("spec.{field} has no limit; write maxItems: {MOST_TARGETS}"),
+        ),
+        Departure::Limit(field, Some(most)) => (
+            Code::CrdTargetLimits,
+            format!("spec.{field} takes {most}; the pattern takes {MOST_TARGETS} at most"),
+        ),
+        Departure::BothForms => (
+            Code::CrdBothForms,
+            "nothing keeps spec.targetRef and spec.targetRefs apart; write the rule !(has(self.targetRef) && has(self.targetRefs))".to_owned(),
+        ),
+        Departure::NoNames(path) => (
+            Code::CrdStrategy,
+            format!("spec.{path} takes any name; write its strategies as an enum"),
+        ),
+        Departure::NoDefault(path) => (
+            Code::CrdStrategyDefault,
+            format!("spec.{path} has no default, so a policy does not show its strategy; write one"),
+        ),
+        Departure::NoSettings => (
+            Code::CrdSpecEmpty,
+            "spec has targets and nothing to set".to_owned(),
+        ),
+    }
 }
