@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use attache::engine::conduct::Conduct;
 use attache::engine::ids::GroupKind;
 use attache::engine::object::Object;
 use attache::engine::review::{Evidence, review};
@@ -103,6 +104,7 @@ fn engine_only(setup: &Setup) {
         let started = Instant::now();
         let answer = respond(
             &snapshot,
+            &Conduct::default(),
             &Evidence::Authoritative,
             Endpoint::Validate,
             body,
@@ -134,6 +136,7 @@ async fn serve(setup: &Setup, engine: bool) {
     let app = App::judged_by(
         judge,
         snapshot,
+        Arc::default(),
         Outside::default(),
         metrics.clone(),
         Limits::default(),

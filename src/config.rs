@@ -6,8 +6,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::engine::conduct::Conduct;
 use crate::engine::profile::file::ProfileFile;
 use crate::engine::profile::{ProfileRules, builtin};
+use crate::engine::severities::{Actions, Override, Severities};
 
 /// The configuration that a directory may carry for `--from`.
 const IN_DIRECTORY: &str = "attache.yaml";
@@ -23,6 +25,12 @@ pub struct Configuration {
     /// Facts about policy kinds; they win over everything else that is known of a kind.
     #[serde(default)]
     pub profiles: Vec<ProfileFile>,
+    /// What findings of each code do; where a code is left out, what it does by default.
+    #[serde(default)]
+    pub findings: Actions,
+    /// What they do for some requests; the first that is met and names the code counts.
+    #[serde(default)]
+    pub overrides: Vec<Override>,
 }
 
 /// Why a configuration cannot be used.
@@ -86,6 +94,13 @@ impl Configuration {
         match directory.map(|dir| dir.join(IN_DIRECTORY)) {
             Some(file) if file.is_file() => Self::read(&file),
             _ => Ok(Self::default()),
+        }
+    }
+
+    /// How reviews are conducted.
+    pub fn conduct(&self) -> Conduct {
+        Conduct {
+            severities: Severities::new(self.findings.clone(), self.overrides.clone()),
         }
     }
 

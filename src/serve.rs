@@ -76,6 +76,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     };
     let app = App::new(
         state.snapshot,
+        Arc::new(arc_swap::ArcSwap::from_pointee(config.conduct())),
         state.outside,
         metrics.clone(),
         Limits::default(),

@@ -33,6 +33,9 @@ pub struct Finding {
     pub object: ObjectKey,
     /// Field path as in API server errors: `spec.targetRefs[0].sectionName`.
     pub field: Option<FieldPath>,
+    /// Whether it may refuse a request, where its code is configured to: not what is unsure, what
+    /// could not be confirmed, or what was wrong before.
+    pub may_refuse: bool,
     /// One line, without the code and the field. It is never cut: it names the objects.
     pub message: String,
     /// Settings of a policy, each `field=value`; the first to go when a line is too long.
@@ -58,6 +61,7 @@ impl Finding {
             code,
             object: object.clone(),
             field: None,
+            may_refuse: true,
             message: message.into(),
             settings: Vec::new(),
             source: String::new(),
@@ -85,9 +89,15 @@ impl Finding {
     #[must_use]
     pub fn only_if(mut self, sure: bool) -> Self {
         if !sure {
-            self.severity = Severity::Warn;
+            self.warn();
         }
         self
+    }
+
+    /// From now on a warning, whatever is configured.
+    pub fn warn(&mut self) {
+        self.severity = Severity::Warn;
+        self.may_refuse = false;
     }
 
     /// The same, resting on what the cached state of an object does not show.

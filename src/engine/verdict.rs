@@ -148,12 +148,13 @@ fn unverified(finding: &Finding, why: &str) -> Finding {
         finding.code.as_str(),
         finding.message
     );
-    Finding {
-        severity: Severity::Warn,
+    let mut finding = Finding {
         code: Code::Unverified,
         message,
         ..finding.clone()
-    }
+    };
+    finding.warn();
+    finding
 }
 
 /// One line within [`MAX_LINE`]: settings are left out first, then the source, then all but the

@@ -9,13 +9,15 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::envelope::{Envelope, Malformed};
+use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Subject, conceal, told_of};
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
 use crate::engine::mutate::mutate;
 use crate::engine::object::Object;
 use crate::engine::review::{Evidence, Reading, Request, review};
-use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::severities::Asker;
+use crate::engine::snapshot::{Change, Snapshot, namespace_key};
 use crate::engine::verdict::Verdict;
 use crate::metrics::{Metrics, requested_kind};
 
@@ -49,6 +51,7 @@ pub struct Outside {
 pub struct App {
     judge: Judge,
     snapshot: Arc<ArcSwap<Snapshot>>,
+    conduct: Arc<ArcSwap<Conduct>>,
     outside: Outside,
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: super::router::Limits,
@@ -70,17 +73,19 @@ impl App {
     /// Judges by [`review`].
     pub fn new(
         snapshot: Arc<ArcSwap<Snapshot>>,
+        conduct: Arc<ArcSwap<Conduct>>,
         outside: Outside,
         metrics: Arc<Metrics>,
         limits: super::router::Limits,
     ) -> Arc<Self> {
-        Self::judged_by(review, snapshot, outside, metrics, limits)
+        Self::judged_by(review, snapshot, conduct, outside, metrics, limits)
     }
 
     /// The same with another judge.
     pub fn judged_by(
         judge: Judge,
         snapshot: Arc<ArcSwap<Snapshot>>,
+        conduct: Arc<ArcSwap<Conduct>>,
         outside: Outside,
         metrics: Arc<Metrics>,
         limits: super::router::Limits,
@@ -88,6 +93,7 @@ impl App {
         Arc::new(Self {
             judge,
             snapshot,
+            conduct,
             outside,
             metrics,
             limits,
@@ -108,16 +114,18 @@ impl App {
         let started = Instant::now();
         let envelope = Envelope::parse(body)?;
         let snapshot = self.snapshot.load_full();
+        let conduct = self.conduct.load_full();
         let first = match self.outside.confirm {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
         };
-        let mut verdict = self::verdict(self.judge, &snapshot, &first, endpoint, &envelope);
+        let mut verdict =
+            self::verdict(self.judge, &snapshot, &conduct, &first, endpoint, &envelope);
         let rests_on = verdict.rests_on();
         if let (Some(confirm), false) = (&self.outside.confirm, rests_on.is_empty()) {
             let (fresh, readings) = self.read(confirm, &snapshot, rests_on, deadline).await;
             let evidence = Evidence::Live(readings);
-            verdict = self::verdict(self.judge, &fresh, &evidence, endpoint, &envelope);
+            verdict = self::verdict(self.judge, &fresh, &conduct, &evidence, endpoint, &envelope);
         }
         if let Some(may_get) = &self.outside.may_get {
             verdict = shown(may_get, verdict, &envelope, deadline).await;
@@ -261,23 +269,25 @@ async fn shown(
 /// When the body is not a review.
 pub fn respond(
     snapshot: &Snapshot,
+    conduct: &Conduct,
     evidence: &Evidence,
     endpoint: Endpoint,
     body: &[u8],
 ) -> Result<Vec<u8>, Malformed> {
     let envelope = Envelope::parse(body)?;
-    let verdict = verdict(review, snapshot, evidence, endpoint, &envelope);
+    let verdict = verdict(review, snapshot, conduct, evidence, endpoint, &envelope);
     Ok(envelope.answer(&verdict)?)
 }
 
 fn verdict(
     judge: Judge,
     snapshot: &Snapshot,
+    conduct: &Conduct,
     evidence: &Evidence,
     endpoint: Endpoint,
     envelope: &Envelope<'_>,
 ) -> Verdict {
-    match envelope.request() {
+    let verdict = match envelope.request() {
         Ok(request) if endpoint == Endpoint::Mutate => {
             Verdict::patching(mutate(snapshot, &request))
         }
@@ -289,5 +299,20 @@ fn verdict(
             let finding = Finding::new(Code::Unverified, &object, format!("not checked: {why}"));
             Verdict::new(vec![finding], evidence)
         }
+    };
+    if verdict.findings.is_empty() {
+        return verdict;
     }
+    let namespace = snapshot.get(&namespace_key(&envelope.namespace().into()));
+    let (subject, field_manager, gk) =
+        (envelope.subject(), envelope.field_manager(), envelope.gk());
+    let asker = Asker {
+        dry_run: envelope.dry_run(),
+        namespace: envelope.namespace(),
+        namespace_labels: namespace.map(|namespace| &namespace.meta.labels),
+        subject: subject.as_ref(),
+        field_manager: &field_manager,
+        gk: &gk,
+    };
+    conduct.severities.judge(verdict, &asker)
 }

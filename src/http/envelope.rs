@@ -53,6 +53,14 @@ pub struct Envelope<'a> {
     dry_run: Option<bool>,
     #[serde(borrow, default)]
     user_info: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    options: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Options {
+    field_manager: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -204,6 +212,15 @@ impl<'a> Envelope<'a> {
             groups: info.groups.unwrap_or_default(),
             extra: info.extra.unwrap_or_default(),
         })
+    }
+
+    /// The field manager; empty where the request names none.
+    pub fn field_manager(&self) -> String {
+        let options = self.options.map(RawValue::get);
+        let options = options.and_then(|text| serde_json::from_str::<Options>(text).ok());
+        options
+            .and_then(|options| options.field_manager)
+            .unwrap_or_default()
     }
 
     /// Whether nothing will be stored.

@@ -59,7 +59,8 @@ pub(crate) fn documents(path: &Path) -> Vec<Value> {
     documents.into_iter().filter(|d| !d.is_null()).collect()
 }
 
-fn group_kind(document: &Value) -> GroupKind {
+/// Its kind.
+pub(crate) fn group_kind(document: &Value) -> GroupKind {
     let version = document["apiVersion"].as_str().unwrap();
     let group = version.split_once('/').map_or("", |(group, _)| group);
     GroupKind::new(group, document["kind"].as_str().unwrap())

@@ -1,6 +1,6 @@
 //! Runs every case under `tests/review/`: a state, a request, and what is said.
 //!
-//! `base.yaml` is part of every state. `ATTACHE_BLESS=1 cargo test --test review` writes what was
+//! `base.yaml` is part of every state; a case may have an `attache.yaml` of its own. `ATTACHE_BLESS=1 cargo test --test review` writes what was
 //! said into `expected.yaml`; read the difference before you commit it.
 #![allow(
     clippy::unwrap_used,
@@ -17,21 +17,68 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use attache::config::Configuration;
+use attache::engine::disclosure::Subject;
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::severities::Asker;
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::verdict::Verdict;
+use serde_json::Value;
 
-use cases::{documents, hold, object, reviewed, root};
+use cases::{documents, group_kind, hold, object, reviewed, root};
 
-fn state(case: &Path) -> Snapshot {
+/// The configuration of all cases, with what a case says of findings itself.
+fn configuration(case: &Path) -> Configuration {
+    let shared = Configuration::read(&root("review").join("attache.yaml")).unwrap();
+    let own = case.join("attache.yaml");
+    if !own.exists() {
+        return shared;
+    }
+    Configuration {
+        profiles: shared.profiles,
+        ..Configuration::read(&own).unwrap()
+    }
+}
+
+fn state(case: &Path, config: &Configuration) -> Snapshot {
     let root = root("review");
-    let config = Configuration::read(&root.join("attache.yaml")).unwrap();
     let own = case.join("state.yaml");
     let mut files = vec![root.join("base.yaml")];
     files.extend(own.exists().then_some(own));
     let documents = files.iter().flat_map(|file| documents(file));
-    documents.fold(cases::nothing(&config), |snapshot, document| {
+    documents.fold(cases::nothing(config), |snapshot, document| {
         snapshot.apply(Change::Applied(Box::new(object(&document))))
     })
+}
+
+/// The verdict for the one who asks: `user`, `groups`, `fieldManager` and `dryRun` of the request.
+fn as_configured(
+    config: &Configuration,
+    snapshot: &Snapshot,
+    verdict: Verdict,
+    request: &Value,
+) -> Verdict {
+    let object = request
+        .get("object")
+        .or_else(|| request.get("old"))
+        .unwrap();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let groups = request["groups"].as_array().into_iter().flatten();
+    let subject = Subject {
+        user: text(&request["user"]),
+        groups: groups.map(text).collect(),
+        ..Subject::default()
+    };
+    let namespace = text(&object["metadata"]["namespace"]);
+    let key = ObjectKey::new(GroupKind::core("Namespace"), "", namespace.clone());
+    let asker = Asker {
+        dry_run: request["dryRun"] == true,
+        namespace: &namespace,
+        namespace_labels: snapshot.get(&key).map(|found| &found.meta.labels),
+        subject: Some(&subject),
+        field_manager: &text(&request["fieldManager"]),
+        gk: &group_kind(object),
+    };
+    config.conduct().severities.judge(verdict, &asker)
 }
 
 /// What a case says, in the form of `expected.yaml`.
@@ -60,6 +107,9 @@ fn quoted(text: &str) -> String {
 fn every_case_says_what_it_should() {
     hold(&root("review"), |case| {
         let request = documents(&case.join("request.yaml")).remove(0);
-        transcript(&reviewed(&state(case), &request))
+        let config = configuration(case);
+        let snapshot = state(case, &config);
+        let verdict = reviewed(&snapshot, &request);
+        transcript(&as_configured(&config, &snapshot, verdict, &request))
     });
 }

@@ -110,6 +110,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
     let state = Arc::new(ArcSwap::from_pointee(snapshot()));
     let app = App::new(
         state,
+        Arc::default(),
         Outside {
             confirm: setup.confirm,
             ..Outside::default()

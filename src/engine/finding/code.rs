@@ -1,10 +1,16 @@
 //! What findings can be about, and how severe each is.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::Severity;
 
 /// What a finding is about. Codes are part of the interface (design section 4); their order here is
 /// the order in which findings of one severity are said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Code {
     /// A merge strategy that the kind does not have.
     StrategyUnsupported,

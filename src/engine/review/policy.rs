@@ -33,7 +33,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     for finding in &mut findings {
         let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
         if had.iter().any(known) {
-            finding.severity = Severity::Warn;
+            finding.warn();
         }
     }
     // What is refused will have no effect.

@@ -1,0 +1,10 @@
+//! How reviews are conducted: what the operator configured and a snapshot does not hold.
+
+use super::severities::Severities;
+
+/// What the configuration says of reviews. It may change while attache runs.
+#[derive(Clone, Debug, Default)]
+pub struct Conduct {
+    /// What each code does.
+    pub severities: Severities,
+}
