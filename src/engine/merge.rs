@@ -396,7 +396,7 @@ fn fold(profile: &Profile, by: Strategy, established: Merged, challenger: Merged
         }
     };
     let units = match op {
-        _ if strategies.legacy => Units::Paths(&strategies.maps),
+        _ if strategies.legacy && op != Op::ByKey => Units::Paths(&strategies.maps),
         _ if !paths.is_empty() => Units::Paths(paths),
         Op::ByKey => Units::Entries,
         _ => Units::Fields,

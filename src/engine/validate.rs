@@ -19,7 +19,7 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     let key = policy.key();
     let entries = policy::entries(&spec, profile);
     let mut findings = Vec::new();
-    if entries.is_empty() && !selects_otherwise(&spec) {
+    if entries.is_empty() && *profile.required && !selects_otherwise(&spec) {
         findings.push(no_target(key, profile));
     }
     for entry in &entries {
@@ -62,7 +62,7 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
     );
     Finding::new(Code::TargetMissingRef, key, message)
         .at(field)
-        .only_if(profile.required.is_said() && profile.required.value)
+        .only_if(profile.required.is_said())
 }
 
 fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding {

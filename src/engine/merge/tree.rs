@@ -189,20 +189,20 @@ impl Tree {
         }
     }
 
-    /// The tree at a path, or the leaf above it.
-    pub(super) fn nearest(&self, path: &[String]) -> Option<&Self> {
+    /// The tree at a path, or what there is nearest above it.
+    pub(super) fn nearest(&self, path: &[String]) -> &Self {
         if let Self::Instead(tree) = self {
             return tree.nearest(path);
         }
         let Some((key, rest)) = path.split_first() else {
-            return Some(self);
+            return self;
         };
-        match self {
-            Self::Leaf(_) => Some(self),
-            Self::Map(map) => map.get(key)?.nearest(rest),
-            Self::List(list) => list.iter().find(|(k, _)| k == key)?.1.nearest(rest),
-            Self::Instead(_) => None,
-        }
+        let below = match self {
+            Self::Leaf(_) | Self::Instead(_) => None,
+            Self::Map(map) => map.get(key),
+            Self::List(list) => list.iter().find(|(k, _)| k == key).map(|(_, tree)| tree),
+        };
+        below.map_or(self, |below| below.nearest(rest))
     }
 
     /// As JSON, without what is removed; `found` gets the JSON pointer of each leaf.
