@@ -122,7 +122,10 @@ pub fn named(snapshot: &Snapshot, own: &Arc<str>, target: &TargetRef) -> Vec<Obj
         return vec![object];
     }
     let objects = snapshot.objects(&target.gk);
-    let selected = objects.filter(|o| target.matches(own, &o.key, Some(&o.meta)));
+    let selected = objects.filter(|o| {
+        target.matches(own, &o.key, Some(&o.meta))
+            && looks_there(snapshot, target, own, &o.key.namespace)
+    });
     let mut keys: Vec<ObjectKey> = selected.map(|object| object.key.clone()).collect();
     keys.sort();
     keys
@@ -136,8 +139,15 @@ pub fn reach(
     object: &ObjectKey,
 ) -> Reach {
     let own = &policy.key().namespace;
-    if own.is_empty() || object.namespace == *own {
+    if own.is_empty() {
         return Reach::Free;
+    }
+    if object.namespace == *own {
+        return if looks_there(snapshot, target, own, own) {
+            Reach::Free
+        } else {
+            Reach::Forbidden
+        };
     }
     if is_cluster_scoped(&object.gk) {
         let own_namespace = object.gk.is_core("Namespace") && object.name == *own;
@@ -169,6 +179,20 @@ fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
         Some(Some(Only::RootNamespace)) => is_root,
         None => is_root && gk.is_core("Namespace"),
     }
+}
+
+/// Whether a target looks for objects in a namespace at all: one that selects Namespaces may leave out
+/// its own.
+fn looks_there(
+    snapshot: &Snapshot,
+    target: &TargetRef,
+    own: &Arc<str>,
+    namespace: &Arc<str>,
+) -> bool {
+    let at_home = matches!(target.from, From::Same | From::All);
+    (at_home && namespace == target.namespace(own))
+        || own.is_empty()
+        || selects_there(snapshot, target, namespace)
 }
 
 /// Whether a target selects by labels in a namespace that is not its own.

@@ -5,6 +5,7 @@
 //! below it, as GEP-713's order of precedence demands. Where the more specific policy decides, the
 //! fold goes downward for the same reason: it decides over everything above it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ mod tree;
 
 pub use fate::{Fate, fate, field_conflicts};
 pub use tree::{Leaf, LeafPath};
-use tree::{Tree, Units};
+use tree::{Lists, Tree, Units};
 
 /// What is in force on one path.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -181,9 +182,14 @@ fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
 /// with the established policy first. `own` is what the target itself sets of the fields that the
 /// kind controls: it stands between overrides and defaults.
 pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> Effective {
-    let mut pieces: Vec<&Piece> = Vec::new();
+    let mut pieces: Vec<Cow<'_, Piece>> = Vec::new();
     for level in levels {
-        pieces.extend(level_pieces(profile, level));
+        let here = level_pieces(profile, level);
+        if profile.merging.add_up.is_empty() {
+            pieces.extend(here.into_iter().map(Cow::Borrowed));
+        } else {
+            pieces.extend(added_up(&here).map(Cow::Owned));
+        }
     }
     // Where no policy stands nothing is in force, whatever the target sets itself.
     if pieces.is_empty() {
@@ -199,7 +205,7 @@ pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -
 }
 
 /// Each policy decides how it takes the result of those below it.
-fn upward(profile: &Profile, pieces: &[&Piece], own: Option<Merged>) -> Option<Merged> {
+fn upward(profile: &Profile, pieces: &[Cow<'_, Piece>], own: Option<Merged>) -> Option<Merged> {
     pieces.iter().rev().fold(own, |below, piece| {
         let established = Merged::Settings(piece.tree.clone());
         Some(match below {
@@ -211,10 +217,10 @@ fn upward(profile: &Profile, pieces: &[&Piece], own: Option<Merged>) -> Option<M
 
 /// Each policy decides how it goes onto the result of those above it: onto that of all, or onto its
 /// nearest parent alone, and then everything above that is overridden (ruling 28).
-fn downward(profile: &Profile, pieces: &[&Piece]) -> Option<Merged> {
+fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
     let counted = match *profile.merging.with {
         With::AllAncestors => pieces,
-        With::NearestParent => pieces
+        With::NearestParent | With::NearestAboveRoutes => pieces
             .get(pieces.len().saturating_sub(2)..)
             .unwrap_or_default(),
     };
@@ -251,7 +257,7 @@ impl Own {
                 put(&mut spec, path, value);
             }
         }
-        let tree = Tree::read(&spec, &std::collections::BTreeMap::new(), &leaf);
+        let tree = Tree::read(&spec, None, &leaf);
         (!tree.is_empty()).then(|| Self(Arc::new(tree)))
     }
 }
@@ -280,7 +286,7 @@ fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<&'a Piec
         SameTarget::MergeOldest => oldest_over(merging(level.iter())),
         SameTarget::OldestWins => pieces_of(level.first()),
         SameTarget::NewestWins => pieces_of(level.last()),
-        SameTarget::FieldOverlap | SameTarget::EqualField => {
+        SameTarget::FieldOverlap | SameTarget::EqualField | SameTarget::NoneWins => {
             let accepted = level
                 .iter()
                 .filter(|policy| winner(level, policy).is_none());
@@ -294,6 +300,19 @@ fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<&Piece> {
         .into_iter()
         .flat_map(|policy| policy.pieces())
         .collect()
+}
+
+/// The pieces of one level as one, with the lists of each that add up; the newer wins elsewhere.
+fn added_up(pieces: &[&Piece]) -> Option<Piece> {
+    let (first, rest) = pieces.split_first()?;
+    let mut tree = (*first.tree).clone();
+    for piece in rest {
+        tree.patch(&piece.tree, Units::Fields, true);
+    }
+    Some(Piece {
+        strategy: first.strategy,
+        tree: Arc::new(tree),
+    })
 }
 
 /// In the order in which the older wins whatever its direction: overrides first, then defaults from
@@ -346,10 +365,15 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
         strategy: Some(stanza.strategy),
     };
     let settings = policy.settings(stanza);
-    let list_keys = &policy.profile.merging.list_keys;
+    let merging = &policy.profile.merging;
+    let lists = Lists {
+        keys: &merging.list_keys,
+        adding_up: &merging.add_up,
+        of: policy.key(),
+    };
     Piece {
         strategy: stanza.strategy,
-        tree: Arc::new(Tree::read(&settings, list_keys, &leaf)),
+        tree: Arc::new(Tree::read(&settings, Some(&lists), &leaf)),
     }
 }
 
@@ -372,16 +396,17 @@ fn fold(profile: &Profile, by: Strategy, established: Merged, challenger: Merged
         }
     };
     let units = match op {
-        Op::ByKey if paths.is_empty() => Units::Entries,
-        Op::ByKey => Units::Paths(paths),
-        _ if strategies.legacy => Units::Paths(&strategies.maps),
+        _ if strategies.legacy && op != Op::ByKey => Units::Paths(&strategies.maps),
+        _ if !paths.is_empty() => Units::Paths(paths),
+        Op::ByKey => Units::Entries,
         _ => Units::Fields,
     };
+    let by_entry = matches!(op, Op::Strategic | Op::ByKey);
     let (under, over) = match direction {
         Direction::Defaults => (above, below),
         Direction::Overrides => (below, above),
     };
     let mut merged = (*under).clone();
-    merged.patch(&over, units, op == Op::Strategic);
+    merged.patch(&over, units, by_entry);
     Merged::Settings(Arc::new(merged))
 }

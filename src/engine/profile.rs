@@ -19,7 +19,7 @@ mod read;
 mod resolve;
 mod words;
 
-pub use builtin::{FILES as BUILTIN, builtin};
+pub use builtin::builtin;
 pub(crate) use derive::labelled;
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub use facts::{Named, words};

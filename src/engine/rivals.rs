@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::merge::{LeafPath, Piece};
 use super::policy::Policy;
-use super::profile::{Profile, SameTarget};
+use super::profile::SameTarget;
 
 /// The policy because of which this one is rejected, of those that stand there, the established
 /// first.
@@ -20,6 +20,7 @@ pub fn winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Po
         }
         SameTarget::FieldOverlap => return overlapping(here, policy),
         SameTarget::EqualField => here.iter().find(|other| differs(other, policy)),
+        SameTarget::NoneWins => here.iter().find(|other| other.key() != policy.key()),
     };
     winner.filter(|winner| winner.key() != policy.key())
 }
@@ -66,13 +67,16 @@ fn differs(one: &Policy, other: &Policy) -> bool {
     settings(one) != settings(other)
 }
 
+/// What a policy sets of the fields by which its kind conflicts: those fields, or else every leaf.
 fn leaves(policy: &Policy) -> Vec<LeafPath> {
-    let counts = |path: &LeafPath| counts(&policy.profile, path);
+    let fields = &*policy.profile.conflict_fields;
     let paths = policy.pieces().iter().flat_map(Piece::paths);
-    paths.filter(counts).collect()
-}
-
-fn counts(profile: &Profile, path: &LeafPath) -> bool {
-    let fields = &*profile.conflict_fields;
-    fields.is_empty() || fields.iter().any(|field| path.starts_with(field))
+    if fields.is_empty() {
+        return paths.collect();
+    }
+    let field = |path: LeafPath| {
+        let mut fields = fields.iter();
+        fields.find(|field| path.starts_with(field)).cloned()
+    };
+    paths.filter_map(field).collect()
 }

@@ -70,16 +70,13 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
     match fault {
         StrategyFault::Unknown { path, name } => {
             let inside = path.ends_with(".strategy") && profile.strategies.value.stanzas.is_some();
-            let known: Vec<&str> = if inside && !profile.strategies.value.complete {
+            let strategies = &profile.strategies.value;
+            let known: Vec<&str> = if inside && !strategies.inside.is_empty() {
+                strategies.inside.keys().map(String::as_str).collect()
+            } else if inside && !strategies.complete {
                 vec!["atomic", "merge", "patch"]
             } else {
-                profile
-                    .strategies
-                    .value
-                    .values
-                    .keys()
-                    .map(String::as_str)
-                    .collect()
+                strategies.values.keys().map(String::as_str).collect()
             };
             let hint = nearest(&name, &known)
                 .map(|near| format!("; did you mean {near:?}?"))

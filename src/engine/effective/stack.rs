@@ -9,7 +9,7 @@ use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::level::{Level, Step};
 use crate::engine::merge::{Effective, Own, merged};
 use crate::engine::policy::Policy;
-use crate::engine::profile::{Profile, ServiceAs};
+use crate::engine::profile::{Profile, ServiceAs, With};
 use crate::engine::snapshot::Snapshot;
 
 /// Policies of one kind at one place, the established first.
@@ -135,7 +135,7 @@ impl<'a> Stacks<'a> {
         if !profile.hierarchy.is_empty() {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
-        let levels: Vec<&[Arc<Policy>]> = stack.iter().map(|l| l.policies.as_slice()).collect();
+        let levels = taking_part(profile, &stack);
         let effective = Arc::new(merged(profile, &levels, own));
         let answer = (Rc::new(stack), effective);
         if own.is_none() {
@@ -143,6 +143,18 @@ impl<'a> Stacks<'a> {
         }
         answer
     }
+}
+
+/// The levels that are folded. Where the more specific policy decides and merges only with what stands
+/// above the routes, the others of the route are overridden.
+fn taking_part<'a>(profile: &Profile, stack: &'a Stack) -> Vec<&'a [Arc<Policy>]> {
+    let passes_over = *profile.merging.with == With::NearestAboveRoutes;
+    let last = stack.len().saturating_sub(1);
+    let levels = stack.iter().enumerate();
+    levels
+        .filter(|(i, level)| !passes_over || *i == last || level.step.level.is_upper())
+        .map(|(_, level)| level.policies.as_slice())
+        .collect()
 }
 
 /// Whether policies of the kind on a Service mean this role of it (ruling 22).

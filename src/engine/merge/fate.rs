@@ -13,7 +13,7 @@ pub struct Fate {
     /// Whether at least one leaf of it is in force.
     pub survives: bool,
     /// The leaves that are not in force, and what stands in their place: the policies of the leaf
-    /// there, or of the whole result where nothing is there.
+    /// there, or of what is nearest above where nothing is there.
     pub lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>,
 }
 
@@ -57,15 +57,7 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
                 kept.insert(path.clone());
                 return;
             }
-            let mut instead = BTreeSet::new();
-            if let Some(found) = tree.nearest(path) {
-                found.visit(&mut Vec::new(), &mut |_, leaf| {
-                    instead.insert(leaf.policy.clone());
-                });
-            }
-            if instead.is_empty() {
-                instead = super::policies(tree);
-            }
+            let mut instead = super::policies(tree.nearest(path));
             instead.remove(policy.key());
             fate.lost.insert(path.clone(), instead);
         });
@@ -77,7 +69,7 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
 
 /// Whether the leaf at a path is this one.
 fn holds(tree: &Tree, path: &LeafPath, own: &Leaf) -> bool {
-    matches!(tree.nearest(path), Some(Tree::Leaf(leaf)) if leaf == own)
+    matches!(tree.nearest(path), Tree::Leaf(leaf) if leaf == own)
 }
 
 /// Fields that two policies set to different values under the same stanza, as paths from the object
@@ -100,7 +92,7 @@ pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
         for b in same {
             a.tree.visit(&mut Vec::new(), &mut |path, leaf| {
                 let theirs = match b.tree.nearest(path) {
-                    Some(Tree::Leaf(theirs)) => Some(&theirs.value),
+                    Tree::Leaf(theirs) => Some(&theirs.value),
                     _ => None,
                 };
                 if theirs.is_some_and(|value| *value != leaf.value) {

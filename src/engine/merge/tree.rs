@@ -34,6 +34,17 @@ pub(super) enum Tree {
     Instead(Box<Tree>),
 }
 
+/// Lists whose entries are told apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lists<'a> {
+    /// By a key of their entries: the name of the field that holds the list, and the key.
+    pub(super) keys: &'a BTreeMap<String, String>,
+    /// By their place and their policy: names of fields.
+    pub(super) adding_up: &'a [String],
+    /// The policy.
+    pub(super) of: &'a ObjectKey,
+}
+
 /// What counts as one when trees are merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Units<'a> {
@@ -48,39 +59,35 @@ pub(super) enum Units<'a> {
 // === impl Tree ===
 
 impl Tree {
-    /// Reads settings. `list_keys` says by which key the entries of a list are told apart, by the
-    /// name of the field that holds it.
+    /// Reads settings.
     pub(super) fn read(
         value: &Value,
-        list_keys: &BTreeMap<String, String>,
+        lists: Option<&Lists<'_>>,
         leaf: &impl Fn(&Value) -> Leaf,
     ) -> Self {
-        Self::node(value, None, list_keys, leaf)
+        Self::node(value, None, lists, leaf)
     }
 
     fn node(
         value: &Value,
         field: Option<&str>,
-        list_keys: &BTreeMap<String, String>,
+        lists: Option<&Lists<'_>>,
         leaf: &impl Fn(&Value) -> Leaf,
     ) -> Self {
         match value {
             // Nothing at all is an empty map; an empty object within is a value.
             Value::Object(map) if !map.is_empty() || field.is_none() => Self::Map(
                 map.iter()
-                    .map(|(k, v)| (k.clone(), Self::node(v, Some(k), list_keys, leaf)))
+                    .map(|(k, v)| (k.clone(), Self::node(v, Some(k), lists, leaf)))
                     .collect(),
             ),
             Value::Array(items) => {
-                let key = field.and_then(|field| list_keys.get(field));
-                let entries: Option<Vec<(String, Self)>> = key.and_then(|key| {
-                    let entry = |item: &Value| {
-                        let name = text(item.get(key)?);
-                        let node = Self::node(item, Some(""), list_keys, leaf);
-                        Some((format!("{key}={name}"), node))
-                    };
-                    items.iter().map(entry).collect()
-                });
+                let entry = |(i, item): (usize, &Value)| {
+                    let name = lists?.name(field?, i, item)?;
+                    Some((name, Self::node(item, Some(""), lists, leaf)))
+                };
+                let entries: Option<Vec<(String, Self)>> =
+                    items.iter().enumerate().map(entry).collect();
                 match entries {
                     Some(entries) if !entries.is_empty() => Self::List(entries),
                     _ => Self::Leaf(leaf(value)),
@@ -182,20 +189,20 @@ impl Tree {
         }
     }
 
-    /// The tree at a path, or the leaf above it.
-    pub(super) fn nearest(&self, path: &[String]) -> Option<&Self> {
+    /// The tree at a path, or what there is nearest above it.
+    pub(super) fn nearest(&self, path: &[String]) -> &Self {
         if let Self::Instead(tree) = self {
             return tree.nearest(path);
         }
         let Some((key, rest)) = path.split_first() else {
-            return Some(self);
+            return self;
         };
-        match self {
-            Self::Leaf(_) => Some(self),
-            Self::Map(map) => map.get(key)?.nearest(rest),
-            Self::List(list) => list.iter().find(|(k, _)| k == key)?.1.nearest(rest),
-            Self::Instead(_) => None,
-        }
+        let below = match self {
+            Self::Leaf(_) | Self::Instead(_) => None,
+            Self::Map(map) => map.get(key),
+            Self::List(list) => list.iter().find(|(k, _)| k == key).map(|(_, tree)| tree),
+        };
+        below.map_or(self, |below| below.nearest(rest))
     }
 
     /// As JSON, without what is removed; `found` gets the JSON pointer of each leaf.
@@ -223,6 +230,19 @@ impl Tree {
             }
             Self::Instead(tree) => tree.json(pointer, found),
         }
+    }
+}
+
+// === impl Lists ===
+
+impl Lists<'_> {
+    /// What an entry of a list is called; none where entries are not told apart.
+    fn name(&self, field: &str, index: usize, entry: &Value) -> Option<String> {
+        if self.adding_up.iter().any(|name| name == field) {
+            return Some(format!("{}={index}", self.of.path()));
+        }
+        let key = self.keys.get(field)?;
+        Some(format!("{key}={}", text(entry.get(key)?)))
     }
 }
 

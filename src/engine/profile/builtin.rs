@@ -1,9 +1,11 @@
 //! Profiles that come with attache: one YAML file a project.
 
+use std::sync::LazyLock;
+
 use super::file::{File, ProfileFile};
 
 /// The files, by project.
-pub const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 11] = [
     ("apisix", include_str!("builtin/apisix.yaml")),
     ("aws", include_str!("builtin/aws.yaml")),
     ("envoy-gateway", include_str!("builtin/envoy-gateway.yaml")),
@@ -20,11 +22,16 @@ pub const FILES: [(&str, &str); 11] = [
     ),
 ];
 
-/// Every profile that comes with attache.
+/// Every profile that comes with attache. The files are read once.
 ///
 /// # Errors
 /// When a file does not have the form of a profile; a test reads them all.
 pub fn builtin() -> Result<Vec<ProfileFile>, String> {
+    static PROFILES: LazyLock<Result<Vec<ProfileFile>, String>> = LazyLock::new(read);
+    PROFILES.clone()
+}
+
+fn read() -> Result<Vec<ProfileFile>, String> {
     let mut profiles = Vec::new();
     for (name, text) in FILES {
         let file: File =

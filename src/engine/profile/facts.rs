@@ -70,6 +70,7 @@ impl Profile {
                 list(v, |p| json!(p.join(".")))
             }),
             fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
+            fact("merge.addUp", &merging.add_up, |v| json!(v)),
             fact("merge.emptyCounts", &self.empty_counts, |v| json!(v)),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
             fact("controls", &self.controls, |v| {

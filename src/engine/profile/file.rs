@@ -207,12 +207,16 @@ pub struct Merge {
     pub dictated_by: Option<DictatedBy>,
     /// With which policies above it one merges, where the challenger decides.
     pub with: Option<With>,
-    /// Fields that are replaced as one: `limits.*` is each entry of `limits`.
+    /// Fields that are replaced as one, whatever the operation: `limits.*` is each entry of `limits`.
     pub units: Option<Vec<String>>,
-    /// Lists merged entry by entry under the strategic operation: field name to the key of its entries.
+    /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of
+    /// its entries.
     pub list_keys: Option<BTreeMap<String, String>>,
     /// Whether a policy without settings means something.
     pub empty_counts: Option<bool>,
+    /// Lists that add up where several policies stand on one target, by the name of the field; from one
+    /// level to the next they are replaced whole.
+    pub add_up: Option<Vec<String>>,
     /// Fields of `spec` that are not settings, beside targets and strategy.
     pub exclude: Option<Vec<String>>,
 }

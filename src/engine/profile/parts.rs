@@ -90,10 +90,12 @@ pub struct Merging {
     pub dictated_by: Fact<DictatedBy>,
     /// With which policies one merges, where the challenger decides.
     pub with: Fact<With>,
-    /// Fields that the operation by-key replaces as one; `*` stands for any key.
+    /// Fields that are replaced as one; `*` stands for any key.
     pub units: Fact<Vec<Vec<String>>>,
     /// Lists merged entry by entry: field name to the key of its entries.
     pub list_keys: Fact<BTreeMap<String, String>>,
+    /// Names of lists that add up on one target.
+    pub add_up: Fact<Vec<String>>,
 }
 
 /// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.

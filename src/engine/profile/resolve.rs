@@ -193,6 +193,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         with: said(explicit, |p| p.merge.with),
         units: said(explicit, |p| Some(read::paths(p.merge.units.as_ref()?))),
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
+        add_up: said(explicit, |p| p.merge.add_up.clone()),
     }
 }
 

@@ -72,6 +72,8 @@ pub enum With {
     AllAncestors,
     /// The nearest alone; what stands above that is overridden.
     NearestParent,
+    /// The nearest that stands above the routes; what stands between is overridden too.
+    NearestAboveRoutes,
 }
 
 /// Who wins on one target and section (design 9, ruling 4).
@@ -90,6 +92,8 @@ pub enum SameTarget {
     FieldOverlap,
     /// They stand side by side, unless they differ in a field: then all are rejected.
     EqualField,
+    /// Nobody: where there are two, both are rejected.
+    NoneWins,
 }
 
 /// Whether a reference may name an object of another namespace.

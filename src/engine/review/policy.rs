@@ -120,6 +120,7 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
             let fields = fields.join(", ");
             format!("{with} has another {fields} on {place}, so both are rejected")
         }
+        SameTarget::NoneWins => format!("{with} is on {place} too, so both are rejected"),
         _ => format!("{with} has {place} for itself"),
     };
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
