@@ -18,6 +18,9 @@ mod targets;
 pub(crate) use targets::at;
 pub use targets::{Entry, Fault, entries};
 
+/// The annotation by which a policy says that its section comes later (design section 4).
+pub const PENDING: &str = "attache.dev/pending";
+
 /// A policy as the engine keeps it.
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -113,6 +116,12 @@ impl Policy {
     /// Its key.
     pub fn key(&self) -> &ObjectKey {
         &self.object.key
+    }
+
+    /// Whether it says that its sections come later.
+    pub fn is_pending(&self) -> bool {
+        let said = self.object.meta.annotations.get(PENDING);
+        said.is_some_and(|value| &**value == "true")
     }
 
     /// Its place among the policies of one level.

@@ -26,6 +26,9 @@ pub use facts::{Named, words};
 pub use parts::{Allowed, Annotation, Control, Merging, RefField, StanzaNames, Strategies};
 pub use words::*;
 
+/// How the names of our own annotations begin.
+const OWN_ANNOTATIONS: &str = "attache.dev/";
+
 /// Where a fact came from, the most trusted first (design 2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -156,8 +159,12 @@ impl ProfileRules {
         })
     }
 
-    /// Whether objects are attached by an annotation of this name.
+    /// Whether an annotation of this name means something to attache: our own, and those by which
+    /// objects are attached.
     pub fn reads_annotation(&self, key: &str) -> bool {
+        if key.starts_with(OWN_ANNOTATIONS) {
+            return true;
+        }
         let mut files = self.config.values().chain(self.builtin.values());
         files.any(|file| {
             let annotation = file.targets.annotation.as_ref();

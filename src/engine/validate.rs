@@ -2,7 +2,7 @@
 
 use super::finding::{Code, Finding};
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use super::policy::{self, Policy, StrategyFault};
+use super::policy::{self, PENDING, Policy, StrategyFault};
 use super::profile::Profile;
 use super::snapshot::Snapshot;
 
@@ -26,6 +26,7 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
         findings.extend(target::findings(snapshot, policy, entry));
     }
     findings.extend(list::findings(policy, &entries));
+    findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
         Ok(_) if policy.sets_nothing() && !*profile.empty_counts => findings.push(
@@ -39,6 +40,37 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
         Ok(_) => {}
     }
     findings
+}
+
+/// A policy that waits for sections, all of which are there.
+fn no_longer_pending(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    findings: &[Finding],
+) -> Option<Finding> {
+    let waits =
+        |finding: &Finding| matches!(finding.code, Code::SectionUnknown | Code::TargetNotFound);
+    if !policy.is_pending() || findings.iter().any(waits) {
+        return None;
+    }
+    let own = &policy.key().namespace;
+    let mut named = policy
+        .targets
+        .iter()
+        .filter(|target| target.section.is_some());
+    let there = named.all(|target| {
+        let object = target.object(own);
+        object.is_some_and(|object| snapshot.get(&object).is_some())
+    });
+    there.then(|| {
+        Finding::new(
+            Code::PendingOver,
+            policy.key(),
+            "nothing is pending any more; remove it",
+        )
+        .at(format!("metadata.annotations[{PENDING}]"))
+        .about(PENDING)
+    })
 }
 
 /// Kinds that are attached by labels alone name no target.

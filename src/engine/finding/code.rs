@@ -92,6 +92,8 @@ pub enum Code {
     CrdName,
     /// A policy CRD with nothing to set.
     CrdSpecEmpty,
+    /// A policy says that its section comes later, and it is there.
+    PendingOver,
     /// Only controllers that do not act on the kind run the Gateways that it reaches.
     ControllerMismatch,
     /// Could not be checked now, and why.
@@ -102,7 +104,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 43] = [
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -143,6 +145,7 @@ impl Code {
         Self::CrdStrategyDefault,
         Self::CrdName,
         Self::CrdSpecEmpty,
+        Self::PendingOver,
         Self::ControllerMismatch,
         Self::Unverified,
     ];
@@ -200,6 +203,7 @@ impl Code {
             Self::CrdStrategyDefault => ("crd-strategy-default", Warn),
             Self::CrdName => ("crd-name", Warn),
             Self::CrdSpecEmpty => ("crd-spec-empty", Warn),
+            Self::PendingOver => ("pending-over", Warn),
             Self::ControllerMismatch => ("controller-mismatch", Warn),
             Self::Unverified => ("unverified", Warn),
         }

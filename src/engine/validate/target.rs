@@ -197,7 +197,8 @@ fn unknown_section(
         Finding::new(Code::SectionUnknown, policy.key(), message)
             .at(format!("{}.sectionName", entry.path))
             .about(format!("{}#{section}", object.key))
-            .resting_on(&object.key),
+            .resting_on(&object.key)
+            .only_if(!policy.is_pending()),
     )
 }
 
