@@ -72,7 +72,13 @@ impl Merged {
                 both.extend(other.policies());
                 Self::Opaque(both)
             }
-            _ => Self::Together([self.trees(), other.trees()].concat()),
+            _ => {
+                // A policy that stands twice on a path is in force once.
+                let mut trees = self.trees().to_vec();
+                let known = |tree: &&Arc<Tree>| !self.trees().iter().any(|t| Arc::ptr_eq(t, tree));
+                trees.extend(other.trees().iter().filter(known).cloned());
+                Self::Together(trees)
+            }
         }
     }
 }
@@ -96,6 +102,11 @@ impl Effective {
             .as_ref()
             .map(Merged::policies)
             .unwrap_or_default()
+    }
+
+    /// Whether several policies are each in force whole.
+    pub fn is_together(&self) -> bool {
+        matches!(self.result, Some(Merged::Together(_)))
     }
 
     /// Whether it was merged by rules that only the kind's own controller knows.
@@ -346,10 +357,14 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
         strategy: Some(stanza.strategy),
     };
     let settings = policy.settings(stanza);
-    let list_keys = &policy.profile.merging.list_keys;
+    let merging = &policy.profile.merging;
+    let mut tree = Tree::read(&settings, &merging.list_keys, &leaf);
+    if tree.is_empty() && *merging.empty_counts {
+        tree = Tree::Leaf(leaf(&settings));
+    }
     Piece {
         strategy: stanza.strategy,
-        tree: Arc::new(Tree::read(&settings, list_keys, &leaf)),
+        tree: Arc::new(tree),
     }
 }
 

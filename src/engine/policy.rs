@@ -131,6 +131,13 @@ impl Policy {
         stanzas.any(|stanza| stanza.strategy == Strategy::None)
     }
 
+    /// Whether it stands at every Namespace.
+    pub fn is_wide(&self) -> bool {
+        let own = &self.key().namespace;
+        let mut targets = self.targets.iter();
+        targets.any(|t| t.gk.is_core("Namespace") && t.object(own).is_none())
+    }
+
     /// Whether it has no settings at all.
     pub fn sets_nothing(&self) -> bool {
         self.pieces().is_empty()

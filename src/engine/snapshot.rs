@@ -6,7 +6,7 @@ use imbl::shared_ptr::DefaultSharedPtr;
 use imbl::{GenericHashMap, HashMap, OrdMap, OrdSet};
 
 use super::ids::{ByKey, GroupKind, ObjectKey};
-use super::object::{Crd, Node, Object};
+use super::object::{Annotations, Crd, Node, Object};
 use super::policy::Policy;
 use super::profile::{Profile, ProfileRules};
 
@@ -137,6 +137,14 @@ impl Snapshot {
     /// What is known of a policy kind; none when it is none.
     pub fn profile(&self, gk: &GroupKind) -> Option<&Arc<Profile>> {
         self.profiles.get(gk)
+    }
+
+    /// Whether two sets of annotations are the same to policies: in those that profiles name.
+    pub fn same_annotations(&self, one: &Annotations, other: &Annotations) -> bool {
+        let rules = &self.rules;
+        let read = |key: &Arc<str>| rules.reads_annotation(key);
+        let mut keys = one.keys().chain(other.keys()).filter(|key| read(key));
+        keys.all(|key| one.get(key) == other.get(key))
     }
 
     /// A policy, if it is known.

@@ -3,7 +3,7 @@
 use super::file::{File, ProfileFile};
 
 /// The files, by project.
-pub const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 11] = [
     ("apisix", include_str!("builtin/apisix.yaml")),
     ("aws", include_str!("builtin/aws.yaml")),
     ("envoy-gateway", include_str!("builtin/envoy-gateway.yaml")),

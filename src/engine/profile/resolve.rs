@@ -43,6 +43,8 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     Profile {
         gk: gk.clone(),
         exclude: excluded(explicit, &refs, &strategies),
+        needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
+        meets: said(explicit, |p| p.conflict.meets),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),
         without: said(explicit, |p| p.targets.without),
@@ -176,6 +178,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         with: said(explicit, |p| p.merge.with),
         units: said(explicit, |p| Some(read::paths(p.merge.units.as_ref()?))),
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
+        empty_counts: said(explicit, |p| p.merge.empty_counts),
     }
 }
 
