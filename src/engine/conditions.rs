@@ -135,7 +135,7 @@ pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
 }
 
 /// Whether a policy without a target that is there is wrong. What labels select of a kind that is not
-/// watched is not known, and objects that name their policy may come later.
+/// watched is not known, objects that name their policy may come later, and some kinds need none.
 fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
     let unseen = |target: &TargetRef| match &target.select {
         Select::Labels(_) => !snapshot.knows(&target.gk),
@@ -144,7 +144,7 @@ fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
     };
     if policy.strategies.is_none() {
         Accepted::Invalid
-    } else if policy.targets.iter().any(unseen) {
+    } else if policy.targets.iter().any(unseen) || policy.is_without_target() {
         Accepted::Accepted
     } else {
         Accepted::TargetNotFound

@@ -139,7 +139,11 @@ impl Effective {
     /// Whether the settings are the same, wherever they came from.
     pub fn same_settings(&self, other: &Self) -> bool {
         match (self.spec(), other.spec()) {
-            (Some((a, _)), Some((b, _))) => a == b,
+            (Some((a, from)), Some((b, other))) => {
+                // A policy that counts without settings differs from none.
+                let bare = |sources: &[(String, Leaf)]| sources.iter().any(|(p, _)| p.is_empty());
+                a == b && bare(&from) == bare(&other)
+            }
             (None, None) => self.policies() == other.policies(),
             _ => false,
         }

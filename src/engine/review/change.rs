@@ -96,15 +96,18 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     let paths: BTreeSet<&(Option<ObjectKey>, Vec<String>)> =
         before.keys().chain(after.keys()).collect();
     let none = || "none".to_owned();
-    paths
+    let changed = paths
         .into_iter()
-        .filter(|path| before.get(*path) != after.get(*path))
+        .filter(|path| before.get(*path) != after.get(*path));
+    let mut told: Vec<String> = changed
         .map(|path| {
             let was = before.get(path).cloned().unwrap_or_else(none);
             let is = after.get(path).cloned().unwrap_or_else(none);
             format!("{}={was} -> {is}", words::field(&path.1))
         })
-        .collect()
+        .collect();
+    told.dedup();
+    told
 }
 
 /// What is in force instead, where that is the same policy everywhere or none.

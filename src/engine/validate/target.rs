@@ -307,8 +307,8 @@ fn out_of_reach(
             format!("{}.namespace", entry.path),
             match &entry.field.default_namespace {
                 Some(default) => format!(
-                    "a {kind} stays in its own namespace, and no namespace is {:?}; write {:?}",
-                    &**default, &**own
+                    "a {kind} stays in its own namespace; write namespace {:?}, none means {:?}",
+                    &**own, &**default
                 ),
                 None => format!(
                     "a {kind} stays in its own namespace; remove namespace {:?}",
@@ -331,12 +331,12 @@ fn out_of_reach(
             entry.path.clone(),
             match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
                 Some(Only::OwnNamespace) => format!(
-                    "a {kind} names no Namespace but its own, so this has no effect; write {:?}",
+                    "no Namespace can be a target but its own, so this has no effect; write {:?}",
                     &**own
                 ),
                 Some(Only::RootNamespace) => {
                     let root = policy.profile.root.as_deref().unwrap_or_default();
-                    format!("only a {kind} in {root:?} may name {object}, so this has no effect")
+                    format!("only policies in {root:?} may name {object}, so this has no effect")
                 }
                 None => {
                     format!("{object} is cluster-scoped and {kind} is not, so this has no effect")
