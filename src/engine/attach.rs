@@ -6,7 +6,8 @@ use super::grants::granted;
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{From, Node};
 use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
-use super::profile::{CrossNamespace, Only, Profile};
+use super::profile::{CrossNamespace, Meets, Only, Profile};
+use super::rivals::winner;
 use super::section;
 use super::snapshot::{Snapshot, namespace_key};
 
@@ -21,6 +22,8 @@ pub struct Stand {
     pub consumer: bool,
     /// It stands at every Namespace, so what stands at this one alone is more specific.
     pub wide: bool,
+    /// The policy for which it is rejected, where that may stand on another section.
+    pub rejected: Option<ObjectKey>,
 }
 
 /// Whether a policy may attach to an object of another namespace or scope.
@@ -90,6 +93,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
                 section,
                 consumer,
                 wide: target.gk.is_core("Namespace") && target.object(own).is_none(),
+                rejected: None,
             });
         }
     }
@@ -99,7 +103,25 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     // Those that select come after those that name.
     found.sort_by(|a, b| a.order().cmp(&b.order()));
     found.dedup_by(|a, b| a.policy.key() == b.policy.key() && a.section == b.section);
+    let rejected: Vec<_> = found.iter().map(|stand| rival(&found, stand)).collect();
+    for (stand, rejected) in found.iter_mut().zip(rejected) {
+        stand.rejected = rejected;
+    }
     found
+}
+
+/// The policy for which one is rejected, of kinds whose policies meet on other sections too.
+fn rival(stands: &[Stand], stand: &Stand) -> Option<ObjectKey> {
+    let meets = *stand.policy.profile.meets;
+    if meets == Meets::SameSection {
+        return None;
+    }
+    let here = stands.iter().filter(|other| {
+        other.policy.key().gk == stand.policy.key().gk
+            && meets.meet(other.section.as_deref(), stand.section.as_deref())
+    });
+    let here: Vec<Arc<Policy>> = here.map(|other| other.policy.clone()).collect();
+    winner(&here, &stand.policy).map(|winner| winner.key().clone())
 }
 
 fn has_sections(node: &Node) -> bool {

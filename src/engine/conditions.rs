@@ -127,16 +127,36 @@ pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
         }
     }
     let accepted = targets.iter().map(|t| t.accepted.clone()).min();
-    let unattached = if policy.strategies.is_none() {
-        Accepted::Invalid
-    } else {
-        Accepted::TargetNotFound
-    };
     PolicyStatus {
-        accepted: accepted.unwrap_or(unattached),
-        state: together(&targets),
+        accepted: accepted.unwrap_or_else(|| unattached(survey.snapshot(), policy)),
+        state: together(&targets).or_else(|| unnamed(policy)),
         targets,
     }
+}
+
+/// Whether a policy without a target that is there is wrong. What labels select of a kind that is not
+/// watched is not known, objects that name their policy may come later, and some kinds need none.
+fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
+    let unseen = |target: &TargetRef| match &target.select {
+        Select::Labels(_) => !snapshot.knows(&target.gk),
+        Select::Annotated(..) => true,
+        Select::Name(_) => false,
+    };
+    if policy.strategies.is_none() {
+        Accepted::Invalid
+    } else if policy.targets.iter().any(unseen) || policy.is_without_target() {
+        Accepted::Accepted
+    } else {
+        Accepted::TargetNotFound
+    }
+}
+
+/// That no object names the policy, of a kind that is attached in this way.
+fn unnamed(policy: &Policy) -> Option<State> {
+    let annotation = policy.profile.annotation.as_ref()?;
+    let (gk, key) = (&annotation.target, &annotation.key);
+    policy.strategies.as_ref()?;
+    Some(State::NoEffect(format!("no {gk} names it in {key}")))
 }
 
 /// The objects that a target entry stands for now, with its section; those of a selector that may not
@@ -228,6 +248,11 @@ fn rival(survey: &mut Survey<'_>, policy: &Policy, place: &Place) -> Option<Obje
     let here = stands
         .iter()
         .filter(|stand| stand.policy.key().gk == policy.key().gk && stand.section == place.section);
+    let mine = here.clone().find(|s| s.policy.key() == policy.key())?;
+    if mine.rejected.is_some() {
+        return mine.rejected.clone();
+    }
+    let here = here.filter(|stand| stand.wide == mine.wide);
     let policies: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
     winner(&policies, policy).map(|winner| winner.key().clone())
 }

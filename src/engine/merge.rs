@@ -73,7 +73,13 @@ impl Merged {
                 both.extend(other.policies());
                 Self::Opaque(both)
             }
-            _ => Self::Together([self.trees(), other.trees()].concat()),
+            _ => {
+                // A policy that stands twice on a path is in force once.
+                let mut trees = self.trees().to_vec();
+                let known = |tree: &&Arc<Tree>| !self.trees().iter().any(|t| Arc::ptr_eq(t, tree));
+                trees.extend(other.trees().iter().filter(known).cloned());
+                Self::Together(trees)
+            }
         }
     }
 }
@@ -97,6 +103,11 @@ impl Effective {
             .as_ref()
             .map(Merged::policies)
             .unwrap_or_default()
+    }
+
+    /// Whether several policies are each in force whole.
+    pub fn is_together(&self) -> bool {
+        matches!(self.result, Some(Merged::Together(_)))
     }
 
     /// Whether it was merged by rules that only the kind's own controller knows.
@@ -129,7 +140,11 @@ impl Effective {
     /// Whether the settings are the same, wherever they came from.
     pub fn same_settings(&self, other: &Self) -> bool {
         match (self.spec(), other.spec()) {
-            (Some((a, _)), Some((b, _))) => a == b,
+            (Some((a, from)), Some((b, other))) => {
+                // A policy that counts without settings differs from none.
+                let bare = |sources: &[(String, Leaf)]| sources.iter().any(|(p, _)| p.is_empty());
+                a == b && bare(&from) == bare(&other)
+            }
             (None, None) => self.policies() == other.policies(),
             _ => false,
         }
@@ -371,9 +386,13 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
         adding_up: &merging.add_up,
         of: policy.key(),
     };
+    let mut tree = Tree::read(&settings, Some(&lists), &leaf);
+    if tree.is_empty() && *merging.empty_counts {
+        tree = Tree::Leaf(leaf(&settings));
+    }
     Piece {
         strategy: stanza.strategy,
-        tree: Arc::new(Tree::read(&settings, Some(&lists), &leaf)),
+        tree: Arc::new(tree),
     }
 }
 

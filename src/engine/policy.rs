@@ -140,6 +140,20 @@ impl Policy {
         stanzas.any(|stanza| stanza.strategy == Strategy::None)
     }
 
+    /// Whether it stands at every Namespace.
+    pub fn is_wide(&self) -> bool {
+        let own = &self.key().namespace;
+        let mut targets = self.targets.iter();
+        targets.any(|t| t.gk.is_core("Namespace") && t.object(own).is_none())
+    }
+
+    /// Whether it names no target, of a kind that says that it need not.
+    pub fn is_without_target(&self) -> bool {
+        let required = &self.profile.required;
+        let optional = required.is_said() && !**required;
+        optional && entries(&spec(&self.object), &self.profile).is_empty()
+    }
+
     /// Whether it has no settings at all.
     pub fn sets_nothing(&self) -> bool {
         self.pieces().is_empty()

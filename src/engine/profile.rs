@@ -84,11 +84,15 @@ pub struct Profile {
     pub service_as: Fact<ServiceAs>,
     /// Kinds whose behaviour changes in the end.
     pub effective: Fact<Vec<GroupKind>>,
+    /// Whether policies act only where a route leads.
+    pub needs_route: Fact<bool>,
     /// Levels that count, from the least to the most specific; all in the default order where it is
     /// empty.
     pub hierarchy: Fact<Vec<Level>>,
     /// Who wins on one target.
     pub same_target: Fact<SameTarget>,
+    /// Which policies of one object meet.
+    pub meets: Fact<Meets>,
     /// The fields of the settings by which policies of one target conflict; all where it is empty.
     pub conflict_fields: Fact<Vec<Vec<String>>>,
     /// Fields of targets that settings control.
@@ -107,8 +111,6 @@ pub struct Profile {
     pub merging: Merging,
     /// What holds where a policy names none.
     pub unset: Fact<Strategy>,
-    /// Whether a policy without settings means something.
-    pub empty_counts: Fact<bool>,
     /// Fields of `spec` that are not settings.
     pub exclude: Fact<Vec<String>>,
 }

@@ -93,7 +93,11 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
         Ok(object) => object,
         Err(Unreadable(why)) => return not_checked(request, &why),
     };
-    if object.meta.deleting || request.old.is_some_and(|old| Object::unchanged(old, text)) {
+    let same_annotations = old.as_ref().is_none_or(|old| {
+        snapshot.same_annotations(&old.meta.annotations, &object.meta.annotations)
+    });
+    let unchanged = request.old.is_some_and(|old| Object::unchanged(old, text));
+    if object.meta.deleting || (unchanged && same_annotations) {
         return Verdict::default();
     }
     let findings = if let Node::Crd(crd) = &object.node {

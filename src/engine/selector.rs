@@ -34,6 +34,20 @@ enum Operator {
 }
 
 impl Selector {
+    /// Those with all of these labels.
+    pub fn by_labels(labels: Labels) -> Self {
+        Self {
+            match_labels: Some(labels),
+            match_expressions: None,
+        }
+    }
+
+    /// Whether it selects everything.
+    pub fn is_empty(&self) -> bool {
+        self.match_labels.iter().flatten().next().is_none()
+            && self.match_expressions.iter().flatten().next().is_none()
+    }
+
     /// Whether an object with these labels is selected.
     pub fn selects(&self, labels: &Labels) -> bool {
         let mut equal = self.match_labels.iter().flatten();

@@ -6,7 +6,7 @@ use imbl::shared_ptr::DefaultSharedPtr;
 use imbl::{GenericHashMap, HashMap, OrdMap, OrdSet};
 
 use super::ids::{ByKey, GroupKind, ObjectKey};
-use super::object::{Crd, Node, Object};
+use super::object::{Annotations, Crd, Node, Object};
 use super::policy::Policy;
 use super::profile::{Profile, ProfileRules, is_policy_kind};
 
@@ -142,6 +142,14 @@ impl Snapshot {
     /// Whether a definition defines a policy kind that no built-in profile knows.
     pub fn is_new_policy_kind(&self, crd: &Crd) -> bool {
         is_policy_kind(&self.rules, crd) && !self.rules.is_builtin(&crd.gk)
+    }
+
+    /// Whether two sets of annotations are the same to policies: in those that profiles name.
+    pub fn same_annotations(&self, one: &Annotations, other: &Annotations) -> bool {
+        let rules = &self.rules;
+        let read = |key: &Arc<str>| rules.reads_annotation(key);
+        let mut keys = one.keys().chain(other.keys()).filter(|key| read(key));
+        keys.all(|key| one.get(key) == other.get(key))
     }
 
     /// A policy, if it is known.

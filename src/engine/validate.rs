@@ -3,7 +3,7 @@
 use super::finding::{Code, Finding};
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::policy::{self, PENDING, Policy, StrategyFault};
-use super::profile::Profile;
+use super::profile::{Profile, Without};
 use super::snapshot::Snapshot;
 
 mod hint;
@@ -19,7 +19,7 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     let key = policy.key();
     let entries = policy::entries(&spec, profile);
     let mut findings = Vec::new();
-    if entries.is_empty() && *profile.required && !selects_otherwise(&spec) {
+    if entries.is_empty() && !needs_none(profile) && !selects_otherwise(&spec) {
         findings.push(no_target(key, profile));
     }
     for entry in &entries {
@@ -29,7 +29,7 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        Ok(_) if policy.sets_nothing() && !*profile.empty_counts => findings.push(
+        Ok(_) if policy.sets_nothing() && !*profile.merging.empty_counts => findings.push(
             Finding::new(
                 Code::SpecEmpty,
                 key,
@@ -71,6 +71,13 @@ fn no_longer_pending(
         .at(format!("metadata.annotations[{PENDING}]"))
         .about(PENDING)
     })
+}
+
+/// Whether a policy may go without a target: it acts on its namespace, its targets name it, or the
+/// kind says that it may.
+fn needs_none(profile: &Profile) -> bool {
+    let otherwise = profile.annotation.is_some() || *profile.without != Without::Nothing;
+    otherwise || (profile.required.is_said() && !*profile.required)
 }
 
 /// Kinds that are attached by labels alone name no target.

@@ -203,8 +203,10 @@ fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String {
     let incomplete = groups.iter().any(|group| !group.lowers.is_empty());
     if incomplete {
         format!("no backend that is there is reached from {target}")
-    } else {
+    } else if *policy.profile.needs_route {
         format!("no route is attached under {target}")
+    } else {
+        format!("nothing that it acts on is under {target}")
     }
 }
 

@@ -167,7 +167,8 @@ impl Survey<'_> {
             .cloned()
             .collect();
         for way in self.stacked_ways(focus, profile, &unused) {
-            groups.push(self.ending(profile, way, None, false));
+            let complete = !*profile.needs_route;
+            groups.push(self.ending(profile, way, None, complete));
         }
         if *profile.service_as == ServiceAs::Frontend {
             self.without_clients(focus, profile, region, groups);
@@ -197,13 +198,13 @@ impl Survey<'_> {
                     lowers: vec![Rc::new(lower)],
                     stack,
                     effective,
-                    attached: !is_service,
+                    attached: !is_service || !*profile.needs_route,
                 });
             }
         }
     }
 
-    /// Services that clients of a mesh may call, but to which no route is attached.
+    /// What clients of a mesh may call, but to which no route is attached.
     fn without_clients(
         &mut self,
         focus: Option<&ObjectKey>,
@@ -211,24 +212,33 @@ impl Survey<'_> {
         region: &Region,
         groups: &mut Vec<Group>,
     ) {
-        for service in region
-            .backends
-            .iter()
-            .filter(|key| key.gk.is_core("Service"))
-        {
+        for called in &region.backends {
+            // Other kinds that are called by name stand for themselves: no Namespace has workloads
+            // behind them.
+            let ways = if called.gk.is_core("Service") {
+                through_service(called, called, &[])
+            } else if focus == Some(called) {
+                let steps = vec![Step::new(Level::Frontend, called.whole())];
+                vec![Rc::new(Upper {
+                    steps,
+                    consumer: None,
+                })]
+            } else {
+                continue;
+            };
             if groups
                 .iter()
-                .any(|group| group.uppers.iter().any(|upper| upper.has(service)))
+                .any(|group| group.uppers.iter().any(|upper| upper.has(called)))
             {
                 continue;
             }
-            let ways = through_service(service, service, &[]);
+            let needs_route = *profile.needs_route;
             for way in self.stacked_ways(focus, profile, &ways) {
-                let unattached = Way {
-                    attached: false,
+                let way = Way {
+                    attached: !needs_route,
                     ..way
                 };
-                groups.push(self.ending(profile, unattached, None, false));
+                groups.push(self.ending(profile, way, None, !needs_route));
             }
         }
     }
@@ -252,7 +262,7 @@ impl Survey<'_> {
             let at = *index.entry(alike).or_insert_with(|| {
                 let way = Way {
                     uppers: Rc::from([]),
-                    attached: !upper.steps.is_empty(),
+                    attached: !upper.steps.is_empty() || !*profile.needs_route,
                     consumer: consumer.cloned(),
                     stack,
                     has,

@@ -87,13 +87,18 @@ impl<'a> Stacks<'a> {
             let here = stands.iter().filter(|stand| {
                 stand.section == step.place.section
                     && stand.policy.key().gk == profile.gk
+                    && stand.rejected.is_none()
                     && (!stand.consumer || consumer == Some(&stand.policy.key().namespace))
                     && plays(step.level, profile)
             });
-            let policies: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
-            if !policies.is_empty() {
-                let step = step.clone();
-                stack.push(StackLevel { step, policies });
+            // What stands at every Namespace is less specific than what stands at this one.
+            let (wide, own): (Vec<&Stand>, Vec<&Stand>) = here.partition(|stand| stand.wide);
+            for stands in [wide, own] {
+                let policies: Vec<Arc<Policy>> = stands.iter().map(|s| s.policy.clone()).collect();
+                if !policies.is_empty() {
+                    let step = step.clone();
+                    stack.push(StackLevel { step, policies });
+                }
             }
         }
         if stack.is_empty() {
@@ -125,10 +130,10 @@ impl<'a> Stacks<'a> {
         }
         let mut stack: Stack = (**upper).clone();
         for level in lower.iter() {
-            if !stack
-                .iter()
-                .any(|above| above.step.place == level.step.place)
-            {
+            let elsewhere = |above: &StackLevel| {
+                above.step.place == level.step.place && above.step.level != level.step.level
+            };
+            if !stack.iter().any(elsewhere) {
                 stack.push(level.clone());
             }
         }

@@ -9,7 +9,7 @@ use super::{Select, TargetRef, guessed_group};
 use crate::engine::ids::GroupKind;
 use crate::engine::object::{From, Object, ROUTES};
 use crate::engine::profile::{CrossNamespace, Profile, RefField, Spelled, Without};
-use crate::engine::selector::Selector;
+use crate::engine::selector::{Labels, Selector};
 
 /// One entry of a target field.
 #[derive(Clone, Debug)]
@@ -60,7 +60,9 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
         if hidden.contains(&&field.path) {
             continue;
         }
-        let Some(value) = at(spec, &field.path).filter(|v| !v.is_null()) else {
+        let says_something =
+            |value: &&Value| !value.is_null() && !is_without(value, field, profile);
+        let Some(value) = at(spec, &field.path).filter(says_something) else {
             continue;
         };
         let base = format!("spec.{}", field.path);
@@ -74,6 +76,16 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
         }
     }
     found
+}
+
+/// Whether a selector of everything is the same as none: for kinds that act on their namespace.
+fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
+    let everything = match selection(value, field) {
+        Some(Select::Labels(Some(selector))) => selector.is_empty(),
+        Some(_) => false,
+        None => value.as_object().is_some_and(serde_json::Map::is_empty),
+    };
+    everything && field.default_kind.is_some() && *profile.without == Without::Namespace
 }
 
 /// What a policy names: its entries without the faulty ones, or what its kind makes of a policy
@@ -146,7 +158,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     Entry {
         path,
         field,
-        both: item.get("name").is_some() && selector(item).is_some(),
+        both: item.get("name").is_some() && selection(item, field).is_some(),
         target,
         unread,
         spelling: spelling.map(|(field, written, right)| Spelling {
@@ -172,8 +184,12 @@ fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
                 .iter()
                 .flat_map(|fact| fact.value.iter().map(|a| a.gk.clone())),
         );
+    let loosely = *profile.spelled == Spelled::Loosely;
+    let same_group = |group: &str| {
+        *written.group == *group || (loosely && written.group.eq_ignore_ascii_case(group))
+    };
     let mut alike =
-        known.filter(|gk| gk.group == written.group && gk.kind.eq_ignore_ascii_case(&written.kind));
+        known.filter(|gk| same_group(&gk.group) && gk.kind.eq_ignore_ascii_case(&written.kind));
     alike.next().filter(|gk| gk != written)
 }
 
@@ -196,9 +212,9 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
             .clone()
             .unwrap_or_else(|| guessed_group(&kind).into()),
     };
-    let select = match (text("name"), selector(item)) {
+    let select = match (text("name"), selection(item, field)) {
         (Some(name), _) => Select::Name(name),
-        (None, Some(selector)) => Select::Labels(Selector::deserialize(selector).ok()),
+        (None, Some(selection)) => selection,
         // Where the field says the kind, nothing at all selects everything.
         (None, None) if map.is_empty() && field.default_kind.is_some() => {
             Select::Labels(Some(Selector::default()))
@@ -207,7 +223,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     };
     Ok(TargetRef {
         gk: GroupKind::new(group, kind),
-        namespace: text("namespace"),
+        namespace: text("namespace").or_else(|| field.default_namespace.clone()),
         select,
         section: text("sectionName"),
         from: namespaces(item),
@@ -230,11 +246,18 @@ fn namespaces(item: &Value) -> From {
     }
 }
 
-/// `selector`, or the entry itself where `matchLabels` or `matchExpressions` stand in it.
-fn selector(item: &Value) -> Option<&Value> {
+/// What an entry selects, if it does: by the labels of the field's own key, by `selector`, or by
+/// itself where `matchLabels` or `matchExpressions` stand in it.
+fn selection(item: &Value, field: &RefField) -> Option<Select> {
+    let own = field.labels.as_deref().and_then(|key| item.get(key));
+    if let Some(labels) = own {
+        let labels = Labels::deserialize(labels).ok();
+        return Some(Select::Labels(labels.map(Selector::by_labels)));
+    }
     let inside = ["matchLabels", "matchExpressions"];
     let bare = inside.iter().any(|key| item.get(key).is_some());
-    item.get("selector").or(bare.then_some(item))
+    let selector = item.get("selector").or(bare.then_some(item))?;
+    Some(Select::Labels(Selector::deserialize(selector).ok()))
 }
 
 fn type_name(value: &Value) -> &'static str {

@@ -50,8 +50,10 @@ impl Profile {
             }),
             fact("targets.serviceAs", &self.service_as, |v| json!(v)),
             fact("effective", &self.effective, |v| list(v, kind)),
+            fact("needsRoute", &self.needs_route, |v| json!(v)),
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
+            fact("conflict.meets", &self.meets, |v| json!(v)),
             fact("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),
@@ -71,7 +73,7 @@ impl Profile {
             }),
             fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
             fact("merge.addUp", &merging.add_up, |v| json!(v)),
-            fact("merge.emptyCounts", &self.empty_counts, |v| json!(v)),
+            fact("merge.emptyCounts", &merging.empty_counts, |v| json!(v)),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
             fact("controls", &self.controls, |v| {
                 list(v, |c| {
@@ -135,6 +137,8 @@ fn reference(field: &RefField) -> Value {
     let parts = [
         ("defaultGroup", json!(field.default_group)),
         ("defaultKind", json!(field.default_kind)),
+        ("defaultNamespace", json!(field.default_namespace)),
+        ("labels", json!(field.labels)),
         ("sections", json!(field.sections)),
         ("namespace", json!(field.namespace)),
         ("max", json!(field.max)),

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Class, CrossNamespace, DictatedBy, Direction, Only, Op, SameTarget, SectionNaming, ServiceAs,
-    Spelled, StatusShape, With, Without,
+    Class, CrossNamespace, DictatedBy, Direction, Meets, Only, Op, SameTarget, SectionNaming,
+    ServiceAs, Spelled, StatusShape, With, Without,
 };
 use crate::engine::level::Level;
 
@@ -42,6 +42,9 @@ pub struct ProfileFile {
     /// Kinds whose behaviour changes in the end. Where it is left out: the target itself for direct
     /// kinds, the rule of the route or the lowest allowed target for inherited ones.
     pub effective: Option<Vec<Match>>,
+    /// Whether policies act only where a route leads. Those of a mesh act on Gateways and Services to
+    /// which no route is attached, too.
+    pub needs_route: Option<bool>,
     /// Levels from the least to the most specific; the others do not count. All where it is left out.
     pub hierarchy: Option<Vec<Level>>,
     /// Fields of targets that settings of the policy control.
@@ -62,6 +65,8 @@ pub struct ProfileFile {
 pub struct Conflict {
     /// Who wins on one target and section.
     pub same_target: Option<SameTarget>,
+    /// Which policies of one object meet at all.
+    pub meets: Option<Meets>,
     /// The fields by which policies conflict, as paths within the settings; all where it is left out.
     pub fields: Option<Vec<String>>,
 }
@@ -137,6 +142,10 @@ pub struct RefFile {
     pub default_group: Option<String>,
     /// The kind of a reference that names none.
     pub default_kind: Option<String>,
+    /// The namespace of a reference that names none; the policy's own where it is left out.
+    pub default_namespace: Option<String>,
+    /// The key under which an entry has the labels that it selects by, where that is not `matchLabels`.
+    pub labels: Option<String>,
     /// Whether entries take `sectionName`.
     pub sections: Option<bool>,
     /// Whether entries must have a `sectionName`.
@@ -212,11 +221,11 @@ pub struct Merge {
     /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of
     /// its entries.
     pub list_keys: Option<BTreeMap<String, String>>,
-    /// Whether a policy without settings means something.
-    pub empty_counts: Option<bool>,
     /// Lists that add up where several policies stand on one target, by the name of the field; from one
     /// level to the next they are replaced whole.
     pub add_up: Option<Vec<String>>,
+    /// Whether a policy without settings says something all the same.
+    pub empty_counts: Option<bool>,
     /// Fields of `spec` that are not settings, beside targets and strategy.
     pub exclude: Option<Vec<String>>,
 }

@@ -28,6 +28,10 @@ pub struct RefField {
     pub default_group: Option<Arc<str>>,
     /// The kind of a reference that names none, where something says so.
     pub default_kind: Option<Arc<str>>,
+    /// The namespace of a reference that names none, where it is not the policy's own.
+    pub default_namespace: Option<Arc<str>>,
+    /// The key of an entry's labels, where it is not `matchLabels`.
+    pub labels: Option<String>,
     /// Whether entries take `sectionName`; none where nothing says so.
     pub sections: Option<bool>,
     /// Whether entries must have a `sectionName`.
@@ -96,6 +100,8 @@ pub struct Merging {
     pub list_keys: Fact<BTreeMap<String, String>>,
     /// Names of lists that add up on one target.
     pub add_up: Fact<Vec<String>>,
+    /// Whether a policy without settings says something all the same.
+    pub empty_counts: Fact<bool>,
 }
 
 /// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.

@@ -22,6 +22,8 @@ fn field(file: &RefFile) -> RefField {
         many: file.many,
         default_group: file.default_group.as_deref().map(Into::into),
         default_kind: file.default_kind.as_deref().map(Into::into),
+        default_namespace: file.default_namespace.as_deref().map(Into::into),
+        labels: file.labels.clone(),
         sections: file.sections,
         needs_section: file.needs_section,
         namespace: file.namespace,

@@ -44,7 +44,8 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     Profile {
         gk: gk.clone(),
         exclude: excluded(explicit, &refs, &strategies),
-        empty_counts: said(explicit, |p| p.merge.empty_counts),
+        needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
+        meets: said(explicit, |p| p.conflict.meets),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),
         without: said(explicit, |p| p.targets.without),
@@ -194,6 +195,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         units: said(explicit, |p| Some(read::paths(p.merge.units.as_ref()?))),
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
         add_up: said(explicit, |p| p.merge.add_up.clone()),
+        empty_counts: said(explicit, |p| p.merge.empty_counts),
     }
 }
 

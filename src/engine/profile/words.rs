@@ -96,6 +96,19 @@ pub enum SameTarget {
     NoneWins,
 }
 
+/// Which policies of one object meet, so that one may be rejected for another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meets {
+    /// Those on the same section, and those on the whole.
+    #[default]
+    SameSection,
+    /// Those on the same section; one on the whole meets them all.
+    WholeToo,
+    /// All of them.
+    AnySection,
+}
+
 /// Whether a reference may name an object of another namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -182,4 +195,17 @@ pub enum StatusShape {
     Other,
     /// Nowhere.
     None,
+}
+
+// === impl Meets ===
+
+impl Meets {
+    /// Whether policies on these sections of one object meet; none is the whole.
+    pub fn meet(self, one: Option<&str>, other: Option<&str>) -> bool {
+        match self {
+            Self::SameSection => one == other,
+            Self::WholeToo => one.is_none() || other.is_none() || one == other,
+            Self::AnySection => true,
+        }
+    }
 }

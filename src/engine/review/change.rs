@@ -10,7 +10,7 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Changed, impact};
-use crate::engine::merge::Effective;
+use crate::engine::merge::{Effective, Leaf};
 use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::{Policy, Select};
 use crate::engine::section;
@@ -80,27 +80,34 @@ fn effect(after: &Snapshot, key: &ObjectKey, kind: &GroupKind, all: &[Changed]) 
 
 /// `field: 3 -> 5` for each field that differs.
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
-    let fields = |effective: &Effective| -> BTreeMap<Vec<String>, String> {
+    // What stands side by side takes no field from anybody: it comes and goes policy by policy.
+    let side_by_side = before.is_together() || after.is_together();
+    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, Vec<String>), String> {
         let leaves = effective
             .leaves()
             .into_iter()
             .filter(|(_, leaf)| !leaf.value.is_null());
+        let whose = |leaf: &Leaf| side_by_side.then(|| leaf.policy.clone());
         leaves
-            .map(|(path, leaf)| (path, words::value(&leaf.value)))
+            .map(|(path, leaf)| ((whose(leaf), path), words::value(&leaf.value)))
             .collect()
     };
     let (before, after) = (fields(before), fields(after));
-    let paths: BTreeSet<&Vec<String>> = before.keys().chain(after.keys()).collect();
+    let paths: BTreeSet<&(Option<ObjectKey>, Vec<String>)> =
+        before.keys().chain(after.keys()).collect();
     let none = || "none".to_owned();
-    paths
+    let changed = paths
         .into_iter()
-        .filter(|path| before.get(*path) != after.get(*path))
+        .filter(|path| before.get(*path) != after.get(*path));
+    let mut told: Vec<String> = changed
         .map(|path| {
             let was = before.get(path).cloned().unwrap_or_else(none);
             let is = after.get(path).cloned().unwrap_or_else(none);
-            format!("{}={was} -> {is}", words::field(path))
+            format!("{}={was} -> {is}", words::field(&path.1))
         })
-        .collect()
+        .collect();
+    told.dedup();
+    told
 }
 
 /// What is in force instead, where that is the same policy everywhere or none.

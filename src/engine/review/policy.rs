@@ -10,7 +10,7 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::merge::field_conflicts;
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
-use crate::engine::profile::SameTarget;
+use crate::engine::profile::{Meets, SameTarget};
 use crate::engine::rivals::overlap;
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::validate::validate;
@@ -108,7 +108,10 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
         return None;
     };
     let rival = snapshot.policy(with)?;
-    let place = &target.target;
+    let place = match *policy.profile.meets {
+        Meets::AnySection => &target.target.object.whole(),
+        _ => &target.target,
+    };
     let message = match *policy.profile.same_target {
         SameTarget::FieldOverlap => {
             let field = overlap(policy, rival).unwrap_or_default().join(".");
@@ -144,6 +147,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         // On one level the proposals let the newer default win, which surprises (ruling 4).
         if let Some(rival) = snapshot.policy(key)
             && winner.from.contains(&target.target)
+            && rival.is_wide() == policy.is_wide()
         {
             let newer = rival.precedence() > policy.precedence();
             let which = if newer { "newer" } else { "older" };

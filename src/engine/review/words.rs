@@ -22,8 +22,12 @@ fn setting(path: &[String], leaf: &Value) -> String {
     format!("{}={}", field(path), value(leaf))
 }
 
-/// `retry.codes`, and `listeners[name=http].port` within a list whose entries have keys.
+/// `retry.codes`, and `listeners[name=http].port` within a list whose entries have keys; `spec` for a
+/// policy that counts without settings.
 pub(super) fn field(path: &[String]) -> String {
+    if path.is_empty() {
+        return "spec".to_owned();
+    }
     let mut text = String::new();
     for key in path {
         if key.contains('=') {

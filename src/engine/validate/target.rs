@@ -8,7 +8,7 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, Select, TargetRef};
-use crate::engine::profile::Source;
+use crate::engine::profile::{Only, Source};
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
@@ -213,7 +213,16 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
         let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
         let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
         let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
-        let message = format!("{kind} cannot target {wrong}; it can {}", quoted(&kinds));
+        let named = &target.gk.kind;
+        let mut same_kind = allow.value.iter().filter(|a| a.gk.kind == *named);
+        let message = match same_kind.next() {
+            // It was left out, where that means the core group.
+            Some(meant) if target.gk.group.is_empty() => format!(
+                "{named} is not of the core group; write group {:?}",
+                &*meant.gk.group
+            ),
+            _ => format!("{kind} cannot target {wrong}; it can {}", quoted(&kinds)),
+        };
         // What a CRD says of references by name says nothing of those by labels.
         let sure = allow.from != Source::Crd || matches!(target.select, Select::Name(_));
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
@@ -297,10 +306,16 @@ fn out_of_reach(
         Reach::Forbidden => (
             Code::TargetNamespaceForbidden,
             format!("{}.namespace", entry.path),
-            format!(
-                "{kind} stays in its own namespace; remove namespace {:?}",
-                &*object.namespace
-            ),
+            match &entry.field.default_namespace {
+                Some(default) => format!(
+                    "{kind} stays in its own namespace; write namespace {:?}, none means {:?}",
+                    &**own, &**default
+                ),
+                None => format!(
+                    "{kind} stays in its own namespace; remove namespace {:?}",
+                    &*object.namespace
+                ),
+            },
             policy.profile.cross_namespace.is_said(),
         ),
         Reach::NotGranted => (
@@ -315,7 +330,19 @@ fn out_of_reach(
         Reach::ClusterScoped => (
             Code::TargetClusterScoped,
             entry.path.clone(),
-            format!("{object} is cluster-scoped and {kind} is not, so this has no effect"),
+            match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
+                Some(Only::OwnNamespace) => format!(
+                    "no Namespace can be a target but its own, so this has no effect; write {:?}",
+                    &**own
+                ),
+                Some(Only::RootNamespace) => {
+                    let root = policy.profile.root.as_deref().unwrap_or_default();
+                    format!("only policies in {root:?} may name {object}, so this has no effect")
+                }
+                None => {
+                    format!("{object} is cluster-scoped and {kind} is not, so this has no effect")
+                }
+            },
             true,
         ),
     };

@@ -58,7 +58,7 @@ fn reference(schemas: &Schemas, spec: &Value, field: &str) -> Option<RefField> {
         ),
         max: list.and_then(max_items),
         unique: list.is_some_and(is_keyed) || (many && allowed::unique(schemas, spec, field)),
-        hides: Vec::new(),
+        ..RefField::default()
     })
 }
 
