@@ -11,6 +11,7 @@
     missing_docs
 )]
 
+mod session;
 mod time;
 
 use std::collections::BTreeMap;
@@ -27,9 +28,14 @@ use serde_json::Value;
 struct Facts {
     /// How many facts the CRDs state by themselves; it may only grow.
     derived: usize,
-    /// Kinds by group, facts by name; what is left out is a default.
-    kinds: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>,
+    /// With the profiles that come with attache.
+    kinds: Projects,
+    /// Without any profile.
+    derived_alone: Projects,
 }
+
+/// By project and kind, facts by name; what is left out is a default.
+type Projects = BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>;
 
 fn reference() -> Option<PathBuf> {
     let folder = std::env::var_os("ATTACHE_REFERENCE_CRDS").map(PathBuf::from);
@@ -66,7 +72,7 @@ fn projects(folder: &Path) -> BTreeMap<String, Vec<Arc<Crd>>> {
 
 fn facts(profile: &Profile, from: &[Source]) -> BTreeMap<String, String> {
     let facts = profile.facts().into_iter();
-    let said = facts.filter(|fact| from.contains(&fact.from) && fact.value != Value::Null);
+    let said = facts.filter(|fact| from.contains(&fact.from) && !is_nothing(&fact.value));
     said.map(|fact| {
         (
             fact.name.to_owned(),
@@ -94,10 +100,13 @@ fn the_facts_of_every_real_kind() {
     let with_profiles = ProfileRules::new(Vec::new(), builtin().unwrap());
     let mut found = Facts::default();
     for (project, crds) in projects(&folder) {
-        let kinds = found.kinds.entry(project).or_default();
+        let kinds = found.kinds.entry(project.clone()).or_default();
+        let derived_alone = found.derived_alone.entry(project).or_default();
         for crd in crds {
             if let Some(derived) = alone.profile(&crd.gk, Some(&crd)) {
-                found.derived += facts(&derived, &[Source::Crd]).len();
+                let said = facts(&derived, &[Source::Crd]);
+                found.derived += said.len();
+                derived_alone.insert(format!("{}.{}", crd.gk.kind, crd.gk.group), said);
             }
             let Some(profile) = with_profiles.profile(&crd.gk, Some(&crd)) else {
                 continue;
@@ -118,11 +127,26 @@ fn the_facts_of_every_real_kind() {
         found.derived,
         expected.derived
     );
-    for (project, kinds) in &expected.kinds {
+    hold(&found.kinds, &expected.kinds);
+    hold(&found.derived_alone, &expected.derived_alone);
+}
+
+/// Kind by kind, so that a difference is seen.
+fn hold(found: &Projects, expected: &Projects) {
+    for (project, kinds) in expected {
         for (kind, facts) in kinds {
-            let now = found.kinds.get(project).and_then(|kinds| kinds.get(kind));
+            let now = found.get(project).and_then(|kinds| kinds.get(kind));
             assert_eq!(now, Some(facts), "{project} {kind}");
         }
     }
-    assert_eq!(found.kinds, expected.kinds);
+    assert_eq!(found, expected);
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
 }

@@ -57,12 +57,14 @@ impl Profile {
             fact("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),
-            fact("merge.strategy", &self.strategies, named_by_field),
-            fact("merge.stanzas", &self.strategies, |v| {
+            part("merge.strategy", &self.strategies, named_by_field),
+            part("merge.stanzas", &self.strategies, |v| {
                 json!(v.stanzas.map(|s| [s.defaults, s.overrides]))
             }),
-            fact("merge.inside", &self.strategies, |v| json!(v.inside)),
-            fact("merge.dialect", &self.strategies, |v| {
+            part("merge.inside", &self.strategies, |v| {
+                json!((!v.inside.is_empty()).then_some(&v.inside))
+            }),
+            part("merge.dialect", &self.strategies, |v| {
                 json!(v.legacy.then_some("legacy"))
             }),
             fact("merge.unset", &self.unset, |v| strategy(*v)),
@@ -122,6 +124,15 @@ fn fact<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> N
         value: value(&fact.value),
         from: fact.from,
     }
+}
+
+/// One of several that have a source together: what is not there was said by nobody.
+fn part<T>(name: &'static str, of: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
+    let mut named = fact(name, of, value);
+    if named.value.is_null() {
+        named.from = Source::Default;
+    }
+    named
 }
 
 fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
