@@ -64,4 +64,131 @@ fn a_kind_that_comes_and_goes() {
             Err(said.to_string())
         }
     });
+
+    world.apply_text(&late_crd()).ok();
+    world.kubectl(established).ok();
+    eventually("a policy of the kind is created again", || {
+        created(&world, LIMITS)
+    });
+    world.warns_at_last("shoes-route.yaml", AFFECTED);
+}
+
+/// The same kind in its first version: targets without sections, any strategy.
+fn early_crd() -> String {
+    "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: wastepolicies.growing.example.com}
+spec:
+  group: growing.example.com
+  scope: Namespaced
+  names: {kind: WastePolicy, singular: wastepolicy, plural: wastepolicies}
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              targetRef: {type: object, required: [group, kind, name], properties: {group: {type: string}, kind: {type: string}, name: {type: string}}}
+              bins: {type: integer}
+"
+    .to_owned()
+}
+
+/// With a second version, stored from now on: a list of targets, with sections, and Gateways alone.
+fn grown_crd() -> String {
+    let second = r#"
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              targetRefs:
+                type: array
+                maxItems: 16
+                x-kubernetes-validations: [{rule: "self.all(t, t.kind == 'Gateway' && t.group == 'gateway.networking.k8s.io')"}]
+                items: {type: object, required: [group, kind, name], properties: {group: {type: string, maxLength: 253}, kind: {type: string, maxLength: 63}, name: {type: string}, sectionName: {type: string}}}
+              bins: {type: integer}
+"#;
+    let first = early_crd().replace("storage: true", "storage: false");
+    format!("{}{second}", first.trim_end())
+}
+
+const BINS: &str = "
+apiVersion: growing.example.com/v1alpha1
+kind: WastePolicy
+metadata: {name: bins, namespace: infra}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
+  bins: 3
+";
+
+const MORE_BINS: &str = "
+apiVersion: growing.example.com/v1
+kind: WastePolicy
+metadata: {name: more-bins, namespace: infra}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge, sectionName: SECTION}]
+  bins: 4
+";
+
+/// `v1alpha1` with `targetRef`, then `v1` with `targetRefs`, while attache runs.
+#[test]
+fn a_kind_that_is_upgraded() {
+    let Some(world) = World::start("upgraded") else {
+        return;
+    };
+    world.apply("edge.yaml").ok();
+    world.apply_text(&early_crd()).ok();
+    let established = [
+        "wait",
+        "--for=condition=Established",
+        "crd/wastepolicies.growing.example.com",
+    ];
+    world.kubectl(established).ok();
+    eventually("a policy of the first version is created", || {
+        created(&world, BINS)
+    });
+    let told = "affected-by: WastePolicy.growing.example.com infra/bins sets bins=3";
+    world.warns_at_last("cart-route.yaml", told);
+
+    world.apply_text(&grown_crd()).ok();
+    eventually("a policy of the second version is created", || {
+        created(&world, &MORE_BINS.replace("SECTION", "http"))
+    });
+    // The one of the first version is understood as before.
+    world
+        .kubectl(["get", "wastepolicies.growing.example.com", "-n", "infra"])
+        .ok();
+    eventually("a section of the second version is refused", || {
+        let said = world.apply_text(
+            &MORE_BINS
+                .replace("more-bins", "typo")
+                .replace("SECTION", "htpp"),
+        );
+        if said.code == 1 && said.err.contains("did you mean \"http\"?") {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
+    });
+}
+
+fn created(world: &World<'_>, policy: &str) -> Result<(), String> {
+    let said = world.apply_text(policy);
+    if said.code == 0 {
+        Ok(())
+    } else {
+        Err(said.to_string())
+    }
 }

@@ -10,11 +10,12 @@ use super::Attache;
 pub(super) const LABEL: &str = "attache.dev/test";
 
 /// The groups of the policy kinds of all tests.
-const POLICY_GROUPS: [&str; 17] = [
+const POLICY_GROUPS: [&str; 18] = [
     "policies.example.com",
     "policies.controller.io",
     "late.example.com",
     "weather.example.org",
+    "growing.example.com",
     "gateway.envoyproxy.io",
     "kuadrant.io",
     "gateway.nginx.org",
