@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::mpsc;
+use tokio::sync::watch::Receiver;
 use tokio::task::JoinSet;
 
 use crate::engine::profile::ProfileRules;
@@ -78,11 +79,12 @@ impl Cluster {
     /// the snapshot can be relied upon.
     pub fn start(
         client: kube::Client,
-        rules: Arc<ProfileRules>,
+        rules: Receiver<Arc<ProfileRules>>,
         metrics: Arc<Metrics>,
         settings: Settings,
     ) -> Self {
-        let snapshot = Arc::new(ArcSwap::from_pointee(Snapshot::new(Arc::clone(&rules))));
+        let first = Snapshot::new(rules.borrow().clone());
+        let snapshot = Arc::new(ArcSwap::from_pointee(first));
         let sync = Arc::new(SyncState::new(Arc::clone(&metrics)));
         let resources = Arc::new(Resources::default());
         let confirm = Arc::new(Confirm::new(client.clone(), Arc::clone(&resources)));

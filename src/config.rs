@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::engine::conduct::Conduct;
+use crate::engine::disclosure::{Disclosure, Levels};
+use crate::engine::hint::nearest;
 use crate::engine::profile::file::ProfileFile;
 use crate::engine::profile::{ProfileRules, builtin};
 use crate::engine::severities::{Actions, Override, Severities};
@@ -31,6 +33,22 @@ pub struct Configuration {
     /// What they do for some requests; the first that is met and names the code counts.
     #[serde(default)]
     pub overrides: Vec<Override>,
+    /// The most that is told of the policies of a kind, whoever asks.
+    #[serde(default)]
+    pub disclosure: Vec<Disclosure>,
+    /// How much attache takes on. Changes count from the next start.
+    #[serde(default)]
+    pub limits: LimitsFile,
+}
+
+/// How much attache takes on; what is left out is as it is by default.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LimitsFile {
+    /// Policy kinds that are watched; 200.
+    pub policy_kinds: Option<usize>,
+    /// Reviews under way at once; each may hold a body of 7 MiB. 64.
+    pub reviews: Option<usize>,
 }
 
 /// Why a configuration cannot be used.
@@ -69,11 +87,19 @@ impl Configuration {
             path: path.to_owned(),
             source,
         })?;
+        Self::parse(path, &text)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// When it does not have the form of a configuration.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let form = |why| ConfigError::Form {
             path: path.to_owned(),
             why,
         };
-        let read: Self = serde_saphyr::from_str(&text).map_err(|e| form(e.to_string()))?;
+        let read: Self = serde_saphyr::from_str(text).map_err(|e| form(meant(&e.to_string())))?;
         if read.api_version != "attache.dev/v1" || read.kind != "Configuration" {
             return Err(form(
                 "this is not a configuration: it needs apiVersion: attache.dev/v1 and kind: Configuration"
@@ -88,19 +114,24 @@ impl Configuration {
     /// # Errors
     /// As [`Configuration::read`].
     pub fn find(file: Option<&Path>, directory: Option<&Path>) -> Result<Self, ConfigError> {
-        if let Some(file) = file {
-            return Self::read(file);
+        match Self::place(file, directory) {
+            Some(file) => Self::read(&file),
+            None => Ok(Self::default()),
         }
-        match directory.map(|dir| dir.join(IN_DIRECTORY)) {
-            Some(file) if file.is_file() => Self::read(&file),
-            _ => Ok(Self::default()),
-        }
+    }
+
+    /// Where the configuration of a run stands now; nowhere when the defaults hold.
+    pub fn place(file: Option<&Path>, directory: Option<&Path>) -> Option<PathBuf> {
+        let named = file.map(Path::to_owned);
+        let in_directory = || directory.map(|dir| dir.join(IN_DIRECTORY));
+        named.or_else(|| in_directory().filter(|file| file.is_file()))
     }
 
     /// How reviews are conducted.
     pub fn conduct(&self) -> Conduct {
         Conduct {
             severities: Severities::new(self.findings.clone(), self.overrides.clone()),
+            levels: Levels::new(&self.disclosure),
         }
     }
 
@@ -111,6 +142,20 @@ impl Configuration {
     pub fn rules(&self) -> Result<Arc<ProfileRules>, ConfigError> {
         let builtin = builtin().map_err(ConfigError::Builtin)?;
         Ok(Arc::new(ProfileRules::new(self.profiles.clone(), builtin)))
+    }
+}
+
+/// What is wrong, with the name that was most likely meant.
+fn meant(why: &str) -> String {
+    let first = why.lines().next().unwrap_or_default();
+    let Some((wrong, known)) = first.split_once(", expected one of ") else {
+        return why.to_owned();
+    };
+    let wrong = wrong.split('`').nth(1).unwrap_or_default();
+    let known: Vec<&str> = known.split(", ").collect();
+    match nearest(wrong, &known) {
+        Some(near) => why.replacen(first, &format!("{first}; did you mean {near:?}?"), 1),
+        None => why.to_owned(),
     }
 }
 
@@ -130,6 +175,7 @@ mod tests {
         let error = error.unwrap_err();
         assert!(error.contains("profile"), "{error}");
         assert!(error.contains("line 3"), "{error}");
+        assert!(error.contains("did you mean \"profiles\"?"), "{error}");
     }
 
     #[test]

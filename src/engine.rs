@@ -9,6 +9,7 @@ pub mod disclosure;
 pub mod effective;
 pub mod finding;
 pub mod grants;
+pub mod hint;
 pub mod ids;
 pub mod impact;
 pub mod level;

@@ -56,6 +56,10 @@ pub struct Metrics {
     pub cert_reload: IntCounterVec,
     /// When the serving certificate ends.
     pub cert_not_after: Gauge,
+    /// Changed configurations, by `result`.
+    pub config_loads: IntCounterVec,
+    /// 1 when the newest configuration is in use, 0 when it is broken and an older one goes on.
+    pub config_current: IntGauge,
     /// Objects known, by `kind`.
     pub cache_objects: IntGaugeVec,
     /// 1 when a kind has been listed, by `kind`.
@@ -168,6 +172,11 @@ impl Metrics {
                 "cert_not_after_timestamp_seconds",
                 "When the serving certificate ends.",
             )))?,
+            config_loads: m.counters("config_loads_total", "Configuration loads.", &["result"])?,
+            config_current: m.gauge(
+                "config_current",
+                "1 when the newest configuration is in use.",
+            )?,
             cache_objects: m.gauges("cache_objects", "Objects known.", &["kind"])?,
             cache_synced: m.gauges(
                 "cache_synced",

@@ -3,6 +3,7 @@
 //! Bind and check first, then start tasks. A task that ends by itself ends the process.
 
 mod args;
+mod follow;
 
 pub use args::Args;
 
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use jiff::Zoned;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -31,12 +33,16 @@ use crate::http::server::{Bound, Options, Server};
 use crate::http::tls::{Certificates, Files, Reload, server_config};
 use crate::metrics::Metrics;
 
+use self::follow::{Follow, Health};
+
 /// Why a run ended, in words for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// How often mounted certificates are read again: well inside the minute in which kubelet brings a
 /// new pair.
 const CERTIFICATE_POLL: Duration = Duration::from_secs(10);
+/// How often the configuration is looked at.
+const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How often a directory is looked at.
 const DIRECTORY_POLL: Duration = Duration::from_secs(1);
 
@@ -55,8 +61,9 @@ struct State {
 pub async fn serve(args: Args) -> Result<(), Failure> {
     let (phase, phases) = watch::channel(Phase::Running);
     let signals = drain::on_signals(phase)?;
+    let seen = follow::text(args.config.as_deref(), args.from.as_deref()).ok();
     let config = Configuration::find(args.config.as_deref(), args.from.as_deref())?;
-    let rules = config.rules()?;
+    let (rules, known) = watch::channel(config.rules()?);
     let metrics = Arc::new(Metrics::new()?);
     let listen = bind("--listen", args.listen).await?;
     let admin_port = bind("--admin", args.admin).await?;
@@ -64,9 +71,21 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     let mut background = JoinSet::new();
     let certificates = certificates(&args, &metrics, &mut background)?;
     let state = match &args.from {
-        Some(directory) => from_directory(directory, rules, &metrics).await?,
-        None => from_cluster(&args, rules, &metrics).await?,
+        Some(directory) => from_directory(directory, known, &metrics).await?,
+        None => from_cluster(&args, known, &config, &metrics).await?,
     };
+    let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
+    let health = Health::default();
+    let follow = Follow {
+        file: args.config.clone(),
+        directory: args.from.clone(),
+        seen,
+        conduct: conduct.clone(),
+        rules,
+        health: health.clone(),
+        metrics: metrics.clone(),
+    };
+    background.spawn(follow.run(CONFIG_POLL));
     announce(&args, &listen, &admin_port);
 
     let options = Options {
@@ -76,10 +95,10 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     };
     let app = App::new(
         state.snapshot,
-        Arc::new(arc_swap::ArcSwap::from_pointee(config.conduct())),
+        conduct,
         state.outside,
         metrics.clone(),
-        Limits::default(),
+        limits(&config),
     );
     let webhook = Server {
         router: router::router(app),
@@ -90,7 +109,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     };
     let admin = Server {
         router: admin::router(
-            checks(certificates, state.sync),
+            checks(certificates, health, state.sync),
             metrics.clone(),
             phases.clone(),
         ),
@@ -113,6 +132,14 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         () = webhook.serve(listen) => Ok(()),
         Some(ended) = tasks.join_next() => Err(ended?.into()),
         Some(ended) = background.join_next() => Err(ended?.into()),
+    }
+}
+
+fn limits(config: &Configuration) -> Limits {
+    let default = Limits::default();
+    Limits {
+        max_in_flight: config.limits.reviews.unwrap_or(default.max_in_flight),
+        ..default
     }
 }
 
@@ -150,7 +177,7 @@ fn certificates(
 
 async fn from_directory(
     path: &Path,
-    rules: Arc<ProfileRules>,
+    rules: watch::Receiver<Arc<ProfileRules>>,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
     if !path.is_dir() {
@@ -159,7 +186,7 @@ async fn from_directory(
     let directory = Directory {
         paths: vec![path.to_owned()],
         namespace: "default".to_owned(),
-        rules,
+        rules: rules.borrow().clone(),
     };
     let reading = directory.clone();
     let (loaded, seen) = tokio::task::spawn_blocking(move || reading.load()).await?;
@@ -167,13 +194,14 @@ async fn from_directory(
         tracing::warn!("{problem}");
     }
     say(&loaded.counts.summary(&path.display().to_string()));
-    let snapshot: Published = Arc::new(arc_swap::ArcSwap::from_pointee(loaded.snapshot));
+    let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
     let mut tasks = JoinSet::new();
     let published = snapshot.clone();
     let metrics = metrics.clone();
     tasks.spawn(reload::watch_directory(
         directory,
         seen,
+        rules,
         DIRECTORY_POLL,
         published,
         metrics,
@@ -188,14 +216,22 @@ async fn from_directory(
 
 async fn from_cluster(
     args: &Args,
-    rules: Arc<ProfileRules>,
+    rules: watch::Receiver<Arc<ProfileRules>>,
+    config: &Configuration,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
     let client = {
         let config = reach::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
         kube::Client::try_from(tuned(config))?
     };
-    let cluster = Cluster::start(client, rules, metrics.clone(), Settings::default());
+    let default = Settings::default();
+    let settings = Settings {
+        max_policy_kinds: config
+            .limits
+            .policy_kinds
+            .unwrap_or(default.max_policy_kinds),
+    };
+    let cluster = Cluster::start(client, rules, metrics.clone(), settings);
     Ok(State {
         snapshot: cluster.snapshot,
         outside: outside(cluster.confirm, cluster.access),
@@ -218,7 +254,11 @@ fn outside(confirm: Arc<LiveRead>, access: Arc<Access>) -> Outside {
     }
 }
 
-fn checks(certificates: Arc<Certificates>, sync: Option<Arc<SyncState>>) -> Checks {
+fn checks(
+    certificates: Arc<Certificates>,
+    configuration: Health,
+    sync: Option<Arc<SyncState>>,
+) -> Checks {
     Arc::new(move || {
         let loaded = certificates.loaded();
         let mut checks = vec![Check {
@@ -231,6 +271,7 @@ fn checks(certificates: Arc<Certificates>, sync: Option<Arc<SyncState>>) -> Chec
                 "not read yet".to_owned()
             },
         }];
+        checks.push(configuration.check());
         let Some(sync) = &sync else {
             return checks;
         };

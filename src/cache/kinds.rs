@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use kube::core::{ApiResource, GroupVersionKind};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::engine::ids::{APIEXTENSIONS, GroupKind};
@@ -33,7 +33,7 @@ pub struct Resources(ArcSwap<BTreeMap<GroupKind, ApiResource>>);
 pub struct Kinds {
     source: Source,
     changes: mpsc::Sender<Change>,
-    rules: Arc<ProfileRules>,
+    rules: watch::Receiver<Arc<ProfileRules>>,
     limit: usize,
     crds: BTreeMap<Arc<str>, SeenCrd>,
     running: BTreeMap<GroupKind, Running>,
@@ -79,7 +79,7 @@ impl Kinds {
     pub fn new(
         source: Source,
         changes: mpsc::Sender<Change>,
-        rules: Arc<ProfileRules>,
+        rules: watch::Receiver<Arc<ProfileRules>>,
         settings: Settings,
         resources: Arc<Resources>,
     ) -> Self {
@@ -98,10 +98,13 @@ impl Kinds {
     /// Runs until the writer or the watch of CRDs ends, and says why.
     pub async fn run(mut self, mut crds: mpsc::Receiver<Event<SeenCrd>>) -> String {
         // Core kinds need no CRD: they are listed while CRDs are.
+        let mut kept = self.rules.borrow_and_update().keeps();
         let core = self.wanted();
         self.start(core);
+        let mut rules = self.rules.clone();
         loop {
             let ended = tokio::select! {
+                () = changed(&mut rules) => self.on_rules(&mut kept).await,
                 event = crds.recv() => match event {
                     Some(event) => self.on_crd(event).await,
                     None => Err(Ended("the watch of custom resource definitions ended".to_owned())),
@@ -144,6 +147,24 @@ impl Kinds {
         Ok(())
     }
 
+    /// The configuration says otherwise of kinds: some may be policy kinds now, and others none.
+    async fn on_rules(&mut self, kept: &mut BTreeSet<String>) -> Result<(), Ended> {
+        let rules = self.rules.borrow().clone();
+        let wanted = self.wanted();
+        let keeps = rules.keeps();
+        // What objects keep is decided when they come: where that changes, all are listed again.
+        let again = keeps != *kept;
+        *kept = keeps;
+        self.stop(
+            |gk, running| !again && wanted.get(gk) == Some(&running.resource),
+            &wanted,
+        )
+        .await?;
+        self.send(Change::Rules(rules)).await?;
+        self.start(wanted);
+        Ok(())
+    }
+
     /// The kinds to watch now: core kinds, Gateway API, and policy kinds up to the limit.
     fn wanted(&self) -> BTreeMap<GroupKind, ApiResource> {
         let mut wanted: BTreeMap<_, _> = core_kinds().into_iter().collect();
@@ -154,7 +175,7 @@ impl Kinds {
             };
             if is_gateway_kind(&crd.gk) {
                 wanted.insert(crd.gk.clone(), resource);
-            } else if is_policy_kind(&self.rules, crd) {
+            } else if is_policy_kind(&self.rules.borrow(), crd) {
                 policies.insert(crd.gk.clone(), resource);
             }
         }
@@ -187,10 +208,21 @@ impl Kinds {
         &mut self,
         wanted: &BTreeMap<GroupKind, ApiResource>,
     ) -> Result<(), Ended> {
-        let unwanted: Vec<GroupKind> = self
-            .running
-            .iter()
-            .filter(|(gk, running)| wanted.get(*gk) != Some(&running.resource))
+        self.stop(
+            |gk, running| wanted.get(gk) == Some(&running.resource),
+            wanted,
+        )
+        .await
+    }
+
+    async fn stop(
+        &mut self,
+        stays: impl Fn(&GroupKind, &Running) -> bool,
+        wanted: &BTreeMap<GroupKind, ApiResource>,
+    ) -> Result<(), Ended> {
+        let running = self.running.iter();
+        let unwanted: Vec<GroupKind> = running
+            .filter(|(gk, running)| !stays(gk, running))
             .map(|(gk, _)| gk.clone())
             .collect();
         for gk in unwanted {
@@ -260,6 +292,13 @@ impl SeenCrd {
             Node::Crd(crd) if self.established => Some(crd),
             _ => None,
         }
+    }
+}
+
+/// Waits for other rules; for ever where nobody can give any.
+async fn changed(rules: &mut watch::Receiver<Arc<ProfileRules>>) {
+    if rules.changed().await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::engine::profile::ProfileRules;
@@ -66,20 +67,27 @@ impl Fingerprint {
 pub async fn watch_directory(
     directory: Directory,
     mut seen: Fingerprint,
+    mut rules: watch::Receiver<Arc<ProfileRules>>,
     every: Duration,
     published: Published,
     metrics: Arc<Metrics>,
 ) -> String {
-    let directory = Arc::new(directory);
+    let mut directory = Arc::new(directory);
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
+        let changed = rules.has_changed().unwrap_or(false);
+        if changed {
+            let rules = rules.borrow_and_update().clone();
+            let followed = Directory::clone(&directory);
+            directory = Arc::new(Directory { rules, ..followed });
+        }
         let shared = Arc::clone(&directory);
         let before = seen.clone();
         // Reading files blocks.
         let looked = tokio::task::spawn_blocking(move || {
-            (Fingerprint::of(&shared.paths) != before).then(|| shared.load())
+            (changed || Fingerprint::of(&shared.paths) != before).then(|| shared.load())
         });
         let (loaded, fingerprint) = match looked.await {
             Ok(Some(changed)) => changed,

@@ -53,6 +53,7 @@ fn touched(change: &Change) -> (GroupKind, Option<bool>) {
         Change::Deleted(key) => (key.gk.clone(), None),
         Change::Listed(gk, _) => (gk.clone(), Some(true)),
         Change::Gone(gk) => (gk.clone(), Some(false)),
+        Change::Rules(_) => (GroupKind::crd(), None),
     }
 }
 

@@ -2,9 +2,41 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::finding::{Code, Finding};
-use super::ids::ObjectKey;
+use super::ids::{GroupKind, ObjectKey};
+use super::profile::file::Match;
 use super::verdict::Verdict;
+
+/// How much is told of a policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// That there is one.
+    That,
+    /// Which it is.
+    Which,
+    /// What it sets.
+    #[default]
+    What,
+}
+
+/// A level for the policies of a kind.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Disclosure {
+    /// The kind.
+    #[serde(rename = "match")]
+    pub matches: Match,
+    /// The most that is told of its policies, to everybody.
+    pub level: Level,
+}
+
+/// The most that is told of policies, by kind; everything of those that are not named.
+#[derive(Clone, Debug, Default)]
+pub struct Levels(BTreeMap<GroupKind, Level>);
 
 /// The user of a request, with everything that an authorizer may look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,28 +58,57 @@ pub fn told_of(verdict: &Verdict) -> Vec<ObjectKey> {
     policies.into_iter().cloned().collect()
 }
 
+// === impl Levels ===
+
+impl Levels {
+    /// Levels of a configuration; of two for one kind the first counts.
+    pub fn new(disclosure: &[Disclosure]) -> Self {
+        let key = |m: &Match| GroupKind::new(m.group.as_str(), m.kind.as_str());
+        let levels = disclosure.iter().rev();
+        Self(levels.map(|d| (key(&d.matches), d.level)).collect())
+    }
+
+    /// Whether anything is kept back from everybody.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn of(&self, policy: &ObjectKey) -> Level {
+        self.0.get(&policy.gk).copied().unwrap_or_default()
+    }
+}
+
 /// The verdict for a user who may not read `hidden`, about an object in `namespace`.
 ///
 /// Policies of the same namespace keep their name and lose their settings. All others become one
-/// line together: how many there are would be told otherwise.
+/// line together: how many there are would be told otherwise. `levels` hold for everybody.
 #[must_use]
-pub fn conceal(mut verdict: Verdict, namespace: &str, hidden: &BTreeSet<ObjectKey>) -> Verdict {
+pub fn conceal(
+    mut verdict: Verdict,
+    namespace: &str,
+    hidden: &BTreeSet<ObjectKey>,
+    levels: &Levels,
+) -> Verdict {
+    // A cluster-scoped policy is of nobody's own namespace.
+    let own = |p: &ObjectKey| !p.namespace.is_empty() && *p.namespace == *namespace;
+    let level = |policy: &ObjectKey| {
+        let may = match (hidden.contains(policy), own(policy)) {
+            (false, _) => Level::What,
+            (true, true) => Level::Which,
+            (true, false) => Level::That,
+        };
+        may.min(levels.of(policy))
+    };
     let mut generic = BTreeSet::new();
     let mut shown = Vec::new();
     for mut finding in std::mem::take(&mut verdict.findings) {
-        let mut concealed = finding
-            .tells_of
-            .iter()
-            .filter(|p| hidden.contains(*p))
-            .peekable();
-        if concealed.peek().is_some() {
-            // A cluster-scoped policy is of nobody's own namespace.
-            let own = |p: &ObjectKey| !p.namespace.is_empty() && *p.namespace == *namespace;
-            if !concealed.all(own) {
+        match finding.tells_of.iter().map(level).min().unwrap_or_default() {
+            Level::That => {
                 generic.insert((finding.code, finding.severity, finding.object));
                 continue;
             }
-            finding.settings.clear();
+            Level::Which => finding.settings.clear(),
+            Level::What => {}
         }
         shown.push(finding);
     }
@@ -70,7 +131,7 @@ fn generic_line(code: Code) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{conceal, told_of};
+    use super::{Disclosure, Level, Levels, conceal, told_of};
     use crate::engine::finding::{Code, Finding};
     use crate::engine::ids::{GroupKind, ObjectKey};
     use crate::engine::review::Evidence;
@@ -96,7 +157,7 @@ mod tests {
         let own = policy("shop", "a");
         let told = verdict(&[&own]);
         assert_eq!(told_of(&told), std::slice::from_ref(&own));
-        let told = conceal(told, "shop", &[own].into());
+        let told = conceal(told, "shop", &[own].into(), &Levels::default());
         assert_eq!(told.warnings(), ["affected-by: Color.p.example.com shop/a"]);
     }
 
@@ -105,7 +166,7 @@ mod tests {
         let (a, b, mine) = (policy("x", "a"), policy("y", "b"), policy("shop", "c"));
         let cluster = policy("", "d");
         let told = verdict(&[&a, &b, &mine, &cluster]);
-        let told = conceal(told, "shop", &[a, b, cluster].into());
+        let told = conceal(told, "shop", &[a, b, cluster].into(), &Levels::default());
         assert_eq!(
             told.warnings(),
             [
@@ -118,6 +179,28 @@ mod tests {
     #[test]
     fn what_the_user_may_read_is_shown() {
         let told = verdict(&[&policy("x", "a")]);
-        assert_eq!(conceal(told.clone(), "shop", &[].into()), told);
+        let shown = conceal(told.clone(), "shop", &[].into(), &Levels::default());
+        assert_eq!(shown, told);
+    }
+
+    #[test]
+    fn a_level_holds_for_everybody() {
+        let told = verdict(&[&policy("x", "a"), &policy("shop", "b")]);
+        let at = |level| {
+            let text = format!("match: {{group: p.example.com, kind: Color}}\nlevel: {level}");
+            let said: Disclosure = serde_saphyr::from_str(&text).unwrap();
+            conceal(told.clone(), "shop", &[].into(), &Levels::new(&[said])).warnings()
+        };
+        let names = [
+            "affected-by: Color.p.example.com shop/b",
+            "affected-by: Color.p.example.com x/a",
+        ];
+        assert_eq!(at("which"), names);
+        assert_eq!(
+            at("that"),
+            ["affected-by: a policy that you may not read acts on this object"]
+        );
+        assert_eq!(at("what"), told.warnings());
+        assert!(Level::That < Level::Which && Level::Which < Level::What);
     }
 }

@@ -1,6 +1,6 @@
 //! Facts about a policy kind, and where each came from: configuration, built-in profile, CRD, default.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -137,6 +137,18 @@ impl ProfileRules {
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
         let kinds = self.config.keys().chain(self.builtin.keys());
         kinds.filter(|gk| self.says(gk) == Some(true))
+    }
+
+    /// Annotations and kinds of which objects keep more than others do: what was dropped is only there
+    /// again once they are listed again.
+    pub fn keeps(&self) -> BTreeSet<String> {
+        let files = self.config.values().chain(self.builtin.values());
+        let kept = files.flat_map(|file| {
+            let annotation = file.targets.annotation.iter().map(|a| a.key.clone());
+            let controlled = file.controls.iter();
+            annotation.chain(controlled.map(|c| format!("{}.{}", c.target.kind, c.target.group)))
+        });
+        kept.collect()
     }
 
     /// Whether a profile that comes with attache knows a kind.

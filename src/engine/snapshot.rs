@@ -1,5 +1,6 @@
 //! Everything known at one moment. Immutable: a change makes a new snapshot that shares the rest.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::shared_ptr::DefaultSharedPtr;
@@ -29,6 +30,8 @@ pub enum Change {
     Listed(GroupKind, Vec<Object>),
     /// The kind is gone with everything in it.
     Gone(GroupKind),
+    /// What is known of policy kinds beside their definitions is this from now on.
+    Rules(Arc<ProfileRules>),
 }
 
 /// Everything known at one moment.
@@ -79,6 +82,7 @@ impl Snapshot {
                 next.list(gk.clone(), Vec::new());
                 next.kinds.remove(&gk);
             }
+            Change::Rules(rules) => next.set_rules(rules),
         }
         next
     }
@@ -251,6 +255,23 @@ impl Snapshot {
             self.insert(object);
         }
         self.kinds.entry(gk).or_default().listed = true;
+    }
+
+    fn set_rules(&mut self, rules: Arc<ProfileRules>) {
+        self.rules = rules;
+        let mut kinds: BTreeMap<GroupKind, Option<Arc<Crd>>> = BTreeMap::new();
+        let known = self.profiles.keys().chain(self.rules.kinds());
+        kinds.extend(known.map(|gk| (gk.clone(), None)));
+        kinds.extend(
+            self.objects(&GroupKind::crd())
+                .filter_map(|o| match &o.node {
+                    Node::Crd(crd) => Some((crd.gk.clone(), Some(crd.clone()))),
+                    _ => None,
+                }),
+        );
+        for (gk, crd) in kinds {
+            self.set_profile(&gk, crd.as_deref());
+        }
     }
 
     /// Facts changed: everything of the kind is read again.

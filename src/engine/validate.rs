@@ -1,16 +1,14 @@
 //! Rules on a policy: what can never take effect as written (design section 4).
 
 use super::finding::{Code, Finding};
+use super::hint::{nearest, quoted};
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::policy::{self, PENDING, Policy, StrategyFault};
 use super::profile::{Profile, Without};
 use super::snapshot::Snapshot;
 
-mod hint;
 mod list;
 mod target;
-
-use hint::{nearest, quoted};
 
 /// Everything that is wrong with a policy.
 pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {

@@ -1,6 +1,6 @@
 //! Wire <-> engine: judges a request, and confirms by live reads what a refusal rests on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -127,8 +127,12 @@ impl App {
             let evidence = Evidence::Live(readings);
             verdict = self::verdict(self.judge, &fresh, &conduct, &evidence, endpoint, &envelope);
         }
-        if let Some(may_get) = &self.outside.may_get {
-            verdict = shown(may_get, verdict, &envelope, deadline).await;
+        let hidden = match &self.outside.may_get {
+            Some(may_get) => hidden(may_get, &verdict, &envelope, deadline).await,
+            None => BTreeSet::new(),
+        };
+        if !(hidden.is_empty() && conduct.levels.is_empty()) {
+            verdict = conceal(verdict, envelope.namespace(), &hidden, &conduct.levels);
         }
         let answer = envelope.answer(&verdict).map_err(Malformed::from)?;
         self.note(&snapshot, &envelope, &verdict, started);
@@ -236,17 +240,17 @@ impl App {
     }
 }
 
-/// The verdict as far as the user may see it. Policies beyond the first few are concealed unasked: as many lines
-/// as there are will not be shown.
-async fn shown(
+/// The policies that the user may not read. Those beyond the first few are hidden unasked: as many lines as there
+/// are will not be shown.
+async fn hidden(
     may_get: &MayGet,
-    verdict: Verdict,
+    verdict: &Verdict,
     envelope: &Envelope<'_>,
     deadline: Instant,
-) -> Verdict {
-    let policies = told_of(&verdict);
+) -> BTreeSet<ObjectKey> {
+    let policies = told_of(verdict);
     if policies.is_empty() {
-        return verdict;
+        return BTreeSet::new();
     }
     let subject = envelope.subject().map(Arc::new);
     let asked = policies.into_iter().enumerate().map(|(i, policy)| {
@@ -259,8 +263,7 @@ async fn shown(
             (!may.unwrap_or(false)).then_some(policy)
         }
     });
-    let hidden = join_all(asked).await.into_iter().flatten().collect();
-    conceal(verdict, envelope.namespace(), &hidden)
+    join_all(asked).await.into_iter().flatten().collect()
 }
 
 /// Answers a body from a snapshot, without live reads. Pure: what a table of bodies or a fuzzer drives.

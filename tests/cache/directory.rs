@@ -13,6 +13,7 @@ use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::profile::ProfileRules;
 use attache::metrics::Metrics;
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 use crate::server::gateway_key;
 
@@ -344,7 +345,15 @@ async fn a_changed_directory_is_read_again() {
     let published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
     let metrics = Arc::new(Metrics::new().unwrap());
     let second = Duration::from_secs(1);
-    let task = watch_directory(directory, seen, second, Arc::clone(&published), metrics);
+    let (rules, given) = watch::channel(directory.rules.clone());
+    let task = watch_directory(
+        directory,
+        seen,
+        given,
+        second,
+        Arc::clone(&published),
+        metrics,
+    );
     let task = tokio::spawn(task);
     let has = |name: &str| published.load().get(&gateway_key("infra", name)).is_some();
     let first = published.load_full();
@@ -358,5 +367,13 @@ async fn a_changed_directory_is_read_again() {
     write(&dir, "a.yaml", &gateway("a", ""));
     fs::remove_file(dir.path().join("b.yaml")).unwrap();
     crate::server::eventually("mended", || has("a") && !has("b")).await;
+
+    let profile = "match: {group: example.com, kind: Widget}";
+    let profile = serde_saphyr::from_str(profile).unwrap();
+    rules.send_replace(Arc::new(ProfileRules::new(vec![profile], Vec::new())));
+    let widget = GroupKind::new("example.com", "Widget");
+    let knows = || published.load().profile(&widget).is_some();
+    crate::server::eventually("read by the new rules", knows).await;
+    assert!(has("a"));
     task.abort();
 }

@@ -1,9 +1,11 @@
 //! Kinds come and go while the server runs.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use attache::cache::Settings;
 use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::profile::{Class, ProfileRules};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -144,4 +146,44 @@ async fn too_many_policy_kinds_are_named_and_do_not_push_others_out() {
     let a = GroupKind::new("example.dev", "APolicy");
     eventually("room again", || under.knows(&a)).await;
     assert!(under.check("policy-kinds-limit").ok);
+}
+
+/// Other rules: as a changed configuration gives them.
+fn rules(profile: &serde_json::Value) -> Arc<ProfileRules> {
+    let profile = serde_json::from_value(profile.clone()).unwrap();
+    Arc::new(ProfileRules::new(vec![profile], Vec::new()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_configuration_says_otherwise_while_it_runs() {
+    let server = Server::with_kinds();
+    let under = Under::test(&server);
+    under.until_ready().await;
+    eventually("watched", || under.knows(&retry_gk())).await;
+    let said = json!({"group": "example.dev", "kind": "RetryPolicy"});
+
+    let none = rules(&json!({"match": said, "policy": false}));
+    under.rules.send_replace(none);
+    eventually("no policy kind any more", || !under.knows(&retry_gk())).await;
+    assert!(under.cluster.snapshot.load().profile(&retry_gk()).is_none());
+    assert!(under.ready());
+
+    let direct = rules(&json!({"match": said, "class": "direct"}));
+    under.rules.send_replace(direct);
+    eventually("watched again", || under.knows(&retry_gk())).await;
+    let class = || {
+        let snapshot = under.cluster.snapshot.load();
+        snapshot
+            .profile(&retry_gk())
+            .map(|profile| profile.class.value)
+    };
+    eventually("as it says", || class() == Some(Class::Direct)).await;
+
+    // Objects keep an annotation from now on that they dropped when they came: all are listed again.
+    let listed = server.requests(RETRIES);
+    let annotated = json!({"match": said, "targets": {"annotation": {
+        "target": {"group": "", "kind": "Service"}, "key": "example.dev/retries"}}});
+    under.rules.send_replace(rules(&annotated));
+    eventually("listed again", || server.requests(RETRIES) > listed).await;
+    eventually("known", || under.knows(&retry_gk())).await;
 }

@@ -18,6 +18,7 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use hyper::{Request, Response};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
 pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -371,6 +372,8 @@ pub fn retry_gk() -> GroupKind {
 pub struct Under {
     pub cluster: Cluster,
     pub metrics: Arc<Metrics>,
+    /// What the configuration says of kinds.
+    pub rules: watch::Sender<Arc<ProfileRules>>,
 }
 
 impl Under {
@@ -380,9 +383,13 @@ impl Under {
 
     pub fn with(server: &Server, settings: Settings) -> Self {
         let metrics = Arc::new(Metrics::new().unwrap());
-        let rules = Arc::new(ProfileRules::default());
-        let cluster = Cluster::start(server.client(), rules, Arc::clone(&metrics), settings);
-        Self { cluster, metrics }
+        let (rules, known) = watch::channel(Arc::new(ProfileRules::default()));
+        let cluster = Cluster::start(server.client(), known, Arc::clone(&metrics), settings);
+        Self {
+            cluster,
+            metrics,
+            rules,
+        }
     }
 
     pub fn ready(&self) -> bool {

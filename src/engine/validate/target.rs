@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::hint::{nearest, quoted};
 use crate::engine::attach::{Reach, named, reach};
 use crate::engine::finding::{Code, Finding};
+use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, Select, TargetRef};

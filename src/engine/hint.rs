@@ -1,7 +1,7 @@
 //! What was most likely meant, and what there is to choose from.
 
 /// The name that was most likely meant: within two edits, or a third of the length of long names.
-pub(super) fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
     let limit = 2.max(wrong.chars().count() / 3);
     let distance =
         |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
@@ -13,7 +13,7 @@ pub(super) fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Names in quotes, a few of them.
-pub(super) fn quoted(names: &[&str]) -> String {
+pub fn quoted(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     let mut list: Vec<String> = names
         .iter()

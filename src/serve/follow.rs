@@ -1,0 +1,196 @@
+//! Follows the configuration file: what changes in it counts from then on, and a broken one changes nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::config::{ConfigError, Configuration};
+use crate::engine::conduct::Conduct;
+use crate::engine::profile::ProfileRules;
+use crate::http::admin::Check;
+use crate::metrics::Metrics;
+
+/// A configuration in use, and where it comes from.
+pub(super) struct Follow {
+    /// The file that was named.
+    pub(super) file: Option<PathBuf>,
+    /// The directory that may carry one.
+    pub(super) directory: Option<PathBuf>,
+    /// What stood there before it was read for the start; a change since then is one.
+    pub(super) seen: Option<Text>,
+    /// Where reviews take it from.
+    pub(super) conduct: Arc<ArcSwap<Conduct>>,
+    /// Where watches take what is known of kinds from.
+    pub(super) rules: watch::Sender<Arc<ProfileRules>>,
+    /// What `/readyz` says of it.
+    pub(super) health: Health,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+/// The text of a configuration; none where there is no file and the defaults hold.
+pub(super) type Text = Option<String>;
+
+/// What is wrong with the newest file, if anything is.
+#[derive(Clone, Default)]
+pub(super) struct Health(Arc<ArcSwap<Option<String>>>);
+
+// === impl Health ===
+
+impl Health {
+    pub(super) fn check(&self) -> Check {
+        let wrong = self.0.load();
+        Check {
+            name: "configuration".to_owned(),
+            ok: wrong.is_none(),
+            // The old one goes on.
+            required: false,
+            detail: (**wrong).clone().unwrap_or_default(),
+        }
+    }
+}
+
+// === impl Follow ===
+
+impl Follow {
+    /// Looks each `every`; never ends by itself.
+    pub(super) async fn run(mut self, every: Duration) -> String {
+        let mut ticks = interval(every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let read = text(self.file.as_deref(), self.directory.as_deref());
+            let now = read.as_ref().ok().cloned();
+            if now.is_some() && now == self.seen {
+                continue;
+            }
+            let used = read.and_then(|text| self.take(text.as_deref()));
+            self.note(used.err());
+            self.seen = now;
+        }
+    }
+
+    fn take(&self, text: Option<&str>) -> Result<(), String> {
+        let place = Configuration::place(self.file.as_deref(), self.directory.as_deref());
+        let config = match (text, place) {
+            (Some(text), Some(place)) => Configuration::parse(&place, text),
+            _ => Ok(Configuration::default()),
+        };
+        let words = |error: ConfigError| error.to_string();
+        let config = config.map_err(words)?;
+        let rules = config.rules().map_err(words)?;
+        self.conduct.store(Arc::new(config.conduct()));
+        self.rules.send_replace(rules);
+        tracing::info!("configuration loaded");
+        Ok(())
+    }
+
+    fn note(&self, wrong: Option<String>) {
+        let result = if wrong.is_some() { "failed" } else { "loaded" };
+        if wrong.is_some() && **self.health.0.load() == wrong {
+            return;
+        }
+        self.metrics.config_loads.with_label_values(&[result]).inc();
+        self.metrics.config_current.set(i64::from(wrong.is_none()));
+        if let Some(why) = &wrong {
+            tracing::error!(%why, "the configuration cannot be used; the one before goes on");
+        }
+        self.health.0.store(Arc::new(wrong));
+    }
+}
+
+/// What stands in the file now.
+pub(super) fn text(file: Option<&Path>, directory: Option<&Path>) -> Result<Text, String> {
+    let Some(place) = Configuration::place(file, directory) else {
+        return Ok(None);
+    };
+    let read = std::fs::read_to_string(&place);
+    read.map(Some)
+        .map_err(|e| format!("failed to read {}: {e}", place.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use arc_swap::ArcSwap;
+    use tokio::sync::watch;
+
+    use super::{Follow, Health, text};
+    use crate::config::Configuration;
+    use crate::engine::ids::GroupKind;
+    use crate::metrics::Metrics;
+
+    const HEAD: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
+
+    async fn eventually(what: &str, holds: impl Fn() -> bool) {
+        for _ in 0..100 {
+            if holds() {
+                return;
+            }
+            // Virtual time.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        panic!("not: {what}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_counts_and_a_broken_one_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("attache.yaml");
+        let write = |text: &str| std::fs::write(&file, format!("{HEAD}{text}")).unwrap();
+        write("");
+        let config = Configuration::read(&file).unwrap();
+        let (rules, given) = watch::channel(config.rules().unwrap());
+        let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
+        let health = Health::default();
+        let metrics = Arc::new(Metrics::new().unwrap());
+        let follow = Follow {
+            file: Some(file.clone()),
+            directory: None,
+            seen: text(Some(&file), None).ok(),
+            conduct: conduct.clone(),
+            rules,
+            health: health.clone(),
+            metrics: metrics.clone(),
+        };
+        let task = tokio::spawn(follow.run(Duration::from_secs(2)));
+        let levels = || !conduct.load().levels.is_empty();
+        let gk = GroupKind::new("example.com", "Widget");
+        let knows = || given.borrow().profile(&gk, None).is_some();
+        assert!(health.check().ok && !levels() && !knows());
+
+        write("profiles: [{match: {group: example.com, kind: Widget}}]\n");
+        eventually("the profile is known", knows).await;
+        write(
+            "profiles: [{match: {group: example.com, kind: Widget}}]\ndisclosure: [{match: {group: example.com, kind: Widget}, level: which}]\n",
+        );
+        eventually("the level counts", levels).await;
+
+        write("disclosur: []\n");
+        eventually("it is said", || !health.check().ok).await;
+        let why = health.check().detail;
+        assert!(
+            why.contains("line 3") && why.contains("disclosure"),
+            "{why}"
+        );
+        assert!(levels() && knows(), "the one before goes on");
+        assert_eq!(metrics.config_current.get(), 0);
+
+        std::fs::remove_file(&file).unwrap();
+        eventually("its absence is said", || {
+            health.check().detail.contains("failed to read")
+        })
+        .await;
+        assert!(levels());
+
+        write("");
+        eventually("all is well", || health.check().ok && !levels() && !knows()).await;
+        assert_eq!(metrics.config_current.get(), 1);
+        task.abort();
+    }
+}
