@@ -18,6 +18,7 @@ use std::path::Path;
 
 use attache::config::Configuration;
 use attache::engine::disclosure::Subject;
+use attache::engine::finding::Code;
 use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::severities::Asker;
 use attache::engine::snapshot::{Change, Snapshot};
@@ -112,4 +113,23 @@ fn every_case_says_what_it_should() {
         let verdict = reviewed(&snapshot, &request);
         transcript(&as_configured(&config, &snapshot, verdict, &request))
     });
+}
+
+/// A code without a case is a code of which nobody knows what it looks like.
+#[test]
+fn every_code_has_a_case() {
+    let mut said = String::new();
+    for test in ["review", "effective", "kinds"] {
+        for case in std::fs::read_dir(root(test)).unwrap() {
+            let expected = case.unwrap().path().join("expected.yaml");
+            said += &std::fs::read_to_string(expected).unwrap_or_default();
+        }
+    }
+    let codes = Code::ALL.iter().map(|code| code.as_str());
+    let missing: Vec<&str> = codes
+        .filter(|code| {
+            !said.contains(&format!(" {code}: ")) && !said.contains(&format!("'{code}: "))
+        })
+        .collect();
+    assert_eq!(missing, Vec::<&str>::new());
 }

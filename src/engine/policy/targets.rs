@@ -53,11 +53,9 @@ pub enum Fault {
 /// Every entry of every target field, in the order of the profile and of the spec.
 pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
     let mut found = Vec::new();
-    let set = |path: &str| at(spec, path).is_some_and(|value| !value.is_null());
-    let hiding = profile.refs.iter().filter(|field| set(&field.path));
-    let hidden: Vec<&String> = hiding.flat_map(|field| &field.hides).collect();
+    let hidden = hidden(spec, profile);
     for field in &profile.refs.value {
-        if hidden.contains(&&field.path) {
+        if hidden.iter().any(|(path, _)| *path == field.path) {
             continue;
         }
         let says_something =
@@ -86,6 +84,14 @@ fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
         None => value.as_object().is_some_and(serde_json::Map::is_empty),
     };
     everything && field.default_kind.is_some() && *profile.without == Without::Namespace
+}
+
+/// Fields that are set and not read, each with the field because of which it is not.
+pub fn hidden<'a>(spec: &Value, profile: &'a Profile) -> Vec<(&'a str, &'a str)> {
+    let set = |path: &str| at(spec, path).is_some_and(|value| !value.is_null());
+    let hiding = profile.refs.iter().filter(|field| set(&field.path));
+    let pairs = hiding.flat_map(|field| field.hides.iter().map(|path| (&**path, &*field.path)));
+    pairs.filter(|(path, _)| set(path)).collect()
 }
 
 /// What a policy names: its entries without the faulty ones, or what its kind makes of a policy

@@ -1,7 +1,7 @@
 //! Rules on the list of targets as a whole.
 
 use crate::engine::finding::{Code, Finding};
-use crate::engine::policy::{Entry, Policy};
+use crate::engine::policy::{Entry, Policy, hidden};
 
 /// The most targets of a policy where nothing says otherwise (GEP-2648).
 const MOST: usize = 16;
@@ -33,6 +33,18 @@ pub(super) fn findings(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Fields of targets that are not read, because another is set.
+pub(super) fn unread(policy: &Policy, spec: &serde_json::Value) -> Vec<Finding> {
+    let hidden = hidden(spec, &policy.profile).into_iter();
+    let findings = hidden.map(|(field, by)| {
+        let message = format!("it is not read where spec.{by} is set; keep one of them");
+        Finding::new(Code::TargetBothForms, policy.key(), message)
+            .at(format!("spec.{field}"))
+            .about(field)
+    });
+    findings.collect()
 }
 
 /// Different targets in the singular and the plural field: implementations read one of them. Equal
