@@ -11,6 +11,7 @@ mod answers;
 mod hostile;
 mod laws;
 mod random;
+mod reviews;
 mod states;
 mod text;
 mod world;

@@ -1,0 +1,128 @@
+//! Reviews: what may never be refused, and what is always said with a refusal.
+
+use attache::engine::finding::Severity;
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::policy::Policy;
+use attache::engine::review::{Evidence, Operation, Request, review};
+use attache::engine::snapshot::Snapshot;
+use attache::engine::verdict::Verdict;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use crate::random::{any_event, any_object};
+use crate::world::{Event, change, fold, gk, object, survivors};
+
+fn reviewed(
+    snapshot: &Snapshot,
+    operation: Operation,
+    new: Option<&Value>,
+    old: Option<&Value>,
+) -> Verdict {
+    let subject = new.or(old).expect("an object");
+    let raw = |value: Option<&Value>| value.map(|value| to_raw_value(value).unwrap());
+    let (new, old) = (raw(new), raw(old));
+    let key = object(subject).key;
+    let request = Request {
+        operation,
+        gk: gk(subject),
+        namespace: &key.namespace,
+        name: &key.name,
+        subresource: "",
+        object: new.as_deref(),
+        old: old.as_deref(),
+    };
+    review(snapshot, &request, &Evidence::Authoritative)
+}
+
+/// The objects that are there in the end.
+fn there(events: &[Event]) -> Vec<Value> {
+    let left = survivors(events).into_iter().map(|event| match event {
+        Event::Applied(value) | Event::Deleted(value) => value,
+    });
+    left.collect()
+}
+
+/// Whether an object takes part in what can be refused of a policy: its targets, and what defines it.
+fn concerns(policy: &Policy, other: &ObjectKey) -> bool {
+    let own = &policy.key().namespace;
+    let named = policy
+        .targets
+        .iter()
+        .filter_map(|target| target.object(own));
+    other.gk == GroupKind::crd()
+        || other == policy.key()
+        || named.into_iter().any(|key| key == *other)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn an_update_that_changes_nothing_is_never_refused(events in vec(any_event(), 1..30)) {
+        let snapshot = fold(&events);
+        for value in there(&events) {
+            let mut again = value.clone();
+            again["metadata"]["resourceVersion"] = json!("2");
+            again["metadata"]["managedFields"] = json!([{"manager": "somebody"}]);
+            let verdict = reviewed(&snapshot, Operation::Update, Some(&again), Some(&value));
+            prop_assert!(verdict.allowed() && verdict.findings.is_empty(), "{value} {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn an_unrelated_edit_of_whatever_is_there_passes(events in vec(any_event(), 1..30)) {
+        let snapshot = fold(&events);
+        for value in there(&events) {
+            let mut labelled = value.clone();
+            labelled["metadata"]["labels"]["touched"] = json!("yes");
+            let verdict = reviewed(&snapshot, Operation::Update, Some(&labelled), Some(&value));
+            prop_assert!(verdict.allowed(), "{value} {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_deletion_is_never_refused(events in vec(any_event(), 1..30)) {
+        let snapshot = fold(&events);
+        for value in there(&events) {
+            let verdict = reviewed(&snapshot, Operation::Delete, None, Some(&value));
+            prop_assert!(verdict.allowed(), "{value} {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_finding_names_its_object_and_a_refusal_its_field(
+        events in vec(any_event(), 0..30), value in any_object(),
+    ) {
+        let snapshot = fold(&events);
+        let verdict = reviewed(&snapshot, Operation::Create, Some(&value), None);
+        let key = object(&value).key;
+        for finding in &verdict.findings {
+            prop_assert_eq!(&finding.object, &key);
+            prop_assert!(!finding.message.is_empty());
+            if finding.severity == Severity::Deny {
+                let field = finding.field.as_ref().map(|field| field.0.clone()).unwrap_or_default();
+                prop_assert!(field.starts_with("spec"), "{finding:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_stays_allowed_when_other_objects_change(
+        events in vec(any_event(), 0..30), value in any_object(), other in any_event(),
+    ) {
+        let snapshot = fold(&events);
+        let before = reviewed(&snapshot, Operation::Create, Some(&value), None);
+        let stored = snapshot.apply(change(&Event::Applied(value.clone())));
+        let key = object(&value).key;
+        let changed = match &other {
+            Event::Applied(value) | Event::Deleted(value) => object(value).key,
+        };
+        if stored.policy(&key).is_none_or(|policy| concerns(policy, &changed)) {
+            return Ok(());
+        }
+        let after = reviewed(&snapshot.apply(change(&other)), Operation::Create, Some(&value), None);
+        prop_assert_eq!(before.allowed(), after.allowed(), "{:?}\n{:?}", before, after);
+    }
+}
