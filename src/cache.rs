@@ -11,6 +11,7 @@ pub mod access;
 pub mod confirm;
 pub mod crds;
 pub mod directory;
+pub mod events;
 pub mod kinds;
 pub mod manifest;
 pub mod raw;
@@ -34,6 +35,7 @@ use crate::metrics::Metrics;
 
 use self::access::Access;
 use self::confirm::Confirm;
+use self::events::Notices;
 use self::kinds::{Kinds, Resources};
 use self::sync::SyncState;
 use self::watch::Source;
@@ -49,6 +51,8 @@ const QUEUE: usize = 1024;
 pub struct Settings {
     /// At most this many policy kinds are watched: whoever may create CRDs must not open watches without end.
     pub max_policy_kinds: usize,
+    /// Whether what was let through is noted as Events.
+    pub events: bool,
 }
 
 /// A cluster that is being watched. Dropping it ends the watches.
@@ -62,6 +66,8 @@ pub struct Cluster {
     pub confirm: Arc<Confirm>,
     /// Who may read what.
     pub access: Arc<Access>,
+    /// Where what was let through is noted; nowhere where that is not wanted.
+    pub notices: Option<Notices>,
     /// The tasks; none of them ends by itself. One that does says why.
     pub tasks: JoinSet<String>,
 }
@@ -70,6 +76,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             max_policy_kinds: 200,
+            events: false,
         }
     }
 }
@@ -102,8 +109,17 @@ impl Cluster {
             sync: Arc::clone(&sync),
             metrics: Arc::clone(&metrics),
         };
+        let (notices, events) = events::events(
+            source.client.clone(),
+            Arc::clone(&resources),
+            Arc::clone(&metrics),
+        );
         let kinds = Kinds::new(source.clone(), changes, rules, settings, resources);
         let mut tasks = JoinSet::new();
+        let notices = settings.events.then_some(notices);
+        if notices.is_some() {
+            tasks.spawn(events.run());
+        }
         tasks.spawn(writer::run(
             queue,
             Arc::clone(&snapshot),
@@ -117,6 +133,7 @@ impl Cluster {
             sync,
             confirm,
             access,
+            notices,
             tasks,
         }
     }

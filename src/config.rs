@@ -36,6 +36,10 @@ pub struct Configuration {
     /// The most that is told of the policies of a kind, whoever asks.
     #[serde(default)]
     pub disclosure: Vec<Disclosure>,
+    /// Whether what is let through with a finding that refuses by default, or could not be checked, is
+    /// noted as an Event on the policy. Changes count from the next start.
+    #[serde(default)]
+    pub events: bool,
     /// How much attache takes on. Changes count from the next start.
     #[serde(default)]
     pub limits: LimitsFile,

@@ -56,6 +56,8 @@ pub struct Metrics {
     pub cert_reload: IntCounterVec,
     /// When the serving certificate ends.
     pub cert_not_after: Gauge,
+    /// Events written, by `result`.
+    pub events: IntCounterVec,
     /// Changed configurations, by `result`.
     pub config_loads: IntCounterVec,
     /// 1 when the newest configuration is in use, 0 when it is broken and an older one goes on.
@@ -172,6 +174,7 @@ impl Metrics {
                 "cert_not_after_timestamp_seconds",
                 "When the serving certificate ends.",
             )))?,
+            events: m.counters("events_total", "Events written.", &["result"])?,
             config_loads: m.counters("config_loads_total", "Configuration loads.", &["result"])?,
             config_current: m.gauge(
                 "config_current",

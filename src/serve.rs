@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
+use crate::cache::events::{Notice, Notices};
 use crate::cache::reach;
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
@@ -26,7 +27,7 @@ use crate::cache::{Cluster, Published, Settings, tuned};
 use crate::config::Configuration;
 use crate::engine::profile::ProfileRules;
 use crate::http::admin::{self, Check, Checks};
-use crate::http::admission::{App, Outside};
+use crate::http::admission::{App, Note, Outside};
 use crate::http::drain::{self, Phase};
 use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
@@ -230,18 +231,19 @@ async fn from_cluster(
             .limits
             .policy_kinds
             .unwrap_or(default.max_policy_kinds),
+        events: config.events,
     };
     let cluster = Cluster::start(client, rules, metrics.clone(), settings);
     Ok(State {
         snapshot: cluster.snapshot,
-        outside: outside(cluster.confirm, cluster.access),
+        outside: outside(cluster.confirm, cluster.access, cluster.notices),
         sync: Some(cluster.sync),
         tasks: cluster.tasks,
     })
 }
 
 /// `cache` answers and `http` asks; neither knows the other.
-fn outside(confirm: Arc<LiveRead>, access: Arc<Access>) -> Outside {
+fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Outside {
     Outside {
         confirm: Some(Arc::new(move |key| {
             let confirm = confirm.clone();
@@ -251,6 +253,9 @@ fn outside(confirm: Arc<LiveRead>, access: Arc<Access>) -> Outside {
             let access = access.clone();
             Box::pin(async move { access.may_get(subject, policy).await })
         })),
+        note: notices.map(|notices| -> Note {
+            Arc::new(move |policy, code, line| notices.hand(Notice { policy, code, line }))
+        }),
     }
 }
 

@@ -97,6 +97,21 @@ impl Verdict {
         lines
     }
 
+    /// What is let through although its code refuses by default, or could not be checked: the object,
+    /// the code, and the line that is told. Objects without a name yet are left out.
+    pub fn let_through(&self) -> impl Iterator<Item = (ObjectKey, &'static str, String)> {
+        let is_one = |finding: &&Finding| {
+            let refuses = finding.code.default_severity() == Severity::Deny;
+            refuses || finding.code == Code::Unverified
+        };
+        let let_in = self.findings.iter().filter(|_| self.allowed());
+        let found = let_in.filter(|finding| !finding.object.name.is_empty());
+        found.filter(is_one).map(|finding| {
+            let line = warning(finding);
+            (finding.object.clone(), finding.code.as_str(), line)
+        })
+    }
+
     /// Every refusal.
     pub fn causes(&self) -> Vec<Cause> {
         let refusals = self.refusals();

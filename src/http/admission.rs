@@ -37,6 +37,9 @@ pub type Judge = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
 /// Whether a user may `get` an object; an error is a no.
 pub type MayGet = Arc<dyn Fn(Arc<Subject>, ObjectKey) -> BoxFuture<'static, bool> + Send + Sync>;
 
+/// Notes that a policy was let through: the policy, the code of the finding, the line that was told.
+pub type Note = Arc<dyn Fn(ObjectKey, &'static str, String) + Send + Sync>;
+
 /// What can be asked beyond the snapshot. Nothing, when the snapshot is the truth and whoever runs the server may
 /// read all of it (a directory of files).
 #[derive(Clone, Default)]
@@ -45,6 +48,8 @@ pub struct Outside {
     pub confirm: Option<Confirm>,
     /// Access reviews.
     pub may_get: Option<MayGet>,
+    /// Where what was let through is noted.
+    pub note: Option<Note>,
 }
 
 /// What handlers share.
@@ -136,6 +141,11 @@ impl App {
         }
         let answer = envelope.answer(&verdict).map_err(Malformed::from)?;
         self.note(&snapshot, &envelope, &verdict, started);
+        if let (Some(note), false) = (&self.outside.note, envelope.dry_run()) {
+            for (policy, code, line) in verdict.let_through() {
+                note(policy, code, line);
+            }
+        }
         Ok(answer)
     }
 

@@ -1,0 +1,152 @@
+//! Kubernetes Events on policies that were let through with something wrong. Few, and nobody waits for them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use crate::engine::ids::ObjectKey;
+use crate::metrics::Metrics;
+
+use super::kinds::Resources;
+use super::watch::short;
+
+/// Waiting to be written; what comes beyond is not.
+const QUEUE: usize = 64;
+/// Between two Events.
+const PACE: Duration = Duration::from_secs(1);
+/// The same of the same policy is not said again for so long.
+const AGAIN: Duration = Duration::from_mins(10);
+/// Remembered at most, so that a flood of names takes no memory.
+const REMEMBERED: usize = 1_000;
+/// The API takes 1 kB.
+const LONGEST: usize = 1_000;
+
+/// Something that was let through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The policy.
+    pub policy: ObjectKey,
+    /// The code of the finding.
+    pub code: &'static str,
+    /// The line that the user was told.
+    pub line: String,
+}
+
+/// Where notices go.
+#[derive(Clone, Debug)]
+pub struct Notices(mpsc::Sender<Notice>);
+
+/// Writes notices as Events.
+pub struct Events {
+    queue: mpsc::Receiver<Notice>,
+    recorder: Recorder,
+    resources: Arc<Resources>,
+    metrics: Arc<Metrics>,
+    said: HashMap<(ObjectKey, &'static str), Instant>,
+}
+
+/// A queue and the task that empties it.
+pub fn events(
+    client: kube::Client,
+    resources: Arc<Resources>,
+    metrics: Arc<Metrics>,
+) -> (Notices, Events) {
+    let (sender, queue) = mpsc::channel(QUEUE);
+    let reporter = Reporter {
+        controller: "attache.dev/attache".to_owned(),
+        instance: None,
+    };
+    let events = Events {
+        queue,
+        recorder: Recorder::new(client, reporter),
+        resources,
+        metrics,
+        said: HashMap::new(),
+    };
+    (Notices(sender), events)
+}
+
+// === impl Notices ===
+
+impl Notices {
+    /// Hands one over, if there is room.
+    pub fn hand(&self, notice: Notice) {
+        let _ = self.0.try_send(notice);
+    }
+}
+
+// === impl Events ===
+
+impl Events {
+    /// Runs until nobody can hand over anything any more.
+    pub async fn run(mut self) -> String {
+        let mut next = Instant::now();
+        while let Some(notice) = self.queue.recv().await {
+            let now = Instant::now();
+            if self.is_known(&notice, now) {
+                continue;
+            }
+            sleep_until(next).await;
+            next = Instant::now() + PACE;
+            let result = match self.write(&notice).await {
+                Ok(()) => "written",
+                Err(why) => {
+                    tracing::debug!(policy = %notice.policy, %why, "no Event written");
+                    "failed"
+                }
+            };
+            self.metrics.events.with_label_values(&[result]).inc();
+        }
+        "nothing can be noted any more".to_owned()
+    }
+
+    fn is_known(&mut self, notice: &Notice, now: Instant) -> bool {
+        let key = (notice.policy.clone(), notice.code);
+        if self.said.get(&key).is_some_and(|at| now < *at + AGAIN) {
+            return true;
+        }
+        if self.said.len() >= REMEMBERED {
+            self.said.retain(|_, at| now < *at + AGAIN);
+        }
+        if self.said.len() < REMEMBERED {
+            self.said.insert(key, now);
+        }
+        false
+    }
+
+    async fn write(&self, notice: &Notice) -> Result<(), String> {
+        let policy = &notice.policy;
+        let resource = self.resources.get(&policy.gk);
+        let resource = resource.ok_or("the kind is not watched")?;
+        let reference = ObjectReference {
+            api_version: Some(resource.api_version),
+            kind: Some(resource.kind),
+            name: Some(policy.name.to_string()),
+            namespace: Some(policy.namespace.to_string()).filter(|name| !name.is_empty()),
+            ..ObjectReference::default()
+        };
+        let event = Event {
+            type_: EventType::Warning,
+            reason: pascal(notice.code),
+            note: Some(notice.line.chars().take(LONGEST / 4).collect()),
+            action: "Admitted".to_owned(),
+            secondary: None,
+        };
+        let published = self.recorder.publish(&event, &reference).await;
+        published.map_err(|error| short(&error))
+    }
+}
+
+/// `section-unknown` as reasons are written: `SectionUnknown`.
+fn pascal(code: &str) -> String {
+    let words = code.split('-').map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        format!("{}{rest}", first.to_ascii_uppercase())
+    });
+    words.collect()
+}
