@@ -18,7 +18,7 @@ use std::path::Path;
 
 use attache::config::Configuration;
 use attache::engine::disclosure::Subject;
-use attache::engine::finding::Code;
+use attache::engine::finding::{Code, Severity};
 use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::severities::Asker;
 use attache::engine::snapshot::{Change, Snapshot};
@@ -132,4 +132,34 @@ fn every_code_has_a_case() {
         })
         .collect();
     assert_eq!(missing, Vec::<&str>::new());
+}
+
+#[test]
+fn every_code_is_documented_with_what_it_does() {
+    let docs = include_str!("../../docs/findings.md");
+    for code in Code::ALL {
+        let verb = match code.default_severity() {
+            Severity::Deny => "refused",
+            Severity::Warn => "warning",
+        };
+        let row = format!("| `{}` | {verb}", code.as_str());
+        assert!(docs.contains(&row), "{row}");
+    }
+}
+
+/// The configuration that the documents show is one.
+#[test]
+fn the_documented_configuration_is_read() {
+    for docs in [
+        include_str!("../../docs/configuration.md"),
+        include_str!("../../docs/kinds.md"),
+    ] {
+        let blocks = docs
+            .split("```yaml\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next());
+        for text in blocks.filter(|text| text.starts_with("apiVersion")) {
+            Configuration::parse(Path::new("docs"), text).unwrap();
+        }
+    }
 }
