@@ -12,6 +12,7 @@
 
 mod harness;
 
+mod gitops;
 mod kinds;
 mod life;
 mod manifests;
