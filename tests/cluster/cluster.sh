@@ -275,6 +275,8 @@ start() {
   ! running "$dir/etcd.pid" || die "already running in $dir"
   [ -f "$dir/env" ] || write_env "$dir" "$assets"
   load_env "$dir"
+  # From the file: not the folder that may have been built since.
+  # shellcheck disable=SC2153
   daemon "$dir" etcd "$ASSETS/etcd" --name attache --data-dir "$dir/etcd" --unsafe-no-fsync \
     --listen-client-urls "http://127.0.0.1:$ETCD_PORT" --advertise-client-urls "http://127.0.0.1:$ETCD_PORT" \
     --listen-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" --initial-advertise-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \
