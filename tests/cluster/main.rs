@@ -12,6 +12,7 @@
 
 mod harness;
 
+mod access;
 mod gitops;
 mod kinds;
 mod life;
