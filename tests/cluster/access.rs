@@ -50,7 +50,7 @@ const OWN_BY_NAME: &str =
     "Warning: affected-by: RetryPolicy.policies.example.com shop/patience (Namespace shop)\n";
 const HIDDEN: &str = "Warning: affected-by: a policy that you may not read acts on this object\n";
 
-/// Of an admin who says to be somebody else.
+/// What everybody sends here.
 const APPLY: [&str; 4] = ["apply", "--dry-run=server", "-f", "cart-route.yaml"];
 
 /// Attache has seen both policies, and everybody may send routes.
