@@ -8,6 +8,7 @@
     unreachable_pub
 )]
 
+mod access;
 mod cluster;
 mod confirm;
 mod directory;

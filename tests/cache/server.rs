@@ -25,6 +25,7 @@ pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 pub const SERVICES: &str = "/api/v1/services";
 pub const NAMESPACES: &str = "/api/v1/namespaces";
 pub const GATEWAYS: &str = "/apis/gateway.networking.k8s.io/v1/gateways";
+pub const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 pub const RETRIES: &str = "/apis/example.dev/v1/retrypolicies";
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
@@ -43,6 +44,10 @@ struct State {
     /// Answered only when taken out again.
     held: BTreeSet<String>,
     requests: Vec<(Instant, String)>,
+    /// Whether access reviews say yes.
+    granted: bool,
+    /// Access reviews that were answered.
+    reviews: Vec<Value>,
 }
 
 #[derive(Default)]
@@ -174,6 +179,16 @@ impl Server {
         });
     }
 
+    /// What access reviews say from now on.
+    pub fn grant(&self, granted: bool) {
+        self.state(|state| state.granted = granted);
+    }
+
+    /// The access reviews that were answered.
+    pub fn reviews(&self) -> Vec<Value> {
+        self.state(|state| state.reviews.clone())
+    }
+
     /// How often a path was asked.
     pub fn requests(&self, path: &str) -> usize {
         self.times(path).len()
@@ -198,6 +213,8 @@ impl Server {
         let path = request.uri().path().to_owned();
         let query = request.uri().query().unwrap_or_default().to_owned();
         self.state(|state| state.requests.push((Instant::now(), path.clone())));
+        let body = request.into_body().collect().await;
+        let body = body.map_err(io::Error::other)?.to_bytes();
         while self.state(|state| state.held.contains(&path)) {
             sleep(Duration::from_millis(10)).await;
         }
@@ -210,6 +227,9 @@ impl Server {
                     *code,
                     &status(*code, &format!("refused: {path}")),
                 ));
+            }
+            if path == REVIEWS {
+                return Ok(state.review(&body));
             }
             let version = state.version.to_string();
             if let Some(kind) = state.served.get_mut(&path) {
@@ -228,6 +248,13 @@ impl Server {
 }
 
 impl State {
+    fn review(&mut self, body: &[u8]) -> Response<Body> {
+        let mut review: Value = serde_json::from_slice(body).expect("an access review");
+        self.reviews.push(review.clone());
+        review["status"] = json!({"allowed": self.granted});
+        json_body(201, &review)
+    }
+
     /// An object by its own path: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`.
     fn get(&self, path: &str) -> Option<Value> {
         let (collection, name) = path.rsplit_once('/')?;

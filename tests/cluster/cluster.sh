@@ -3,6 +3,7 @@
 #
 #   cluster.sh build                  build what is needed once; print the folder that holds it
 #   cluster.sh crds PROJECT           print the folder with the CRDs of a project; `all`: of every project
+#   cluster.sh program NAME           build the client in the folder NAME once; print its path
 #   cluster.sh start DIR              start etcd and kube-apiserver, data in DIR; write DIR/kubeconfig and DIR/env
 #   cluster.sh stop-apiserver DIR     stop kube-apiserver and leave etcd as it is
 #   cluster.sh start-apiserver DIR    start it again on the same port
@@ -160,6 +161,28 @@ policy_kinds() {
   awk -v RS='(^|\n)---[^\n]*\n' -v ORS='\n---\n' '/\n +targetRefs?:/ || /gateway.networking.k8s.io\/policy:/'
 }
 
+# --- clients other than kubectl ----------------------------------------------------------------------
+
+# Of a folder with a go.mod of its own: the command that it names as a tool, else its own.
+program() {
+  local name=$1 from=$here/$1 key to go package
+  [ -f "$from/go.mod" ] || die "no program $name"
+  key=$(cd "$from" && cat -- * | sha256sum | cut -c 1-16)
+  to=$cache/$key
+  if [ ! -e "$to/complete" ]; then
+    lock "$to"
+    if [ ! -e "$to/complete" ]; then
+      go=$(go_command)
+      package=$(sed -n 's/^tool //p' "$from/go.mod")
+      echo "cluster.sh: building $name; a few minutes, once" >&2
+      (cd "$from" && "$go" build -trimpath -buildvcs=false -ldflags "-s -w" -o "$to/$name" "${package:-.}") >&2
+      touch "$to/complete"
+    fi
+    exec 9>&-
+  fi
+  echo "$to/$name"
+}
+
 # --- run --------------------------------------------------------------------------------------------
 
 # Three free ports in a row; prints the first. They lie below the range that the kernel gives to outgoing
@@ -252,6 +275,8 @@ start() {
   ! running "$dir/etcd.pid" || die "already running in $dir"
   [ -f "$dir/env" ] || write_env "$dir" "$assets"
   load_env "$dir"
+  # From the file: not the folder that may have been built since.
+  # shellcheck disable=SC2153
   daemon "$dir" etcd "$ASSETS/etcd" --name attache --data-dir "$dir/etcd" --unsafe-no-fsync \
     --listen-client-urls "http://127.0.0.1:$ETCD_PORT" --advertise-client-urls "http://127.0.0.1:$ETCD_PORT" \
     --listen-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" --initial-advertise-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \
@@ -319,6 +344,10 @@ case "$verb" in
     [ -n "${2:-}" ] || die "crds needs a project"
     crds "$2"
     ;;
+  program)
+    [ -n "${2:-}" ] || die "program needs a name"
+    program "$2"
+    ;;
   start | stop | hold | start-apiserver | stop-apiserver | restart-apiserver)
     dir=${2:-}
     [ -n "$dir" ] || die "$verb needs a folder"
@@ -335,7 +364,7 @@ case "$verb" in
     esac
     ;;
   *)
-    sed -n '4,11p' "${BASH_SOURCE[0]}" >&2
+    sed -n '4,12p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

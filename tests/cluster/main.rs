@@ -12,6 +12,8 @@
 
 mod harness;
 
+mod access;
+mod gitops;
 mod kinds;
 mod life;
 mod manifests;

@@ -32,7 +32,7 @@ wait_for() {
 apply() { "$KUBECTL" apply --server-side -f "$@" >/dev/null; }
 
 # The port after PREFIX in what attache printed.
-port_after() { sed -n "s|.*$1127\.0\.0\.1:\([0-9]*\).*|\1|p" "$dir/attache.log" | head -n 1; }
+port_after() { sed -n "s|.*${1}127\.0\.0\.1:\([0-9]*\).*|\1|p" "$dir/attache.log" | head -n 1; }
 
 attache_is_ready() {
   local admin

@@ -72,32 +72,3 @@ fn diff_tells_the_same() {
         "1 is how diff says that there are differences:\n{said}"
     );
 }
-#[test]
-fn a_policy_of_a_namespace_that_the_user_may_not_read_is_not_shown() {
-    let Some(world) = with_edge("oracle") else {
-        return;
-    };
-    world.apply_text(ROUTES_OF_ALICE).ok();
-    let args = ["apply", "--dry-run=server", "-f", "cart-route.yaml"];
-    world
-        .kubectl_as("alice", args)
-        .ok()
-        .warns("affected-by")
-        .silent_about("edge-retries")
-        .silent_about("retries=3");
-    world.kubectl(args).ok().warns(EDGE_RETRIES);
-}
-
-const ROUTES_OF_ALICE: &str = "
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: {name: routes, namespace: shop}
-rules:
-- {apiGroups: [gateway.networking.k8s.io], resources: [httproutes], verbs: ['*']}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: routes, namespace: shop}
-subjects: [{kind: User, name: alice, apiGroup: rbac.authorization.k8s.io}]
-roleRef: {kind: Role, name: routes, apiGroup: rbac.authorization.k8s.io}
-";

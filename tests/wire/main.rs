@@ -8,6 +8,7 @@
 )]
 
 mod client;
+mod disclosure;
 mod drain;
 mod input;
 mod limits;

@@ -9,7 +9,7 @@ use attache::config::Configuration;
 use attache::engine::ids::GroupKind;
 use attache::engine::object::Object;
 use attache::engine::snapshot::{Change, Snapshot};
-use attache::http::admission::{App, Confirm, Outside};
+use attache::http::admission::{App, Confirm, MayGet, Outside};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, router};
 use attache::http::server::{Bound, Options, Server};
@@ -42,6 +42,9 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) options: Options,
     pub(crate) confirm: Option<Confirm>,
+    pub(crate) may_get: Option<MayGet>,
+    /// Another than [`snapshot`].
+    pub(crate) state: Option<Snapshot>,
     pub(crate) certificates: Option<Arc<Certificates>>,
 }
 
@@ -54,6 +57,8 @@ impl Default for Setup {
                 ..Options::default()
             },
             confirm: None,
+            may_get: None,
+            state: None,
             certificates: None,
         }
     }
@@ -107,13 +112,14 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
     });
     let metrics = Arc::new(Metrics::new().unwrap());
     let (phase, phases) = watch::channel(Phase::Running);
-    let state = Arc::new(ArcSwap::from_pointee(snapshot()));
+    let state = setup.state.unwrap_or_else(snapshot);
+    let state = Arc::new(ArcSwap::from_pointee(state));
     let app = App::new(
         state,
         Arc::default(),
         Outside {
             confirm: setup.confirm,
-            ..Outside::default()
+            may_get: setup.may_get,
         },
         metrics.clone(),
         setup.limits,

@@ -24,7 +24,7 @@ pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
 const CANNOT_BUILD: i32 = 3;
 
 /// The folder with the binaries and CRDs; nothing where the tests are skipped; or why they fail.
-static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| folder_of(&["build"]));
+static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| path_from(&["build"]));
 
 /// Most tests share this one; it ends with the process.
 static SHARED: LazyLock<Cluster> =
@@ -85,22 +85,24 @@ impl Cluster {
         self.dir.join("kubeconfig")
     }
 
+    /// Of `alice` or `bob`, who have no rights but what a test gives them, or of one that a test added.
+    pub(super) fn kubeconfig_of(&self, user: &str) -> PathBuf {
+        self.dir.join(format!("kubeconfig-{user}"))
+    }
+
     /// `kubectl` as an admin.
     pub(crate) fn kubectl(&self) -> Kubectl {
-        self.kubectl_with("kubeconfig")
+        self.client(&self.assets.join("kubectl"), self.kubeconfig())
     }
 
-    /// `kubectl` as `alice` or `bob`, who have no rights but what a test gives them.
+    /// `kubectl` as one who has a kubeconfig.
     pub(crate) fn kubectl_as(&self, user: &str) -> Kubectl {
-        self.kubectl_with(&format!("kubeconfig-{user}"))
+        self.client(&self.assets.join("kubectl"), self.kubeconfig_of(user))
     }
 
-    fn kubectl_with(&self, kubeconfig: &str) -> Kubectl {
-        Kubectl::new(
-            self.assets.join("kubectl"),
-            self.dir.join(kubeconfig),
-            self.dir.clone(),
-        )
+    /// A client.
+    pub(super) fn client(&self, program: &Path, kubeconfig: PathBuf) -> Kubectl {
+        Kubectl::new(program.to_owned(), kubeconfig, self.dir.clone())
     }
 
     pub(crate) fn stop_apiserver(&self) {
@@ -116,9 +118,18 @@ impl Cluster {
         assert!(status.expect("cluster.sh runs").success(), "{verb}");
     }
 
+    /// The client in a folder beside `cluster.sh`; nothing where this machine cannot build it.
+    pub(crate) fn program(name: &str) -> Option<PathBuf> {
+        let program = path_from(&["program", name]).unwrap_or_else(|why| panic!("{why}"));
+        if program.is_none() {
+            say_skipped();
+        }
+        program
+    }
+
     /// The CRDs of a project, for every test from now on; nothing where this machine cannot have them.
     pub(super) fn install_project(&self, project: &str) -> Option<()> {
-        let Some(crds) = folder_of(&["crds", project]).unwrap_or_else(|why| panic!("{why}")) else {
+        let Some(crds) = path_from(&["crds", project]).unwrap_or_else(|why| panic!("{why}")) else {
             say_skipped();
             return None;
         };
@@ -167,8 +178,8 @@ pub(super) fn path(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
 
-/// The folder that `cluster.sh` prints; nothing where this machine cannot make it.
-fn folder_of(args: &[&str]) -> Result<Option<PathBuf>, String> {
+/// The path that `cluster.sh` prints; nothing where this machine cannot make it.
+fn path_from(args: &[&str]) -> Result<Option<PathBuf>, String> {
     let made = Command::new(SCRIPT)
         .args(args)
         .stderr(Stdio::inherit())
@@ -177,8 +188,8 @@ fn folder_of(args: &[&str]) -> Result<Option<PathBuf>, String> {
     let required = env::var("ATTACHE_REQUIRE_CLUSTER").is_ok_and(|value| value == "1");
     match made.status.code() {
         Some(0) => {
-            let dir = String::from_utf8(made.stdout).expect("a path");
-            Ok(Some(PathBuf::from(dir.trim())))
+            let path = String::from_utf8(made.stdout).expect("a path");
+            Ok(Some(PathBuf::from(path.trim())))
         }
         Some(CANNOT_BUILD) if !required => Ok(None),
         _ => Err(format!("cluster.sh {}: {}", args.join(" "), made.status)),

@@ -1,11 +1,11 @@
-//! `kubectl`, and what it said.
+//! `kubectl` or another client, and what it said.
 
 use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// One user's `kubectl`.
+/// One user's `kubectl`, or another client in its place.
 pub(crate) struct Kubectl {
     program: PathBuf,
     kubeconfig: PathBuf,
@@ -45,16 +45,21 @@ impl Kubectl {
             .env("KUBECONFIG", &self.kubeconfig)
             .env("KUBECACHEDIR", self.dir.join("kube-cache"))
             .env_remove("KUBECTL_EXTERNAL_DIFF")
+            .env_remove("XDG_CACHE_HOME")
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_DATA_HOME")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("kubectl runs");
+            .expect("the client runs");
         let mut stdin = child.stdin.take().expect("piped");
-        stdin.write_all(input.as_bytes()).expect("kubectl reads");
+        stdin.write_all(input.as_bytes()).expect("the client reads");
         drop(stdin);
-        let output = child.wait_with_output().expect("kubectl ends");
+        let output = child.wait_with_output().expect("the client ends");
+        let program = self.program.file_name().unwrap_or_default();
         Said {
+            program: program.to_string_lossy().into_owned(),
             command: args.join(" "),
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -65,6 +70,7 @@ impl Kubectl {
 
 /// What a user sees after one command.
 pub(crate) struct Said {
+    pub(super) program: String,
     pub(crate) command: String,
     pub(crate) code: i32,
     pub(crate) out: String,
@@ -113,11 +119,12 @@ impl Said {
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
+            program,
             command,
             code,
             out,
             err,
         } = self;
-        write!(f, "$ kubectl {command}\n{out}{err}(exit {code})")
+        write!(f, "$ {program} {command}\n{out}{err}(exit {code})")
     }
 }

@@ -72,11 +72,22 @@ impl<'a> World<'a> {
 
     /// Copies the files of a folder, in the namespaces of this test.
     fn bring(&self, from: &Path) {
+        self.copy(from, &self.dir);
+    }
+
+    /// The same, into a folder of that name.
+    pub(crate) fn bring_folder(&self, from: &Path, name: &str) {
+        let to = self.dir.join(name);
+        fs::create_dir(&to).expect("a writable folder");
+        self.copy(from, &to);
+    }
+
+    fn copy(&self, from: &Path, to: &Path) {
         for file in fs::read_dir(from).expect("fixtures") {
             let file = file.expect("fixtures").path();
             if file.is_file() {
                 let text = fs::read_to_string(&file).expect("a fixture");
-                let to = self.dir.join(file.file_name().expect("a file"));
+                let to = to.join(file.file_name().expect("a file"));
                 fs::write(to, localize(&self.name, &text)).expect("a writable folder");
             }
         }
@@ -102,10 +113,8 @@ impl<'a> World<'a> {
     pub(crate) fn register(&self) {
         self.apply_text(&webhook::configurations(&self.attache))
             .ok();
-        let probe = localize(&self.name, PROBE);
         eventually("the API server asks attache", || {
-            let args = ["apply", "--dry-run=server", "-f", "-"];
-            let said = self.run(self.cluster.kubectl(), args, &probe);
+            let said = self.dry_run_text(PROBE);
             let asked = said.err.contains("\"Probe\" is not a strategy");
             if asked { Ok(()) } else { Err(said.to_string()) }
         });
@@ -116,13 +125,56 @@ impl<'a> World<'a> {
         self.run(self.cluster.kubectl(), args, "")
     }
 
-    /// As `alice` or `bob`.
+    /// As one who has a kubeconfig: `alice`, `bob`, or a service account of [`Self::service_account`].
     pub(crate) fn kubectl_as<'b>(
         &self,
         user: &str,
         args: impl IntoIterator<Item = &'b str>,
     ) -> Said {
         self.run(self.cluster.kubectl_as(user), args, "")
+    }
+
+    /// Another client as an admin or, where a user is named, as that one.
+    pub(crate) fn client<'b>(
+        &self,
+        program: &Path,
+        user: Option<&str>,
+        args: impl IntoIterator<Item = &'b str>,
+    ) -> Said {
+        let kubeconfig = match user {
+            Some(user) => self.cluster.kubeconfig_of(user),
+            None => self.cluster.kubeconfig(),
+        };
+        self.run(self.cluster.client(program, kubeconfig), args, "")
+    }
+
+    /// A service account in `infra` that may do everything, as tools have that apply what git holds; the name to
+    /// call as.
+    pub(crate) fn service_account(&self) -> String {
+        let user = format!("{}-pipeline", self.name);
+        let infra = self.namespace("infra");
+        let account = json!({
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "pipeline", "namespace": infra},
+        });
+        let binding = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": user},
+            "subjects": [{"kind": "ServiceAccount", "name": "pipeline", "namespace": infra}],
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        });
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": [account, binding]});
+        self.apply_text(&list.to_string()).ok();
+        let token = self.kubectl(["create", "token", "pipeline", "-n", &infra]);
+        let token = token.ok().out;
+        let admin = fs::read_to_string(self.cluster.kubeconfig()).expect("a kubeconfig");
+        let (before, after) = admin.split_once("token: ").expect("a token");
+        let (_, after) = after.split_once('}').expect("the end of the token");
+        let kubeconfig = format!("{before}token: {}}}{after}", token.trim());
+        fs::write(self.cluster.kubeconfig_of(&user), kubeconfig).expect("a writable folder");
+        user
     }
 
     /// `kubectl apply -f FILE`.
@@ -136,9 +188,21 @@ impl<'a> World<'a> {
         self.run(self.cluster.kubectl(), ["apply", "-f", "-"], &text)
     }
 
+    /// `kubectl apply --dry-run=server -f -`.
+    pub(crate) fn dry_run_text(&self, text: &str) -> Said {
+        let text = localize(&self.name, text);
+        let args = ["apply", "--dry-run=server", "-f", "-"];
+        self.run(self.cluster.kubectl(), args, &text)
+    }
+
     /// The text of a file of this test, with the namespaces as users see them.
     pub(crate) fn read(&self, file: &str) -> String {
         self.globalize(&fs::read_to_string(self.dir.join(file)).expect("a file"))
+    }
+
+    /// Writes a file of this test, in its namespaces.
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        fs::write(self.dir.join(file), localize(&self.name, text)).expect("a writable folder");
     }
 
     /// The real name of `infra` or `shop`.
@@ -156,12 +220,7 @@ impl<'a> World<'a> {
 
     /// The same for a text.
     pub(crate) fn warns_at_last_text(&self, text: &str, warning: &str) -> Said {
-        let text = localize(&self.name, text);
-        eventually(warning, || {
-            let args = ["apply", "--dry-run=server", "-f", "-"];
-            self.run(self.cluster.kubectl(), args, &text)
-                .has_warned(warning)
-        })
+        eventually(warning, || self.dry_run_text(text).has_warned(warning))
     }
 
     fn run<'b>(

@@ -1,0 +1,200 @@
+//! Who may read a policy: asked of the API server, remembered for a short time, and a no where there is no answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::engine::disclosure::Subject;
+use attache::engine::ids::{GroupKind, ObjectKey};
+use serde_json::json;
+use tokio::time::{Instant, advance};
+
+use crate::server::*;
+
+fn policy_key(name: &str) -> ObjectKey {
+    ObjectKey::new(retry_gk(), "infra", name)
+}
+
+fn alice() -> Subject {
+    Subject {
+        user: "alice".to_owned(),
+        ..Subject::default()
+    }
+}
+
+async fn ready(server: &Server) -> Under {
+    let under = Under::test(server);
+    under.until_ready().await;
+    under
+}
+
+/// Whether alice may `get` the policy infra/retries.
+async fn asks(under: &Under) -> bool {
+    let access = &under.cluster.access;
+    access
+        .may_get(Arc::new(alice()), policy_key("retries"))
+        .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_question_is_the_users_own_in_full() {
+    let server = Server::with_kinds();
+    server.grant(true);
+    let under = ready(&server).await;
+    let subject = Subject {
+        user: "alice".to_owned(),
+        uid: "7".to_owned(),
+        groups: vec!["bakers".to_owned(), "system:authenticated".to_owned()],
+        extra: [("scopes".to_owned(), vec!["read".to_owned()])].into(),
+    };
+    let access = &under.cluster.access;
+    assert!(
+        access
+            .may_get(Arc::new(subject), policy_key("retries"))
+            .await
+    );
+    let asked = server.reviews();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(
+        asked[0]["spec"],
+        json!({
+            "user": "alice",
+            "uid": "7",
+            "groups": ["bakers", "system:authenticated"],
+            "extra": {"scopes": ["read"]},
+            "resourceAttributes": {
+                "verb": "get",
+                "group": "example.dev",
+                "version": "v1",
+                "resource": "retrypolicies",
+                "namespace": "infra",
+                "name": "retries",
+            },
+        })
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_is_believed_for_a_minute() {
+    let server = Server::with_kinds();
+    server.grant(true);
+    let under = ready(&server).await;
+    assert!(asks(&under).await);
+    server.grant(false);
+    advance(Duration::from_secs(59)).await;
+    assert!(asks(&under).await);
+    assert_eq!(server.reviews().len(), 1);
+    advance(Duration::from_secs(2)).await;
+    assert!(!asks(&under).await);
+    assert_eq!(server.reviews().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_no_is_believed_for_ten_seconds() {
+    let server = Server::with_kinds();
+    server.grant(false);
+    let under = ready(&server).await;
+    assert!(!asks(&under).await);
+    server.grant(true);
+    advance(Duration::from_secs(9)).await;
+    assert!(!asks(&under).await);
+    assert_eq!(server.reviews().len(), 1);
+    advance(Duration::from_secs(2)).await;
+    assert!(asks(&under).await);
+    assert_eq!(server.reviews().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_is_a_no_and_is_not_remembered() {
+    let server = Server::with_kinds();
+    server.grant(true);
+    let under = ready(&server).await;
+    for code in [403, 500, 503] {
+        server.refuse(REVIEWS, code);
+        assert!(!asks(&under).await, "{code}");
+    }
+    server.allow(REVIEWS);
+    server.down(true);
+    assert!(!asks(&under).await);
+    server.down(false);
+    assert!(asks(&under).await, "as soon as there is an answer");
+    let text = under.metrics.text().unwrap();
+    for counted in [
+        r#"attache_sar_total{cached="false",result="failed"} 4"#,
+        r#"attache_sar_total{cached="false",result="allowed"} 1"#,
+    ] {
+        assert!(text.contains(counted), "{counted} in\n{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_answer_within_200_ms_is_a_no_and_is_not_remembered() {
+    let server = Server::with_kinds();
+    server.grant(true);
+    let under = ready(&server).await;
+    server.hold(REVIEWS);
+    let start = Instant::now();
+    assert!(!asks(&under).await);
+    let took = start.elapsed();
+    assert!(took >= Duration::from_millis(200), "{took:?}");
+    assert!(took < Duration::from_millis(210), "{took:?}");
+    server.release(REVIEWS);
+    assert!(asks(&under).await);
+}
+
+/// Everything that an authorizer may look at makes another question, and so does the policy.
+#[tokio::test(start_paused = true)]
+async fn answers_are_not_shared() {
+    let server = Server::with_kinds();
+    server.grant(true);
+    let under = ready(&server).await;
+    assert!(asks(&under).await);
+    server.grant(false);
+    let others = [
+        Subject {
+            user: "bob".to_owned(),
+            ..alice()
+        },
+        Subject {
+            uid: "7".to_owned(),
+            ..alice()
+        },
+        Subject {
+            groups: vec!["bakers".to_owned()],
+            ..alice()
+        },
+        Subject {
+            extra: [("scopes".to_owned(), vec!["read".to_owned()])].into(),
+            ..alice()
+        },
+    ];
+    let access = &under.cluster.access;
+    for other in others {
+        let who = format!("{other:?}");
+        assert!(
+            !access.may_get(Arc::new(other), policy_key("retries")).await,
+            "{who}"
+        );
+    }
+    assert!(
+        !access
+            .may_get(Arc::new(alice()), policy_key("others"))
+            .await
+    );
+    assert!(asks(&under).await, "alice still has her answer");
+    assert_eq!(server.reviews().len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_not_served_is_not_asked_about() {
+    let server = Server::with_kinds();
+    server.grant(true);
+    let under = ready(&server).await;
+    let other = ObjectKey::new(
+        GroupKind::new("example.dev", "TimeoutPolicy"),
+        "infra",
+        "retries",
+    );
+    let access = &under.cluster.access;
+    assert!(!access.may_get(Arc::new(alice()), other).await);
+    assert!(server.reviews().is_empty());
+}

@@ -1,0 +1,288 @@
+//! Who may not read a policy of another namespace learns that there is one, and no more (design 3.4).
+
+use crate::harness::{Said, World, eventually};
+
+/// Two policies that act together on routes of `shop`: one of the platform, one of the own namespace.
+const POLICIES: &str = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: infra}
+spec:
+  gatewayClassName: example
+  listeners: [{name: http, protocol: HTTP, port: 80, allowedRoutes: {namespaces: {from: All}}}]
+---
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {name: edge-retries, namespace: infra}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
+  mergeStrategy: PatchDefaults
+  retries: 3
+---
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {name: patience, namespace: shop}
+spec:
+  targetRef: {group: '', kind: Namespace, name: NAMESPACE}
+  mergeStrategy: PatchDefaults
+  timeout: 5s
+";
+
+/// Whoever is signed in may work on routes of `shop`.
+const ROUTES: &str = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: routes, namespace: shop}
+rules: [{apiGroups: [gateway.networking.k8s.io], resources: [httproutes], verbs: ['*']}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: routes, namespace: shop}
+subjects: [{kind: Group, name: 'system:authenticated', apiGroup: rbac.authorization.k8s.io}]
+roleRef: {kind: Role, name: routes, apiGroup: rbac.authorization.k8s.io}
+";
+
+const EDGE: &str = "Warning: affected-by: RetryPolicy.policies.example.com infra/edge-retries sets \
+                    retries=3 (Gateway infra/edge)\n";
+const OWN: &str = "Warning: affected-by: RetryPolicy.policies.example.com shop/patience sets \
+                   timeout=5s (Namespace shop)\n";
+const OWN_BY_NAME: &str =
+    "Warning: affected-by: RetryPolicy.policies.example.com shop/patience (Namespace shop)\n";
+const HIDDEN: &str = "Warning: affected-by: a policy that you may not read acts on this object\n";
+
+/// What everybody sends here.
+const APPLY: [&str; 4] = ["apply", "--dry-run=server", "-f", "cart-route.yaml"];
+
+/// Attache has seen both policies, and everybody may send routes.
+fn world(name: &str) -> Option<World<'static>> {
+    let world = World::start(name)?;
+    let shop = world.namespace("shop");
+    world.apply_text(&POLICIES.replace("NAMESPACE", &shop)).ok();
+    world.apply_text(ROUTES).ok();
+    world.warns_at_last("cart-route.yaml", EDGE);
+    world.warns_at_last("cart-route.yaml", OWN);
+    Some(world)
+}
+
+/// What a role lets its subjects `get`, in one namespace.
+fn role(name: &str, namespace: &str, names: &str, subject: &str) -> String {
+    format!(
+        "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {{name: {name}, namespace: {namespace}}}
+rules: [{{apiGroups: [policies.example.com], resources: [retrypolicies], resourceNames: {names}, verbs: [get]}}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {{name: {name}, namespace: {namespace}}}
+subjects: [{subject}]
+roleRef: {{kind: Role, name: {name}, apiGroup: rbac.authorization.k8s.io}}
+"
+    )
+}
+
+fn subject(kind: &str, name: &str) -> String {
+    format!("{{kind: {kind}, name: {name}, apiGroup: rbac.authorization.k8s.io}}")
+}
+
+/// What the user of this impersonation is told, as soon as it is this. A right that was just given is seen when the
+/// API server has it, and a no that attache has heard before is over after ten seconds.
+fn is_told(world: &World<'_>, who: &[&str], lines: &[&str]) {
+    is_told_by(|| world.kubectl(APPLY.iter().chain(who).copied()), lines);
+}
+
+fn is_told_by(ask: impl Fn() -> Said, lines: &[&str]) {
+    eventually("the lines", || {
+        let said = ask();
+        if said.code == 0 && said.err == lines.concat() {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
+    });
+}
+
+#[test]
+fn own_policies_by_name_and_others_as_one_line() {
+    let Some(world) = world("no-rights") else {
+        return;
+    };
+    is_told_by(|| world.kubectl_as("alice", APPLY), &[OWN_BY_NAME, HIDDEN]);
+}
+
+#[test]
+fn settings_where_a_role_lets_the_user_get_them() {
+    let Some(world) = world("roles") else {
+        return;
+    };
+    let bob = subject("User", "bob");
+    world.apply_text(&role("read", "shop", "[]", &bob)).ok();
+    is_told_by(|| world.kubectl_as("bob", APPLY), &[OWN, HIDDEN]);
+    // Of infra, this one alone.
+    let dora = subject("User", "dora");
+    world
+        .apply_text(&role("one", "infra", "[edge-retries]", &dora))
+        .ok();
+    is_told(&world, &["--as=dora"], &[EDGE, OWN_BY_NAME]);
+    let emil = subject("User", "emil");
+    world
+        .apply_text(&role("another", "infra", "[other-retries]", &emil))
+        .ok();
+    is_told(&world, &["--as=emil"], &[OWN_BY_NAME, HIDDEN]);
+}
+
+#[test]
+fn everything_where_a_cluster_role_lets_the_user_get_it() {
+    let Some(world) = world("cluster-roles") else {
+        return;
+    };
+    world.apply_text(READER_OF_ALL).ok();
+    is_told(&world, &["--as=reader-of-all"], &[EDGE, OWN]);
+    is_told(&world, &["--as=somebody"], &[OWN_BY_NAME, HIDDEN]);
+}
+
+const READER_OF_ALL: &str = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: reader-of-all}
+rules: [{apiGroups: [policies.example.com], resources: [retrypolicies], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: reader-of-all}
+subjects: [{kind: User, name: reader-of-all, apiGroup: rbac.authorization.k8s.io}]
+roleRef: {kind: ClusterRole, name: reader-of-all, apiGroup: rbac.authorization.k8s.io}
+";
+
+/// RBAC looks at names and groups. What else the API server knows of a user is handed on and does no harm.
+#[test]
+fn a_group_counts_and_the_rest_does_no_harm() {
+    let Some(world) = world("groups") else {
+        return;
+    };
+    let readers = subject("Group", "readers");
+    world
+        .apply_text(&role("read", "infra", "[]", &readers))
+        .ok();
+    world.apply_text(&role("read", "shop", "[]", &readers)).ok();
+    is_told(&world, &["--as=carol", "--as-group=readers"], &[EDGE, OWN]);
+    // The same user, and no answer is remembered for her that is another's.
+    is_told(&world, &["--as=carol"], &[OWN_BY_NAME, HIDDEN]);
+    is_told(
+        &world,
+        &["--as=carol", "--as-group=writers"],
+        &[OWN_BY_NAME, HIDDEN],
+    );
+    is_told(
+        &world,
+        &[
+            "--as=carol",
+            "--as-uid=7",
+            "--as-group=readers",
+            "--as-user-extra=scopes=read",
+            "--as-user-extra=example.com/team=bakers",
+        ],
+        &[EDGE, OWN],
+    );
+}
+
+/// A Gateway of six listeners, with policies on the first of them.
+fn gateway_with(policies: usize) -> String {
+    let listeners: Vec<String> = (0..6)
+        .map(|i| {
+            format!(
+                "{{name: l{i}, protocol: HTTP, port: {}, allowedRoutes: {{namespaces: {{from: All}}}}}}",
+                8000 + i
+            )
+        })
+        .collect();
+    let gateway = format!(
+        "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: edge, namespace: infra}}
+spec: {{gatewayClassName: example, listeners: [{}]}}
+",
+        listeners.join(", ")
+    );
+    let policies = (0..policies).map(|i| {
+        format!(
+            "
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {{name: secret-{i}, namespace: infra}}
+spec:
+  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: edge, sectionName: l{i}}}
+  retries: {i}
+"
+        )
+    });
+    let documents: Vec<String> = [gateway].into_iter().chain(policies).collect();
+    documents.join("---")
+}
+
+/// What alice is told of one route as it comes, moves and goes, and how much an admin is.
+fn told_of_one_route(name: &str, policies: usize) -> Option<Vec<String>> {
+    let world = World::start(name)?;
+    world.apply_text(&gateway_with(policies)).ok();
+    world.apply_text(ROUTES).ok();
+    for i in 0..policies {
+        let line =
+            format!("infra/secret-{i} sets retries={i} (Gateway infra/edge listener l{i})\n");
+        world.warns_at_last("cart-route.yaml", &line);
+    }
+    let admin = world.kubectl(APPLY).ok();
+    assert_eq!(admin.err.lines().count(), policies, "{admin}");
+
+    let shop = world.namespace("shop");
+    let alice = |args: &[&str]| world.kubectl_as("alice", args.iter().copied());
+    // Rights to the route come first.
+    eventually("alice may send routes", || {
+        let said = alice(&APPLY);
+        if said.code == 0 {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
+    });
+    let away = r#"{"spec":{"parentRefs":[{"name":"nowhere"}]}}"#;
+    let steps: [&[&str]; 4] = [
+        &APPLY,
+        &["create", "-f", "cart-route.yaml"],
+        &[
+            "patch",
+            "httproute/cart",
+            "-n",
+            &shop,
+            "--type=merge",
+            "-p",
+            away,
+        ],
+        &["delete", "httproute/cart", "-n", &shop],
+    ];
+    let said = steps.map(|args| {
+        let said = alice(args).ok();
+        format!("{}{}", said.out, said.err)
+    });
+    Some(said.to_vec())
+}
+
+#[test]
+fn one_hidden_policy_and_five_say_the_same() {
+    let Some(one) = told_of_one_route("hidden-one", 1) else {
+        return;
+    };
+    assert_eq!(
+        one,
+        [
+            format!("httproute.gateway.networking.k8s.io/cart created (server dry run)\n{HIDDEN}"),
+            format!("httproute.gateway.networking.k8s.io/cart created\n{HIDDEN}"),
+            "httproute.gateway.networking.k8s.io/cart patched\n\
+             Warning: effective-change: policies that you may not read act otherwise after this change\n"
+                .to_owned(),
+            "httproute.gateway.networking.k8s.io \"cart\" deleted from shop namespace\n".to_owned(),
+        ]
+    );
+    assert_eq!(told_of_one_route("hidden-five", 5).as_ref(), Some(&one));
+}

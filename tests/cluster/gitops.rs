@@ -1,0 +1,416 @@
+//! One commit adds a listener and policies on it, and other clients than a person's `kubectl` apply it.
+//!
+//! A tool that dry-runs all before it applies anything sees a policy whose section is not there yet. A service
+//! account is told, and never stopped. A person is refused, and gets through with the annotation
+//! `attache.dev/pending` or by applying again what comes in the wrong order.
+
+use std::path::Path;
+
+use crate::harness::{Cluster, Said, World, eventually};
+
+const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/gitops");
+const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/gitops/chart");
+
+/// The second commit in the worst order.
+const SECOND: [&str; 3] = [
+    "second/policies.yaml",
+    "second/gateway.yaml",
+    "second/route.yaml",
+];
+const WORST: [&str; 5] = [
+    "apply",
+    "-f",
+    "second/policies.yaml",
+    "-f",
+    "second/gateway.yaml",
+];
+const PENDING: &str = "metadata: {annotations: {attache.dev/pending: 'true'}, ";
+
+/// What is said of a policy before its listener is there, and before its Gateway is.
+const SECTIONS: [&str; 2] = [
+    r#"section-unknown: spec.targetRefs[0].sectionName: Gateway infra/front has no listener "https2"; did you mean "http"?"#,
+    r#"section-unknown: spec.targetRef.sectionName: Gateway infra/front has no listener "https2"; did you mean "http"?"#,
+];
+const TARGETS: [&str; 2] = [
+    "target-not-found: spec.targetRefs[0]: there is no Gateway infra/front now",
+    "target-not-found: spec.targetRef: there is no Gateway infra/front now",
+];
+
+/// A world with the files of both commits.
+fn world(name: &str) -> Option<World<'static>> {
+    let world = World::start(name)?;
+    for folder in ["first", "second"] {
+        world.bring_folder(&Path::new(GITOPS).join(folder), folder);
+    }
+    Some(world)
+}
+
+/// Until attache has seen the Gateway of the first commit.
+fn first_is_known(world: &World<'_>) {
+    let policies = world.read("second/policies.yaml");
+    eventually("the Gateway is known", || {
+        let said = world.dry_run_text(&policies);
+        if said.err.contains("section-unknown") {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
+    });
+}
+
+/// Whose hand last applied the listeners of the Gateway.
+fn manager(world: &World<'_>) -> String {
+    let infra = world.namespace("infra");
+    let path = "-o=jsonpath={.metadata.managedFields[*].manager}";
+    let args = ["get", "gateway/front", "-n", &infra, path];
+    world.kubectl(args).ok().out
+}
+
+fn listeners(world: &World<'_>) -> String {
+    let infra = world.namespace("infra");
+    let path = "-o=jsonpath={.spec.listeners[*].name}";
+    let args = ["get", "gateway/front", "-n", &infra, path];
+    world.kubectl(args).ok().out
+}
+
+/// The policies are there, as if nobody had stood in the way.
+#[track_caller]
+fn both_policies_are_there(world: &World<'_>) {
+    let infra = world.namespace("infra");
+    let args = ["get", "colorpolicy,retrypolicy", "-n", &infra, "-o", "name"];
+    assert_eq!(
+        world.kubectl(args).ok().out,
+        "colorpolicy.policies.controller.io/on-https2\nretrypolicy.policies.example.com/on-https2\n"
+    );
+}
+
+// === kubectl ===
+
+/// Lines of kubectl.
+fn warned(said: Said, lines: [&str; 2]) {
+    lines
+        .iter()
+        .fold(said, |said, line| said.warns(&format!("Warning: {line}\n")));
+}
+
+#[test]
+fn kubectl_of_a_service_account_gets_through_in_any_order() {
+    let Some(world) = world("kubectl-account") else {
+        return;
+    };
+    let user = world.service_account();
+    world.kubectl_as(&user, ["apply", "-k", "first"]).ok();
+    first_is_known(&world);
+    let diff = world.kubectl_as(&user, ["diff", "-k", "second"]);
+    assert_eq!(diff.code, 1, "1 says that there are differences:\n{diff}");
+    warned(diff.prints("+    name: https2"), SECTIONS);
+    let dry = "--dry-run=server";
+    warned(
+        world
+            .kubectl_as(&user, ["apply", "--server-side", dry, "-k", "second"])
+            .prints("colorpolicy.policies.controller.io/on-https2 serverside-applied (server dry run)\n"),
+        SECTIONS,
+    );
+    let said = world.kubectl_as(&user, WORST).ok();
+    assert_eq!(
+        said.out,
+        "colorpolicy.policies.controller.io/on-https2 created\n\
+         retrypolicy.policies.example.com/on-https2 created\n\
+         gateway.gateway.networking.k8s.io/front configured\n"
+    );
+    warned(said, SECTIONS);
+    both_policies_are_there(&world);
+}
+
+/// kustomize sorts: Gateways come before policies, so that the live read finds the listener.
+#[test]
+fn kubectl_with_a_kustomization_and_what_it_prunes() {
+    let Some(world) = world("kustomization") else {
+        return;
+    };
+    world.kubectl(["apply", "-k", "first"]).ok();
+    first_is_known(&world);
+    let said = world.kubectl(["apply", "-k", "second"]).ok();
+    assert_eq!(
+        said.out,
+        "gateway.gateway.networking.k8s.io/front configured\n\
+         httproute.gateway.networking.k8s.io/cart configured\n\
+         colorpolicy.policies.controller.io/on-https2 created\n\
+         retrypolicy.policies.example.com/on-https2 created\n"
+    );
+    said.silent_about("section-unknown");
+    both_policies_are_there(&world);
+
+    let orphaned = [
+        r#"section-orphaned: ColorPolicy.policies.controller.io infra/on-https2 stands on listener "https2", which is gone"#,
+        r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 stands on listener "https2", which is gone"#,
+    ];
+    world.warns_at_last("first/gateway.yaml", orphaned[1]);
+    world.warns_at_last("first/gateway.yaml", orphaned[0]);
+    let prune = [
+        "apply",
+        "--prune",
+        "-l=app=front",
+        "--prune-allowlist=gateway.networking.k8s.io/v1/Gateway",
+        "--prune-allowlist=gateway.networking.k8s.io/v1/HTTPRoute",
+        "--prune-allowlist=policies.controller.io/v1/ColorPolicy",
+        "--prune-allowlist=policies.example.com/v1/RetryPolicy",
+        "-k=first",
+    ];
+    let said = world
+        .kubectl(prune)
+        .ok()
+        .prints("gateway.gateway.networking.k8s.io/front configured\n")
+        .prints("colorpolicy.policies.controller.io/on-https2 pruned\n")
+        .prints("retrypolicy.policies.example.com/on-https2 pruned\n");
+    warned(said, orphaned);
+    assert_eq!(listeners(&world), "http");
+}
+
+#[test]
+fn kubectl_with_server_side_apply() {
+    let Some(world) = world("server-side") else {
+        return;
+    };
+    let apply = |folder| world.kubectl(["apply", "--server-side", "-k", folder]);
+    apply("first").ok();
+    first_is_known(&world);
+    let said = apply("second").ok().silent_about("section-unknown");
+    assert_eq!(
+        said.out,
+        "gateway.gateway.networking.k8s.io/front serverside-applied\n\
+         httproute.gateway.networking.k8s.io/cart serverside-applied\n\
+         colorpolicy.policies.controller.io/on-https2 serverside-applied\n\
+         retrypolicy.policies.example.com/on-https2 serverside-applied\n"
+    );
+    apply("second").ok().silent_about("Warning");
+    both_policies_are_there(&world);
+}
+
+/// The Gateway goes through although the policies before it do not, so that once more is enough. What would be
+/// different cannot be asked before that.
+#[test]
+fn kubectl_of_a_person_gets_through_at_the_second_time() {
+    let Some(world) = world("kubectl-person") else {
+        return;
+    };
+    world.kubectl(["apply", "-k", "first"]).ok();
+    first_is_known(&world);
+    let diff = world.kubectl(["diff", "-k", "second"]);
+    assert_eq!(diff.code, 2, "2 says that diff failed:\n{diff}");
+    diff.warns(
+        "The ColorPolicy \"on-https2\" is invalid: spec.targetRefs[0].sectionName: section-unknown: ",
+    );
+    let said = world.kubectl(WORST);
+    assert_eq!(said.code, 1, "{said}");
+    assert_eq!(
+        said.out,
+        "gateway.gateway.networking.k8s.io/front configured\n"
+    );
+    said.warns(SECTIONS[0]).warns(SECTIONS[1]);
+    world
+        .kubectl(WORST)
+        .ok()
+        .silent_about("section-unknown")
+        .prints("colorpolicy.policies.controller.io/on-https2 created\n")
+        .prints("retrypolicy.policies.example.com/on-https2 created\n");
+    both_policies_are_there(&world);
+}
+
+#[test]
+fn kubectl_of_a_person_gets_through_at_once_with_the_annotation() {
+    let Some(world) = world("kubectl-pending") else {
+        return;
+    };
+    world.kubectl(["apply", "-k", "first"]).ok();
+    first_is_known(&world);
+    mark_as_pending(&world);
+    let diff = world.kubectl(["diff", "-k", "second"]);
+    assert_eq!(diff.code, 1, "{diff}");
+    warned(diff, SECTIONS);
+    warned(world.kubectl(WORST).ok(), SECTIONS);
+    both_policies_are_there(&world);
+}
+
+fn mark_as_pending(world: &World<'_>) {
+    let policies = world.read("second/policies.yaml");
+    world.write(
+        "second/policies.yaml",
+        &policies.replace("metadata: {", PENDING),
+    );
+}
+
+// === Flux ===
+
+/// Lines of the log of a controller: the library gives its caller none.
+fn logged(said: Said, lines: [&str; 2]) {
+    lines.iter().fold(said, |said, line| {
+        let line = line.replace('"', "\\\"");
+        said.warns(&format!("\"level\"=0 \"msg\"=\"{line}\"\n"))
+    });
+}
+
+/// The case that must hold: the Gateway is there, and one commit brings a listener and the policies on it.
+#[test]
+fn flux_dry_runs_all_before_it_applies_anything() {
+    let (Some(world), Some(flux)) = (world("flux"), Cluster::program("flux")) else {
+        return;
+    };
+    let user = world.service_account();
+    let flux = |files: &[&str]| world.client(&flux, Some(&user), files.iter().copied());
+    let said = flux(&["first/route.yaml", "first/gateway.yaml"]).ok();
+    assert_eq!(
+        said.out,
+        "Gateway/infra/front created\nHTTPRoute/infra/cart created\n"
+    );
+    first_is_known(&world);
+    let said = flux(&SECOND).ok();
+    assert_eq!(
+        said.out,
+        "Gateway/infra/front configured\n\
+         HTTPRoute/infra/cart unchanged\n\
+         ColorPolicy/infra/on-https2 created\n\
+         RetryPolicy/infra/on-https2 created\n"
+    );
+    logged(said, SECTIONS);
+    both_policies_are_there(&world);
+    assert_eq!(manager(&world), "kustomize-controller");
+    let said = flux(&SECOND).ok();
+    assert_eq!(
+        said.out,
+        "Gateway/infra/front unchanged\n\
+         HTTPRoute/infra/cart unchanged\n\
+         ColorPolicy/infra/on-https2 unchanged\n\
+         RetryPolicy/infra/on-https2 unchanged\n"
+    );
+    said.silent_about("section-unknown");
+}
+
+/// Nothing is there yet: a warning for people too.
+#[test]
+fn flux_applies_all_of_it_at_once() {
+    let (Some(world), Some(flux)) = (world("flux-at-once"), Cluster::program("flux")) else {
+        return;
+    };
+    let said = world.client(&flux, None, SECOND).ok();
+    assert_eq!(
+        said.out,
+        "Gateway/infra/front created\n\
+         HTTPRoute/infra/cart created\n\
+         ColorPolicy/infra/on-https2 created\n\
+         RetryPolicy/infra/on-https2 created\n"
+    );
+    logged(said, TARGETS);
+    both_policies_are_there(&world);
+}
+
+/// A person who runs it is stopped by the dry run each time, until the policies say that their section comes.
+#[test]
+fn flux_of_a_person_needs_the_annotation() {
+    let (Some(world), Some(flux)) = (world("flux-person"), Cluster::program("flux")) else {
+        return;
+    };
+    let flux = |files: &[&str]| world.client(&flux, None, files.iter().copied());
+    flux(&["first/gateway.yaml", "first/route.yaml"]).ok();
+    first_is_known(&world);
+    let said = flux(&SECOND);
+    assert_eq!((said.code, &*said.out), (1, ""), "{said}");
+    said.warns("error: ColorPolicy/infra/on-https2 dry-run failed (Invalid): ")
+        .warns(SECTIONS[0]);
+    assert_eq!(listeners(&world), "http", "nothing has been applied");
+    mark_as_pending(&world);
+    logged(flux(&SECOND).ok(), SECTIONS);
+    both_policies_are_there(&world);
+}
+
+// === Helm ===
+
+/// Helm prints a warning as a line of its log, on stderr.
+fn logged_by_helm(said: Said, line: &str) -> Said {
+    let line = line.replace('"', "\\\"");
+    let said = said.warns(&format!("] \"Warning: {line}\"\n"));
+    let lines = || said.err.lines().filter(|line| line.contains("Warning: "));
+    assert!(
+        lines().all(|line| line.starts_with('I') && line.contains(" warnings.go:")),
+        "{said}"
+    );
+    said
+}
+
+/// Helm sends kinds that it does not know in the order of their names: `ColorPolicy`, `Gateway`, `HTTPRoute`,
+/// `RetryPolicy`. Its own dry run sends the API server no object, so that it says nothing.
+#[test]
+fn helm_of_a_service_account() {
+    let (Some(world), Some(helm)) = (world("helm"), Cluster::program("helm")) else {
+        return;
+    };
+    let user = world.service_account();
+    let infra = world.namespace("infra");
+    let helm = |args: &[&str]| {
+        let args = args.iter().copied();
+        world.client(&helm, Some(&user), args.chain(["-n", &infra]))
+    };
+    helm(&["install", "front", CHART])
+        .ok()
+        .prints("STATUS: deployed\n");
+    first_is_known(&world);
+    let second = ["upgrade", "front", CHART, "--set=second=true"];
+    helm(&[&second[..], &["--dry-run=server"]].concat())
+        .ok()
+        .prints("STATUS: pending-upgrade\n")
+        .silent_about("Warning");
+    let said = helm(&second).ok().prints("STATUS: deployed\nREVISION: 2\n");
+    logged_by_helm(said, SECTIONS[0]).silent_about(SECTIONS[1]);
+    both_policies_are_there(&world);
+    assert_eq!(manager(&world), "helm");
+    helm(&second)
+        .ok()
+        .prints("STATUS: deployed\nREVISION: 3\n")
+        .silent_about("Warning");
+
+    // Back to the first: the Gateway loses its listener, and then the policies go.
+    let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 stands on listener "https2", which is gone"#;
+    world.warns_at_last("first/gateway.yaml", orphaned);
+    let said = helm(&["upgrade", "front", CHART, "--set=second=false"])
+        .ok()
+        .prints("STATUS: deployed\nREVISION: 4\n");
+    logged_by_helm(said, orphaned);
+    assert_eq!(listeners(&world), "http");
+    helm(&["uninstall", "front"])
+        .ok()
+        .prints("release \"front\" uninstalled\n");
+}
+
+/// A release of all of it passes at once. An upgrade that sends a policy before its listener does not, however
+/// often, until the policy says that its section comes.
+#[test]
+fn helm_of_a_person_needs_the_annotation_to_add_a_listener() {
+    let (Some(world), Some(helm)) = (world("helm-person"), Cluster::program("helm")) else {
+        return;
+    };
+    let infra = world.namespace("infra");
+    let helm = |args: &[&str]| {
+        let args = args.iter().copied();
+        world.client(&helm, None, args.chain(["-n", &infra]))
+    };
+    let said = helm(&["install", "front", CHART, "--set=second=true"]).ok();
+    logged_by_helm(said, TARGETS[0]).prints("STATUS: deployed\n");
+    both_policies_are_there(&world);
+    helm(&["uninstall", "front"]).ok();
+
+    helm(&["install", "front", CHART]).ok();
+    first_is_known(&world);
+    let second = ["upgrade", "front", CHART, "--set=second=true"];
+    for _ in 0..2 {
+        let said = helm(&second);
+        assert_eq!((said.code, &*said.out), (1, ""), "{said}");
+        said.warns("Error: UPGRADE FAILED: ")
+            .warns(&format!("denied the request: {}\n", SECTIONS[0]));
+    }
+    assert_eq!(listeners(&world), "http");
+    let said = helm(&[&second[..], &["--set=pending=true"]].concat())
+        .ok()
+        .prints("STATUS: deployed\n");
+    logged_by_helm(said, SECTIONS[0]);
+    both_policies_are_there(&world);
+}

@@ -1,0 +1,159 @@
+//! An answer tells a user of policies that this user may read; of others it tells that there are some.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use attache::engine::disclosure::Subject;
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::object::Object;
+use attache::engine::snapshot::{Change, Snapshot};
+use attache::http::admission::MayGet;
+use futures::FutureExt;
+use serde_json::json;
+use serde_json::value::to_raw_value;
+
+use crate::server::{Setup, snapshot, start_with};
+
+const LISTENERS: usize = 30;
+
+/// Gateway infra/edge, and a policy on each of its first listeners.
+fn state(policies: usize) -> Snapshot {
+    let listeners: Vec<_> = (0..LISTENERS)
+        .map(|i| {
+            json!({
+                "name": format!("l{i}"), "port": 8000 + i, "protocol": "HTTP",
+                "allowedRoutes": {"namespaces": {"from": "All"}},
+            })
+        })
+        .collect();
+    let gateway = json!({
+        "metadata": {"namespace": "infra", "name": "edge"},
+        "spec": {"gatewayClassName": "c", "listeners": listeners},
+    });
+    let gateways = GroupKind::gateway_api("Gateway");
+    let retries = GroupKind::new("policies.example.com", "RetryPolicy");
+    let objects = (0..policies).map(|i| {
+        let target = json!({
+            "group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge",
+            "sectionName": format!("l{i}"),
+        });
+        let policy = json!({
+            "metadata": {"namespace": "infra", "name": format!("p{i}")},
+            "spec": {"targetRef": target, "retries": i},
+        });
+        object(&retries, &policy)
+    });
+    let all = objects.chain([object(&gateways, &gateway)]);
+    all.fold(snapshot(), |state, object| {
+        state.apply(Change::Applied(Box::new(object)))
+    })
+}
+
+fn object(gk: &GroupKind, value: &serde_json::Value) -> Object {
+    Object::from_json(gk, &to_raw_value(value).unwrap()).unwrap()
+}
+
+/// A route in another namespace that goes through all of it, sent by alice.
+fn route() -> String {
+    let review = json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "u-1",
+            "kind": {"group": "gateway.networking.k8s.io", "version": "v1", "kind": "HTTPRoute"},
+            "operation": "CREATE",
+            "namespace": "shop",
+            "name": "cart",
+            "userInfo": {
+                "username": "alice",
+                "uid": "7",
+                "groups": ["bakers", "system:authenticated"],
+                "extra": {"scopes": ["read"]},
+            },
+            "object": {
+                "metadata": {"namespace": "shop", "name": "cart"},
+                "spec": {"parentRefs": [{"namespace": "infra", "name": "edge"}], "rules": [{}]},
+            },
+        },
+    });
+    review.to_string()
+}
+
+/// The answer where a user may read what `may_get` says.
+async fn answer(policies: usize, may_get: MayGet) -> String {
+    let server = start_with(Setup {
+        state: Some(state(policies)),
+        may_get: Some(may_get),
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let answer = client
+        .post("/validate?timeout=2s", route().as_bytes())
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.body
+}
+
+fn may_get(f: impl Fn(&Subject, &ObjectKey) -> bool + Send + Sync + 'static) -> MayGet {
+    Arc::new(move |subject, policy| {
+        let may = f(&subject, &policy);
+        async move { may }.boxed()
+    })
+}
+
+#[tokio::test]
+async fn how_many_are_hidden_is_not_told() {
+    let one = answer(1, may_get(|_, _| false)).await;
+    let line = "affected-by: a policy that you may not read acts on this object";
+    assert!(one.contains(&format!(r#""warnings":["{line}"]"#)), "{one}");
+    for (secret, known) in [("p0", "shop"), ("retries", "edge"), ("RetryPolicy", "l0")] {
+        assert!(!one.contains(secret) && !one.contains(known), "{one}");
+    }
+    // One for each line that there is, and more than are asked about.
+    for policies in [5, 11, LISTENERS] {
+        assert_eq!(answer(policies, may_get(|_, _| false)).await, one);
+    }
+}
+
+#[tokio::test]
+async fn the_readable_are_named_beside_the_hidden() {
+    let readable = || may_get(|_, policy| &*policy.name == "p1");
+    let two = answer(2, readable()).await;
+    let named = "affected-by: RetryPolicy.policies.example.com infra/p1 sets retries=1";
+    let hidden = "affected-by: a policy that you may not read acts on this object";
+    assert!(two.contains(named) && two.contains(hidden), "{two}");
+    assert_eq!(answer(9, readable()).await, two);
+}
+
+#[tokio::test]
+async fn who_asks_is_handed_on_in_full() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = asked.clone();
+    let note = may_get(move |subject, policy| {
+        seen.lock().unwrap().push((subject.clone(), policy.clone()));
+        true
+    });
+    let said = answer(1, note).await;
+    assert!(said.contains("infra/p0 sets retries=0"), "{said}");
+    let policy = ObjectKey::new(
+        GroupKind::new("policies.example.com", "RetryPolicy"),
+        "infra",
+        "p0",
+    );
+    let alice = Subject {
+        user: "alice".to_owned(),
+        uid: "7".to_owned(),
+        groups: vec!["bakers".to_owned(), "system:authenticated".to_owned()],
+        extra: BTreeMap::from([("scopes".to_owned(), vec!["read".to_owned()])]),
+    };
+    assert_eq!(*asked.lock().unwrap(), [(alice, policy)]);
+}
+
+/// The rest of the review does not wait for it longer than the API server waits for the review.
+#[tokio::test]
+async fn no_answer_shows_nothing() {
+    let never: MayGet = Arc::new(|_, _| futures::future::pending().boxed());
+    let said = answer(3, never).await;
+    assert_eq!(said, answer(1, may_get(|_, _| false)).await);
+}
