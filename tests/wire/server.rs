@@ -120,6 +120,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         Outside {
             confirm: setup.confirm,
             may_get: setup.may_get,
+            note: None,
         },
         metrics.clone(),
         setup.limits,
