@@ -1,7 +1,6 @@
-//! What a definition allows is never refused; reading one never takes long.
+//! What a definition allows is never refused.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -407,86 +406,4 @@ fn facts(spec: &Value) -> super::Derived {
         ..super::Schemas::default()
     };
     super::Derived::read(&schemas)
-}
-
-/// How long it takes to read a definition, unoptimized.
-fn time(spec: &Value) -> Duration {
-    let start = Instant::now();
-    let facts = facts(spec);
-    let took = start.elapsed();
-    assert!(facts.is_policy);
-    eprintln!("{} kB: {took:?}", spec.to_string().len() / 1_000);
-    took
-}
-
-#[test]
-fn hostile_definitions_take_no_time() {
-    const MOST: Duration = Duration::from_secs(1);
-    let refs = |entry: Value, rules: &[&str]| spec(json!({"targetRefs": list(&entry, rules)}), &[]);
-
-    let names: Vec<String> = (0..40_000).map(|i| format!("Kind{i}")).collect();
-    let mut enums = entry(&json!({}), &[]);
-    enums["properties"]["kind"]["enum"] = json!(names);
-    assert!(time(&refs(enums.clone(), &[])) < MOST);
-    enums["properties"]["group"]["enum"] = json!(names);
-    assert!(time(&refs(enums, &[])) < MOST);
-
-    let some: Vec<String> = names
-        .iter()
-        .take(2_000)
-        .map(|name| format!("'{name}'"))
-        .collect();
-    let long = format!("self.all(r, r.kind in [{}])", some.join(","));
-    assert!(long.len() < 20_000 + 10_000);
-    let long = long
-        .get(..19_000)
-        .unwrap()
-        .rsplit_once(',')
-        .unwrap()
-        .0
-        .to_owned()
-        + "])";
-    assert!(time(&refs(entry(&json!({}), &[]), &vec![&*long; 50])) < MOST);
-
-    let digits = vec!["1"; 90].join(",");
-    let busy = format!(
-        "self.all(r, r.kind in ['A', 'B'] && [{digits}].all(a, [{digits}].all(b, [{digits}].all(c, a + b == c + 1 || r.kind == 'A'))))"
-    );
-    assert!(time(&refs(entry(&json!({}), &[]), &vec![&*busy; 500])) < MOST);
-
-    let text = "a".repeat(9_000);
-    let looks = format!(
-        "self.all(r, r.kind in ['A'] && [{digits}].all(a, [{digits}].all(b, [{digits}].all(c, '{text}'.contains('{text}b') || '{text}'.size() == 1 || '{text}c' == '{text}d'))))"
-    );
-    assert!(time(&refs(entry(&json!({}), &[]), &vec![&*looks; 25])) < MOST);
-
-    let dots = format!("self.{} == 1", "__dot__".repeat(2_800));
-    assert!(time(&refs(entry(&json!({}), &[]), &vec![&*dots; 50])) < MOST);
-
-    let mut maps = json!({});
-    for i in 0..5_000 {
-        maps[format!("m{i}")] =
-            json!({"type": "object", "additionalProperties": {"type": "string"}});
-    }
-    let body = json!({"type": "object", "properties": {"x".repeat(200_000): {"type": "object", "properties": maps}}});
-    let mut legacy = refs(entry(&json!({}), &[]), &[]);
-    legacy["properties"]["defaults"] = body.clone();
-    legacy["properties"]["overrides"] = body;
-    assert!(time(&legacy) < MOST);
-}
-
-#[test]
-fn hostile_definitions_of_many_versions_take_no_time() {
-    let busy = "self.all(r, r.kind in ['A', 'B', 'C', 'D'] || r.kind == 'E')";
-    let one = spec(
-        json!({"targetRefs": list(&entry(&json!({}), &[busy]), &vec![busy; 100])}),
-        &[],
-    );
-    let start = Instant::now();
-    crd(&vec![one; 100]);
-    assert!(
-        start.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        start.elapsed()
-    );
 }
