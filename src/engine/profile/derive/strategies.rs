@@ -38,14 +38,13 @@ pub(super) fn strategies(schemas: &Schemas, effort: &mut Effort) -> Strategies {
     said
 }
 
-/// The names of a field are complete only when it is an enum. Both stanzas must be objects: other
-/// kinds use these words for lists and bodies. A kind with both, and nothing that names a strategy or
+/// The names of a field are complete only when it is an enum. Both stanzas must be objects that can
+/// say the same: other kinds use these words for lists and bodies. A kind with both, and nothing that names a strategy or
 /// keeps them apart, follows the older dialect (design 9, ruling 11).
 fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
-    let object = |name: &str| property(spec, name).is_some_and(|s| s.get("properties").is_some());
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
-        .find(|names| object(names.defaults) && object(names.overrides));
+        .find(|names| say_the_same(spec, *names));
     let field = STRATEGY_FIELDS.iter().find_map(|name| {
         let schema = property(spec, name)?;
         let is_text = schema.get("type").and_then(Value::as_str) == Some("string");
@@ -74,6 +73,16 @@ fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
         inside,
         stanzas,
     }
+}
+
+/// Whether two fields are objects with a field in common, as far as they list their fields.
+fn say_the_same(spec: &Value, names: StanzaNames) -> bool {
+    let fields = |name: &str| property(spec, name)?.get("properties")?.as_object();
+    let both = fields(names.defaults).zip(fields(names.overrides));
+    both.is_some_and(|(defaults, overrides)| {
+        let unlisted = defaults.is_empty() || overrides.is_empty();
+        unlisted || defaults.keys().any(|name| overrides.contains_key(name))
+    })
 }
 
 /// Whether a field is about merging: `strategy` may be about anything, and is where all its names are

@@ -380,6 +380,15 @@ fn settings_that_are_called_strategy() {
 }
 
 #[test]
+fn stanzas_that_are_none() {
+    let text = json!({"type": "string"});
+    let mut other = spec(json!({"targetRef": entry(&json!({}), &[])}), &[]);
+    other["properties"]["defaults"] = json!({"type": "object", "properties": {"image": text}});
+    other["properties"]["overrides"] = json!({"type": "object", "properties": {"hosts": text}});
+    assert_eq!(facts(&other).strategies.stanzas, None);
+}
+
+#[test]
 fn fields_that_stand_beside_the_stanzas() {
     let text = json!({"type": "string"});
     let body = json!({"type": "object", "properties": {"timeout": text}});
