@@ -133,7 +133,7 @@ fn known(
 /// Whether a kind is called so: by kind, or by kind and group; without case.
 fn is_named(gk: &GroupKind, wanted: &str) -> bool {
     let (kind, group) = wanted.split_once('.').unwrap_or((wanted, ""));
-    gk.kind.eq_ignore_ascii_case(kind) && (group.is_empty() || *gk.group == *group)
+    gk.kind.eq_ignore_ascii_case(kind) && (group.is_empty() || gk.group.eq_ignore_ascii_case(group))
 }
 
 fn table(kinds: &BTreeMap<GroupKind, Known>) -> String {

@@ -19,6 +19,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use budget::Effort;
 use expr::Expr;
 use lex::Token;
 
@@ -30,6 +31,8 @@ const LONGEST: usize = 20_000;
 pub enum Known {
     /// It is there, and may be anything.
     Unknown,
+    /// It is not there: a field of an object.
+    Absent,
     /// `null`.
     Null,
     /// A boolean.
@@ -38,13 +41,16 @@ pub enum Known {
     Int(i64),
     /// A text in a field that has no `format` (CEL reads some formats as times or bytes).
     Text(Arc<str>),
-    /// A text that equals no literal of any rule and no other known text.
+    /// A text that is not empty and equals no literal of any rule and no other known text.
     Stranger,
     /// A list of known length.
     List(Vec<Known>),
+    /// A list that has these elements, anywhere in it, and may have others.
+    Among(Vec<Known>),
     /// An object.
     Map {
-        /// The fields that are there; `Unknown` for one that is there with any value.
+        /// The fields that are there; `Unknown` for one that is there with any value, `Absent` for
+        /// one that is not.
         fields: BTreeMap<Arc<str>, Known>,
         /// Whether a field that is not mentioned is absent. If not, nothing is known of it.
         whole: bool,
@@ -63,9 +69,10 @@ pub struct Rule {
 // === impl Rule ===
 
 impl Rule {
-    /// Reads a rule. None when it is not understood: no CEL, too long, or nested too deep.
-    pub fn parse(text: &str) -> Option<Self> {
-        if text.len() > LONGEST {
+    /// Reads a rule. None when it is not understood: no CEL, too long, or nested too deep; and when
+    /// no effort is left for it.
+    pub fn parse(text: &str, effort: &mut Effort) -> Option<Self> {
+        if text.len() > LONGEST || !effort.spend(text.len()) {
             return None;
         }
         let tokens = lex::tokens(text)?;
@@ -90,8 +97,8 @@ impl Rule {
 
     /// Whether it holds when `self` is this. None when that depends on what is not known, and where
     /// evaluation fails.
-    pub fn holds(&self, this: &Known) -> Option<bool> {
-        let holds = eval::holds(&self.expr, this)?;
+    pub fn holds(&self, this: &Known, effort: &mut Effort) -> Option<bool> {
+        let holds = eval::holds(&self.expr, this, effort)?;
         // A rule that names `oldSelf` is not asked when an object is created, so that it refuses
         // something says nothing about what can exist.
         (holds || !self.of_change).then_some(holds)

@@ -106,7 +106,11 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
 fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding {
     let sure = profile.strategies.is_said();
     match fault {
-        StrategyFault::Unknown { path, name } => {
+        StrategyFault::Unknown {
+            path,
+            name,
+            sure: all_known,
+        } => {
             let inside = path.ends_with(".strategy") && profile.strategies.value.stanzas.is_some();
             let strategies = &profile.strategies.value;
             let known: Vec<&str> = if inside && !strategies.inside.is_empty() {
@@ -127,7 +131,7 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
             Finding::new(Code::StrategyUnsupported, key, message)
                 .at(path)
                 .about(name)
-                .only_if(sure)
+                .only_if(sure && all_known)
         }
         StrategyFault::Multiple { first, second } => {
             let message = format!(

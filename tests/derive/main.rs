@@ -11,6 +11,7 @@
     missing_docs
 )]
 
+mod hostile;
 mod session;
 mod time;
 

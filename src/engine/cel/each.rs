@@ -16,11 +16,23 @@ impl<'a> Scope<'a> {
     ) -> Value<'a> {
         let fields = match of {
             Value::List(items) => return self.each_of(each, &items, variable, body),
+            // Of the other elements nothing is known: only what decides for all of them counts.
+            Value::Among(items) => {
+                let decisive = match each {
+                    Each::All => false,
+                    Each::Exists => true,
+                    Each::ExistsOne | Each::Filter | Each::Map => return Value::Any,
+                };
+                return match self.each_of(each, &Items::Given(items), variable, body) {
+                    Value::Bool(Some(answer)) if answer == decisive => Value::Bool(Some(answer)),
+                    _ => Value::Any,
+                };
+            }
             Value::Map(fields) => fields,
             _ => return Value::Any,
         };
         // The elements of an object are its keys.
-        let keys = fields.known.keys().map(|key| Value::Text(key));
+        let keys = fields.names().map(Value::Text);
         let keys = Items::Made(keys.collect());
         let decisive = match each {
             Each::All => false,

@@ -4,19 +4,21 @@
 //! and as CEL does for each of them.
 
 use super::Known;
-use super::budget::Budget;
+use super::budget::{Budget, Effort};
 use super::each::{collected, decided};
 use super::expr::{Expr, Step, Test};
 use super::range::Range;
 use super::value::Value;
 
 /// Whether the expression is true when `self` is this.
-pub(super) fn holds(expr: &Expr, this: &Known) -> Option<bool> {
+pub(super) fn holds(expr: &Expr, this: &Known, effort: &mut Effort) -> Option<bool> {
     let mut scope = Scope {
         names: vec![("self", Value::from(this))],
-        budget: Budget::new(),
+        budget: effort.budget(),
     };
-    match scope.eval(expr) {
+    let answer = scope.eval(expr);
+    effort.settle(&scope.budget);
+    match answer {
         Value::Bool(holds) => holds,
         _ => None,
     }
@@ -48,7 +50,7 @@ impl<'a> Scope<'a> {
                 Value::Map(fields) => Value::Bool(fields.has(field)),
                 _ => Value::Any,
             },
-            Expr::Size(of) => self.eval(of).size(),
+            Expr::Size(of) => self.eval(of).size(&mut self.budget),
             Expr::Not(times, of) => {
                 let not = self.eval(of).not();
                 if times % 2 == 1 { not } else { not.not() }
@@ -161,8 +163,9 @@ impl<'a> Scope<'a> {
                 }
                 _ => Value::Any,
             },
-            (Step::Size, from) => from.size(),
+            (Step::Size, from) => from.size(&mut self.budget),
             (Step::Test(test, part), from) => match (from, self.eval(part)) {
+                (Value::Text(of), Value::Text(_)) if !self.budget.look_through(of) => Value::Any,
                 (Value::Text(of), Value::Text(part)) => Value::Bool(Some(match test {
                     Test::StartsWith => of.starts_with(part),
                     Test::EndsWith => of.ends_with(part),

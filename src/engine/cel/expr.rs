@@ -142,10 +142,12 @@ pub(super) fn unescaped(name: &str) -> Option<String> {
     while let Some(at) = rest.find("__") {
         let (before, escape) = rest.split_at_checked(at)?;
         plain.push_str(before);
-        (plain, rest) = ESCAPES.iter().find_map(|(escaped, meant)| {
-            let rest = escape.strip_prefix(escaped)?;
-            Some((format!("{plain}{meant}"), rest))
+        let (meant, after) = ESCAPES.iter().find_map(|(escaped, meant)| {
+            let after = escape.strip_prefix(escaped)?;
+            Some((meant, after))
         })?;
+        plain.push_str(meant);
+        rest = after;
     }
     Some(plain + rest)
 }

@@ -6,10 +6,10 @@ mod real;
 
 use serde_json::Value;
 
-use super::{Known, Rule};
+use super::{Effort, Known, Rule};
 
-/// A value as JSON: `"?"` is unknown, `"*"` a stranger. Of an object with the field `=` all fields
-/// are known.
+/// A value as JSON: `"?"` is unknown, `"*"` a stranger, `"-"` absent. Of an object with the field `=`
+/// all fields are known; a list that begins with `"..."` may have other elements.
 fn known(json: &Value) -> Known {
     match json {
         Value::Null => Known::Null,
@@ -17,8 +17,14 @@ fn known(json: &Value) -> Known {
         Value::Number(number) => Known::Int(number.as_i64().unwrap()),
         Value::String(text) if text == "?" => Known::Unknown,
         Value::String(text) if text == "*" => Known::Stranger,
+        Value::String(text) if text == "-" => Known::Absent,
         Value::String(text) => Known::Text(text.as_str().into()),
-        Value::Array(items) => Known::List(items.iter().map(known).collect()),
+        Value::Array(items) => match items.split_first() {
+            Some((Value::String(text), items)) if text == "..." => {
+                Known::Among(items.iter().map(known).collect())
+            }
+            _ => Known::List(items.iter().map(known).collect()),
+        },
         Value::Object(fields) => Known::Map {
             fields: fields
                 .iter()
@@ -31,8 +37,10 @@ fn known(json: &Value) -> Known {
 }
 
 fn holds(rule: &str, this: &str) -> Option<bool> {
-    let parsed = Rule::parse(rule).unwrap_or_else(|| panic!("not understood: {rule}"));
-    parsed.holds(&known(&serde_json::from_str(this).unwrap()))
+    let mut effort = Effort::new();
+    let parsed = Rule::parse(rule, &mut effort);
+    let parsed = parsed.unwrap_or_else(|| panic!("not understood: {rule}"));
+    parsed.holds(&known(&serde_json::from_str(this).unwrap()), &mut effort)
 }
 
 /// What each rule says of one value.
@@ -81,7 +89,7 @@ fn a_stranger_is_no_text_that_is_known() {
             ("self.a in ['Gateway', self.unheard]", None),
             ("self.a == null", NO),
             ("self.a.endsWith('Set')", None),
-            ("self.a.size() == 0", None),
+            ("self.a.size() == 0", NO),
             ("self.a.size() >= 0", YES),
             ("self.a < 'x'", None),
             // Put together, the text is no literal of the rule.
@@ -293,7 +301,47 @@ fn a_rule_about_a_change_refuses_no_new_object() {
 #[test]
 fn texts_of_a_rule_are_the_candidates() {
     let rule = "self.kind in ['HTTPRoute', \"Gateway\"] || self.kind == 'Gateway' || foo(r'x')";
-    let rule = Rule::parse(rule).unwrap();
+    let rule = Rule::parse(rule, &mut Effort::new()).unwrap();
     let texts: Vec<_> = rule.texts().into_iter().collect();
     assert_eq!(texts, ["Gateway", "HTTPRoute", "x"]);
+}
+
+#[test]
+fn a_list_that_may_have_other_elements() {
+    say(
+        r#"["...","x","x"]"#,
+        &[
+            ("self.all(e, e == 'y')", NO),
+            ("self.all(e, e == 'x')", None),
+            ("self.exists(e, e == 'x')", YES),
+            ("self.exists(e, e == 'y')", None),
+            ("self.exists_one(e, e == 'x')", None),
+            ("self.filter(e, e == 'x').size() == 2", None),
+            ("self.size() >= 2", YES),
+            ("self.size() < 2", NO),
+            ("self.size() == 2", None),
+            ("self[0] == 'x'", None),
+            ("'x' in self", YES),
+            ("'y' in self", None),
+            ("self == ['x', 'x']", None),
+        ],
+    );
+}
+
+#[test]
+fn a_field_that_is_not_there() {
+    say(
+        r#"{"a":"-","b":"?"}"#,
+        &[
+            ("has(self.a)", NO),
+            ("has(self.b)", YES),
+            ("has(self.c)", None),
+            ("self.a == 'x'", None),
+            ("'a' in self", NO),
+            ("self.exists(k, k == 'b')", YES),
+            ("self.exists(k, k == 'a')", None),
+            ("self.size() > 0", YES),
+            ("self.size() > 1", None),
+        ],
+    );
 }

@@ -22,6 +22,8 @@ pub(super) enum Value<'a> {
     Text(&'a str),
     Stranger,
     List(Items<'a>),
+    /// These elements and possibly others, in any order.
+    Among(&'a [Known]),
     Map(Fields<'a>),
 }
 
@@ -65,11 +67,17 @@ impl<'a> Items<'a> {
 
 impl<'a> Fields<'a> {
     pub(super) fn has(self, field: &str) -> Option<bool> {
-        if self.known.contains_key(field) {
-            Some(true)
-        } else {
-            self.whole.then_some(false)
+        match self.known.get(field) {
+            Some(Known::Absent) => Some(false),
+            Some(_) => Some(true),
+            None => self.whole.then_some(false),
         }
+    }
+
+    /// The names of the fields that are there.
+    pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
+        let there = |(_, value): &(&'a Arc<str>, &'a Known)| **value != Known::Absent;
+        self.known.iter().filter(there).map(|(name, _)| &**name)
     }
 
     /// The value of a field. Without the field evaluation fails.
@@ -84,12 +92,14 @@ impl<'a> From<&'a Known> for Value<'a> {
     fn from(known: &'a Known) -> Self {
         match known {
             Known::Unknown => Self::Unknown,
+            Known::Absent => Self::Any,
             Known::Null => Self::Null,
             Known::Bool(value) => Self::Bool(Some(*value)),
             Known::Int(value) => Self::Int(Range::int(*value)),
             Known::Text(text) => Self::Text(text),
             Known::Stranger => Self::Stranger,
             Known::List(items) => Self::List(Items::Given(items)),
+            Known::Among(items) => Self::Among(items),
             Known::Map { fields, whole } => Self::Map(Fields {
                 known: fields,
                 whole: *whole,
@@ -116,13 +126,15 @@ impl Value<'_> {
         }
     }
 
-    pub(super) fn size(&self) -> Self {
+    pub(super) fn size(&self, budget: &mut Budget) -> Self {
         Self::int(match self {
+            Self::Text(text) if !budget.look_through(text) => None,
             Self::Text(text) => Range::count(text.chars().count()),
-            Self::Stranger => Range::at_least(0),
+            Self::Stranger => Range::at_least(1),
+            Self::Among(items) => Range::at_least(items.len()),
             Self::List(items) => Range::count(items.len()),
-            Self::Map(fields) if fields.whole => Range::count(fields.known.len()),
-            Self::Map(fields) => Range::at_least(fields.known.len()),
+            Self::Map(fields) if fields.whole => Range::count(fields.names().count()),
+            Self::Map(fields) => Range::at_least(fields.names().count()),
             _ => None,
         })
     }
@@ -139,7 +151,7 @@ impl Value<'_> {
             | (Self::Stranger, Self::Text(_)) => Some(false),
             (Self::Bool(a), Self::Bool(b)) => Some((*a)? == (*b)?),
             (Self::Int(a), Self::Int(b)) => a.equals(*b),
-            (Self::Text(a), Self::Text(b)) => Some(a == b),
+            (Self::Text(a), Self::Text(b)) => budget.look_through(a).then(|| a == b),
             (Self::List(a), Self::List(b)) => budget.deeper(|budget| lists_equal(a, b, budget)),
             (Self::Map(a), Self::Map(b)) => budget.deeper(|budget| maps_equal(*a, *b, budget)),
             // Where types differ, the value is none that the rule was written for.
@@ -152,6 +164,11 @@ impl Value<'_> {
         match (self, other) {
             (Self::Any, _) => Self::Any,
             (_, Self::List(items)) => Self::Bool(is_among(self, items, budget)),
+            (value, Self::Among(items)) => {
+                // It may be one of the elements that are not known.
+                let found = is_among(value, &Items::Given(items), budget);
+                Self::Bool(found.filter(|found| *found))
+            }
             (Self::Text(key), Self::Map(fields)) => Self::Bool(fields.has(key)),
             (Self::Stranger, Self::Map(_)) => Self::Bool(None),
             _ => Self::Any,
@@ -214,6 +231,8 @@ fn maps_equal(a: Fields<'_>, b: Fields<'_>, budget: &mut Budget) -> Option<bool>
     for field in a.known.keys().chain(b.known.keys()) {
         let one = match (a.known.get(field), b.known.get(field)) {
             _ if !budget.spend() => None,
+            (Some(Known::Absent), _) => b.has(field).map(|has| !has),
+            (_, Some(Known::Absent)) => a.has(field).map(|has| !has),
             (Some(x), Some(y)) => Value::from(x).equals(&Value::from(y), budget),
             (None, _) if a.whole => Some(false),
             (_, None) if b.whole => Some(false),

@@ -15,6 +15,8 @@ pub enum StrategyFault {
         path: String,
         /// What stands there.
         name: String,
+        /// Whether all names that the kind has are known.
+        sure: bool,
     },
     /// Two strategies in one policy: these fields contradict each other.
     Multiple {
@@ -48,7 +50,13 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
             }
         }
     }
-    let beside = first_setting(spec, profile);
+    // What a stanza cannot hold does not contradict one.
+    let apart: &[String] = if found.is_empty() {
+        &[]
+    } else {
+        &strategies.apart
+    };
+    let beside = first_setting(spec, profile, apart);
     if found.is_empty() || (beside.is_some() && !strategies.legacy) {
         let strategy = named.unwrap_or(profile.unset.value);
         let field = beside.unwrap_or_else(|| "spec".to_owned());
@@ -106,6 +114,7 @@ fn named(spec: &Value, path: &str, profile: &Profile) -> Result<Option<Strategy>
         None if strategies.complete => Err(StrategyFault::Unknown {
             path: format!("spec.{path}"),
             name: name.to_owned(),
+            sure: true,
         }),
         None => {
             let op = op_named(name).unwrap_or(Op::Custom);
@@ -134,6 +143,7 @@ fn stanza_strategy(
         op.ok_or_else(|| StrategyFault::Unknown {
             path: path(),
             name: name.to_owned(),
+            sure: !strategies.inside.is_empty() || strategies.complete,
         })
     });
     let op = match (inside.transpose()?, beside) {
@@ -151,8 +161,8 @@ fn stanza_strategy(
     Ok(Strategy::Merge(direction(place), op))
 }
 
-fn first_setting(spec: &Value, profile: &Profile) -> Option<String> {
+fn first_setting(spec: &Value, profile: &Profile, apart: &[String]) -> Option<String> {
     let fields = spec.as_object()?.keys();
-    let mut settings = fields.filter(|name| !is_excluded(name, profile));
+    let mut settings = fields.filter(|name| !is_excluded(name, profile) && !apart.contains(*name));
     settings.next().map(|name| format!("spec.{name}"))
 }

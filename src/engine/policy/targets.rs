@@ -22,6 +22,8 @@ pub struct Entry<'a> {
     pub target: Result<TargetRef, Fault>,
     /// A field that is not written as the API server knows it, but can only mean one thing.
     pub spelling: Option<Spelling>,
+    /// Whether its group is a guess, because nothing says it.
+    pub guessed: bool,
     /// Whether it has a name and a selector: then the name counts.
     pub both: bool,
     /// The namespace that it says, of a kind that does not read it.
@@ -138,11 +140,13 @@ pub(crate) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile) -> Entry<'a> {
     let mut target = target(item, field);
     let mut spelling = None;
+    let mut guessed = false;
     let core_is_right = *profile.spelled != Spelled::Exactly;
     match (item.get("group").and_then(Value::as_str), &target) {
         (Some("core"), _) if core_is_right => {}
         (Some("core"), _) => spelling = Some(("group", "core".to_owned(), String::new())),
         (None, Ok(target)) if field.default_group.is_none() => {
+            guessed = true;
             spelling = Some(("group", String::new(), target.gk.group.to_string()));
         }
         _ => {}
@@ -166,6 +170,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         field,
         both: item.get("name").is_some() && selection(item, field).is_some(),
         target,
+        guessed,
         unread,
         spelling: spelling.map(|(field, written, right)| Spelling {
             field,
@@ -221,8 +226,12 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     let select = match (text("name"), selection(item, field)) {
         (Some(name), _) => Select::Name(name),
         (None, Some(selection)) => selection,
-        // Where the field says the kind, nothing at all selects everything.
-        (None, None) if map.is_empty() && field.default_kind.is_some() => {
+        // Where the field says the kind, nothing at all selects everything. So does an entry of a
+        // field of selectors without labels.
+        (None, None)
+            if (map.is_empty() && field.default_kind.is_some())
+                || field.path == "targetSelectors" =>
+        {
             Select::Labels(Some(Selector::default()))
         }
         (None, None) => return Err(Fault::Missing("name")),

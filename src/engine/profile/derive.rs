@@ -4,7 +4,8 @@
 
 use serde_json::Value;
 
-use super::{Allowed, Class, CrossNamespace, RefField, StatusShape, Strategies};
+use super::{Allowed, Class, CrossNamespace, RefField, Spelled, StatusShape, Strategies};
+use crate::engine::cel::Effort;
 
 mod allowed;
 mod departures;
@@ -12,12 +13,18 @@ mod rules;
 mod strategies;
 mod targets;
 
+#[cfg(test)]
+mod tests;
+
 pub use departures::{Departure, MOST_TARGETS};
 
 /// Fields of `spec` that hold references, in every kind that follows the pattern.
 pub(super) const REF_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
 /// The schemas of one kind that facts are read off.
+///
+/// Objects come in every served version, and each is what its own version allows. So what refuses
+/// something must be said by all versions that have the field in question.
 #[derive(Clone, Debug, Default)]
 pub struct Schemas {
     /// Of the whole object in the stored version, `properties` left out; it may carry rules.
@@ -45,6 +52,8 @@ pub struct Derived {
     pub one_form: bool,
     /// Kinds that can be targets, where it says all of them.
     pub allow: Option<Vec<Allowed>>,
+    /// How exactly group and kind are compared, where it says that.
+    pub spelled: Option<Spelled>,
     /// Whether entries take a namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// Strategies.
@@ -57,22 +66,48 @@ pub struct Derived {
     pub departures: Vec<Departure>,
 }
 
+/// One version of a kind.
+#[derive(Clone, Copy)]
+struct Version<'a> {
+    /// The schema of the whole object; none where it is not known.
+    root: Option<&'a Value>,
+    spec: &'a Value,
+}
+
+// === impl Schemas ===
+
+impl Schemas {
+    /// All versions, the stored one first.
+    fn versions(&self) -> impl Iterator<Item = Version<'_>> {
+        let stored = Version {
+            root: Some(&self.root),
+            spec: &self.spec,
+        };
+        let others = self.others.iter().map(|spec| Version { root: None, spec });
+        std::iter::once(stored).chain(others)
+    }
+}
+
 // === impl Derived ===
 
 impl Derived {
     /// Reads everything that the schemas say.
     pub fn read(schemas: &Schemas) -> Self {
-        let refs = targets::refs(schemas);
+        let mut effort = Effort::new();
+        let targets = targets::targets(schemas, &mut effort);
         let mut derived = Self {
             is_policy: targets::are_of_a_policy(schemas),
-            required: targets::required(&schemas.spec),
-            one_form: allowed::one_form(schemas, &refs),
-            allow: allowed::allow(schemas, &refs),
-            cross_namespace: targets::cross_namespace(&refs),
-            strategies: strategies::strategies(&schemas.spec),
+            required: schemas
+                .versions()
+                .all(|version| targets::required(version.spec)),
+            one_form: allowed::one_form(schemas, &targets.refs, &mut effort),
+            cross_namespace: targets::cross_namespace(&targets.refs),
+            strategies: strategies::strategies(schemas, &mut effort),
             status: status(&schemas.status),
             max_ancestors: property(&schemas.status, "ancestors").and_then(max_items),
-            refs,
+            refs: targets.refs,
+            allow: targets.allow,
+            spelled: targets.core_too.then_some(Spelled::CoreToo),
             departures: Vec::new(),
         };
         derived.departures = departures::departures(schemas, &derived);

@@ -44,6 +44,8 @@ pub struct RefField {
     pub unique: bool,
     /// Fields that are not read where this one is set.
     pub hides: Vec<String>,
+    /// `kind` and `name`, as far as nothing says that entries must have them.
+    pub may_lack: Vec<&'static str>,
 }
 
 /// A kind that can be a target.
@@ -83,6 +85,8 @@ pub struct Strategies {
     pub legacy: bool,
     /// The name that the API server fills in where none is written.
     pub default: Option<String>,
+    /// Fields of `spec` that neither stanza has: beside a stanza they are no settings.
+    pub apart: Vec<String>,
     /// Maps of anything by any name, which the older dialect replaces as one.
     pub maps: Vec<Vec<String>>,
 }

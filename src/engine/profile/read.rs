@@ -30,6 +30,7 @@ fn field(file: &RefFile) -> RefField {
         max: file.max,
         unique: file.unique,
         hides: file.hides.iter().map(|path| within_spec(path)).collect(),
+        may_lack: Vec::new(),
     }
 }
 

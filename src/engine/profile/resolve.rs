@@ -1,5 +1,7 @@
 //! Fact by fact: configuration, then built-in profile, then CRD, then a safe default (design 2.2).
 
+use std::collections::BTreeMap;
+
 use super::derive::REF_FIELDS;
 use super::file::{Dialect, ProfileFile};
 use super::read;
@@ -50,7 +52,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         service_as: said(explicit, |p| p.targets.service_as),
         without: said(explicit, |p| p.targets.without),
         root: said(explicit, |p| Some(Some(p.targets.root.as_deref()?.into()))),
-        spelled: said(explicit, |p| p.targets.spelled),
+        spelled: first(explicit, |p| p.targets.spelled)
+            .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
+            .unwrap_or_default(),
         section_naming: said(explicit, |p| p.targets.section_naming),
         conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
         controls: said(explicit, read::controls),
@@ -107,6 +111,7 @@ fn default_refs() -> Vec<RefField> {
     let field = |path: &&str| RefField {
         path: (*path).to_owned(),
         many: path.ends_with('s'),
+        may_lack: vec!["kind", "name"],
         ..RefField::default()
     };
     REF_FIELDS.iter().map(field).collect()
@@ -176,6 +181,7 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
     }
     if let Some(inside) = first(explicit, |p| p.merge.inside.clone()) {
         value.inside = inside.value;
+        value.legacy = false;
         from = from.min(inside.from);
     }
     if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
@@ -184,6 +190,8 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
     }
     if first(explicit, |p| p.merge.dictated_by).is_some_and(|by| *by == DictatedBy::Fixed) {
         value.path = None;
+        value.values = BTreeMap::new();
+        value.default = None;
     }
     Fact { value, from }
 }

@@ -66,6 +66,7 @@ fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Finding {
             Finding::new(Code::TargetMissingRef, key, message)
                 .at(format!("{path}.{part}"))
                 .about(*part)
+                .only_if(!entry.field.may_lack.contains(part))
         }
         Fault::Versioned(group) => {
             let bare = group.split('/').next().unwrap_or_default();
@@ -223,8 +224,10 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
             ),
             _ => format!("{kind} cannot target {wrong}; it can {}", quoted(&kinds)),
         };
-        // What a CRD says of references by name says nothing of those by labels.
-        let sure = allow.from != Source::Crd || matches!(target.select, Select::Name(_));
+        // What a CRD says of references by name says nothing of those by labels, nor which group it
+        // means where none is written.
+        let by_name = matches!(target.select, Select::Name(_));
+        let sure = allow.from != Source::Crd || (by_name && !entry.guessed);
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
             .at(format!("{}.kind", entry.path))
             .about(wrong.to_string())

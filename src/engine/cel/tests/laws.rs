@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::known;
-use crate::engine::cel::{Known, Rule};
+use crate::engine::cel::{Effort, Known, Rule};
 
 /// Words that rules are made of, so that many of the random texts can be read.
 const WORDS: &[&str] = &[
@@ -84,6 +84,10 @@ const RULES: &[&str] = &[
     "self == oldSelf || self.a == 'x'",
     "self.a == self.b",
     "self.all(k, k == 'a' || k == 'b')",
+    "self.size() <= 1 || 'x' in self",
+    "self[0] == 'x' || self == ['x', 'y']",
+    "self.exists(p, has(p.a)) && !self.exists_one(p, has(p.b))",
+    "self.a.size() == 0 || self == self.b",
 ];
 
 /// Values with the fields and texts that [`RULES`] ask for, unknown parts included.
@@ -91,13 +95,18 @@ fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         3 => Just(json!("?")),
         1 => Just(json!("*")),
+        1 => Just(json!("-")),
         3 => prop::sample::select(vec![json!("x"), json!("y"), json!("z")]),
         1 => prop::sample::select(vec![json!(0), json!(1), json!(true), Value::Null]),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         let fields = prop::collection::btree_map("[abc]", inner.clone(), 0..3);
         prop_oneof![
-            prop::collection::vec(inner, 0..3).prop_map(Value::Array),
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+            prop::collection::vec(inner, 0..3).prop_map(|mut items| {
+                items.insert(0, json!("..."));
+                Value::Array(items)
+            }),
             (fields, any::<bool>()).prop_map(|(fields, whole)| {
                 let mut map: serde_json::Map<_, _> = fields.into_iter().collect();
                 if whole {
@@ -118,7 +127,16 @@ fn learn(value: &Value, choices: &mut impl Iterator<Item = (u8, Value)>) -> Valu
         Value::String(text) if text == "*" && choice > 0 => {
             json!(format!("stranger{}", choice % 2))
         }
-        Value::Array(items) => items.iter().map(|item| learn(item, choices)).collect(),
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.iter().map(|item| learn(item, choices)).collect();
+            if items.first() == Some(&json!("...")) && choice > 0 {
+                items.remove(0);
+                if choice > 1 {
+                    items.insert(usize::from(choice) % (items.len() + 1), chosen);
+                }
+            }
+            Value::Array(items)
+        }
         Value::Object(fields) => {
             let mut fields: serde_json::Map<_, _> = fields
                 .iter()
@@ -143,8 +161,9 @@ proptest! {
 
     #[test]
     fn any_text_is_a_rule_or_none(text in ".{0,60}") {
-        if let Some(rule) = Rule::parse(&text) {
-            rule.holds(&Known::Unknown);
+        let mut effort = Effort::new();
+        if let Some(rule) = Rule::parse(&text, &mut effort) {
+            rule.holds(&Known::Unknown, &mut effort);
             rule.texts();
         }
     }
@@ -154,8 +173,9 @@ proptest! {
         words in prop::collection::vec(prop::sample::select(WORDS), 0..14),
         this in values(),
     ) {
-        if let Some(rule) = Rule::parse(&words.concat()) {
-            rule.holds(&known(&this));
+        let mut effort = Effort::new();
+        if let Some(rule) = Rule::parse(&words.concat(), &mut effort) {
+            rule.holds(&known(&this), &mut effort);
             rule.texts();
         }
     }
@@ -166,10 +186,11 @@ proptest! {
         this in values(),
         choices in prop::collection::vec((0..5u8, values()), 1..8),
     ) {
-        let parsed = Rule::parse(rule).unwrap();
+        let mut effort = Effort::new();
+        let parsed = Rule::parse(rule, &mut effort).unwrap();
         let more = learn(&this, &mut choices.into_iter().cycle());
-        if let Some(answer) = parsed.holds(&known(&this)) {
-            prop_assert_eq!(parsed.holds(&known(&more)), Some(answer), "{} of {} and {}", rule, this, more);
+        if let Some(answer) = parsed.holds(&known(&this), &mut effort) {
+            prop_assert_eq!(parsed.holds(&known(&more), &mut effort), Some(answer), "{} of {} and {}", rule, this, more);
         }
     }
 }

@@ -459,6 +459,6 @@ fn other_rules_are_read_as_far_as_they_are_known() {
     );
     let forbidden = "self.all(r, !has(r.sectionName) || size(r.sectionName) == 0)";
     say(r#"[{"sectionName":"x"}]"#, &[(forbidden, NO)]);
-    say(r#"[{"sectionName":"*"}]"#, &[(forbidden, None)]);
+    say(r#"[{"sectionName":"*"}]"#, &[(forbidden, NO)]);
     say(r#"[{"=":1}]"#, &[(forbidden, YES)]);
 }

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Schemas, entry_schema, property};
-use crate::engine::cel::{Known, Rule};
+use super::{Version, entry_schema, property};
+use crate::engine::cel::{Effort, Known, Rule};
 
 /// The rules that look at a target field.
 pub(super) struct Rules<'a> {
     field: &'a str,
     many: bool,
     said: Vec<(At, Rule)>,
-    enums: BTreeMap<&'static str, Vec<&'a str>>,
+    enums: BTreeMap<&'static str, BTreeSet<&'a str>>,
 }
 
 /// Where a rule stands, and so what `self` is in it.
+#[derive(Clone, Copy)]
 enum At {
     Root,
     Spec,
@@ -33,7 +34,8 @@ const PARTS: [&str; 5] = ["group", "kind", "name", "namespace", "sectionName"];
 impl<'a> Rules<'a> {
     /// The rules of the object, its spec, the field, its entries and their parts. Those that are not
     /// understood say nothing.
-    pub(super) fn of(schemas: &Schemas, spec: &'a Value, field: &'a str) -> Option<Self> {
+    pub(super) fn of(version: Version<'a>, field: &'a str, effort: &mut Effort) -> Option<Self> {
+        let spec = version.spec;
         let (entry, many) = entry_schema(spec, field)?;
         let mut found = Self {
             field,
@@ -41,15 +43,10 @@ impl<'a> Rules<'a> {
             said: Vec::new(),
             enums: BTreeMap::new(),
         };
-        found.add(&schemas.root, || At::Root);
-        found.add(spec, || At::Spec);
-        if many && let Some(list) = property(spec, field) {
-            found.add(list, || At::Field);
-        }
-        found.add(entry, || At::Entry);
+        found.add(entry, At::Entry, effort);
         for part in PARTS {
             if let Some(schema) = property(entry, part) {
-                found.add(schema, || At::Part(part));
+                found.add(schema, At::Part(part), effort);
                 let values = schema.get("enum").and_then(Value::as_array);
                 if let Some(values) = values {
                     let texts = values.iter().filter_map(Value::as_str).collect();
@@ -57,12 +54,19 @@ impl<'a> Rules<'a> {
                 }
             }
         }
+        if many && let Some(list) = property(spec, field) {
+            found.add(list, At::Field, effort);
+        }
+        found.add(spec, At::Spec, effort);
+        if let Some(root) = version.root {
+            found.add(root, At::Root, effort);
+        }
         Some(found)
     }
 
-    fn add(&mut self, schema: &Value, at: impl Fn() -> At) {
-        let rules = texts(schema).filter_map(Rule::parse);
-        self.said.extend(rules.map(|rule| (at(), rule)));
+    fn add(&mut self, schema: &Value, at: At, effort: &mut Effort) {
+        let rules = texts(schema).filter_map(|text| Rule::parse(text, effort));
+        self.said.extend(rules.map(|rule| (at, rule)));
     }
 
     /// Every text that the rules and enums mention.
@@ -75,53 +79,60 @@ impl<'a> Rules<'a> {
             .collect()
     }
 
-    /// Whether a policy with this entry among others is refused, whatever else it says.
-    pub(super) fn refuse(&self, entry: &Entry) -> bool {
+    /// Whether a policy with this entry, anywhere among others, is refused, whatever else it says.
+    pub(super) fn refuse(&self, entry: &Entry, effort: &mut Effort) -> bool {
         let outside = self
             .enums
             .iter()
             .any(|(part, values)| match entry.0.get(*part) {
-                Some(Known::Text(text)) => !values.contains(&&**text),
+                Some(Known::Text(text)) => !values.contains(&**text),
                 Some(Known::Stranger) => true,
                 _ => false,
             });
-        outside || self.refuse_list(&[entry.known(), Known::Unknown])
+        if outside {
+            return true;
+        }
+        let field = if self.many {
+            Known::Among(vec![entry.known()])
+        } else {
+            entry.known()
+        };
+        self.refuse_field(&entry.known(), &field, effort)
     }
 
-    /// The same of a list of entries, of which the rest is not known when one of them is unknown.
-    pub(super) fn refuse_list(&self, entries: &[Known]) -> bool {
+    /// Whether a policy with these entries and no others is refused.
+    pub(super) fn refuse_list(&self, entries: &[Known], effort: &mut Effort) -> bool {
         let Some(first) = entries.first() else {
             return false;
         };
-        let field = if self.many {
-            Known::List(entries.to_vec())
-        } else {
-            first.clone()
-        };
+        self.many && self.refuse_field(first, &Known::List(entries.to_vec()), effort)
+    }
+
+    fn refuse_field(&self, entry: &Known, field: &Known, effort: &mut Effort) -> bool {
         let spec = some([(self.field, field.clone())]);
         let mut rules = self.said.iter();
         rules.any(|(at, rule)| {
             let this = match at {
-                At::Root => some([("spec", spec.clone())]),
-                At::Spec => spec.clone(),
-                At::Field => field.clone(),
-                At::Entry => first.clone(),
-                At::Part(part) => match first {
+                At::Root => &some([("spec", spec.clone())]),
+                At::Spec => &spec,
+                At::Field => field,
+                At::Entry => entry,
+                At::Part(part) => match entry {
                     Known::Map { fields, .. } => match fields.get(*part) {
-                        Some(value) => value.clone(),
-                        None => return false,
+                        Some(Known::Absent) | None => return false,
+                        Some(value) => value,
                     },
                     _ => return false,
                 },
             };
-            rule.holds(&this) == Some(false)
+            rule.holds(this, effort) == Some(false)
         })
     }
 }
 
 /// An entry of a target field of which some parts are known.
 #[derive(Clone, Default)]
-pub(super) struct Entry(BTreeMap<Arc<str>, Known>, bool);
+pub(super) struct Entry(BTreeMap<Arc<str>, Known>);
 
 impl Entry {
     /// With a part more.
@@ -130,17 +141,11 @@ impl Entry {
         self
     }
 
-    /// With nothing but the known parts.
-    pub(super) fn whole(mut self) -> Self {
-        self.1 = true;
-        self
-    }
-
     /// As a value.
     pub(super) fn known(&self) -> Known {
         Known::Map {
             fields: self.0.clone(),
-            whole: self.1,
+            whole: false,
         }
     }
 }

@@ -4,40 +4,66 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::property;
 use super::rules::{some, texts};
-use crate::engine::cel::Rule;
+use super::{Schemas, property};
+use crate::engine::cel::{Effort, Rule};
 use crate::engine::policy::op_named;
 use crate::engine::profile::{Direction, Op, StanzaNames, Strategies, Strategy};
+
+/// How long the paths of maps may be together, in bytes. Those beyond are merged key by key.
+const LONGEST_PATHS: usize = 100_000;
 
 /// Fields of `spec` that name a strategy.
 const STRATEGY_FIELDS: [&str; 3] = ["mergeStrategy", "mergeType", "strategy"];
 
-/// What the schema of `spec` says of strategies.
-///
-/// The names of a field are complete only when it is an enum. Both stanzas must be objects: other
-/// kinds use these words for lists and bodies. A kind with both, and nothing that names a strategy or
+/// What the schemas of `spec` say of strategies: that of the stored version, with the names that
+/// other versions have.
+pub(super) fn strategies(schemas: &Schemas, effort: &mut Effort) -> Strategies {
+    let mut said = of_version(&schemas.spec, effort);
+    for spec in &schemas.others {
+        let other = of_version(spec, effort);
+        if said.path.is_some() && said.path == other.path {
+            said.complete &= other.complete;
+            said.values.extend(other.values);
+        }
+        if said.stanzas.is_some() && said.stanzas == other.stanzas && !said.inside.is_empty() {
+            // Names that one version does not list are not all known.
+            if other.inside.is_empty() {
+                said.inside = other.inside;
+            } else {
+                said.inside.extend(other.inside);
+            }
+        }
+    }
+    said
+}
+
+/// The names of a field are complete only when it is an enum. Both stanzas must be objects that can
+/// say the same: other kinds use these words for lists and bodies. A kind with both, and nothing that names a strategy or
 /// keeps them apart, follows the older dialect (design 9, ruling 11).
-pub(super) fn strategies(spec: &Value) -> Strategies {
-    let object = |name: &str| property(spec, name).is_some_and(|s| s.get("properties").is_some());
+fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
-        .find(|names| object(names.defaults) && object(names.overrides));
+        .find(|names| say_the_same(spec, *names));
     let field = STRATEGY_FIELDS.iter().find_map(|name| {
         let schema = property(spec, name)?;
-        (schema.get("type").and_then(Value::as_str) == Some("string")).then_some((*name, schema))
+        let is_text = schema.get("type").and_then(Value::as_str) == Some("string");
+        (is_text && is_of_merging(name, schema)).then_some((*name, schema))
     });
     let values: BTreeMap<String, Strategy> = field
         .map(|(_, schema)| names(schema).map(named).collect())
         .unwrap_or_default();
     let inside = stanzas.map(|names| inside(spec, names)).unwrap_or_default();
     let default = field.and_then(|(_, schema)| schema.get("default")?.as_str());
-    let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names));
+    let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names, effort));
+    // What names something else than a strategy keeps nothing apart.
+    let named_inside = inside.values().any(|op| *op != Op::Custom);
     Strategies {
         path: field.map(|(name, _)| name.to_owned()),
         complete: !values.is_empty(),
-        legacy: stanzas.is_some() && field.is_none() && inside.is_empty() && !keeps_apart,
+        legacy: stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart,
         default: default.map(str::to_owned),
+        apart: stanzas.map(|names| apart(spec, names)).unwrap_or_default(),
         maps: if stanzas.is_some() {
             maps(spec)
         } else {
@@ -47,6 +73,36 @@ pub(super) fn strategies(spec: &Value) -> Strategies {
         inside,
         stanzas,
     }
+}
+
+/// Whether two fields are objects with a field in common, as far as they list their fields.
+fn say_the_same(spec: &Value, names: StanzaNames) -> bool {
+    let fields = |name: &str| property(spec, name)?.get("properties")?.as_object();
+    let both = fields(names.defaults).zip(fields(names.overrides));
+    both.is_some_and(|(defaults, overrides)| {
+        let unlisted = defaults.is_empty() || overrides.is_empty();
+        unlisted || defaults.keys().any(|name| overrides.contains_key(name))
+    })
+}
+
+/// Whether a field is about merging: `strategy` may be about anything, and is where all its names are
+/// of something else.
+fn is_of_merging(field: &str, schema: &Value) -> bool {
+    let of_merging = |name| !matches!(named(name).1, Strategy::Merge(_, Op::Custom));
+    let mut names = names(schema).peekable();
+    field != "strategy" || names.peek().is_none() || names.any(of_merging)
+}
+
+/// Fields of `spec` that neither stanza has.
+fn apart(spec: &Value, stanzas: StanzaNames) -> Vec<String> {
+    let bodies = [stanzas.defaults, stanzas.overrides];
+    let in_one = |name: &str| {
+        let mut bodies = bodies.iter().filter_map(|body| property(spec, body));
+        bodies.any(|body| property(body, name).is_some())
+    };
+    let fields = spec.get("properties").and_then(Value::as_object);
+    let fields = fields.into_iter().flatten().map(|(name, _)| name);
+    fields.filter(|name| !in_one(name)).cloned().collect()
 }
 
 /// The names of an enum.
@@ -73,25 +129,36 @@ fn maps(spec: &Value) -> Vec<Vec<String>> {
         .iter()
         .filter_map(|name| property(spec, name));
     for body in std::iter::once(spec).chain(stanzas) {
-        collect_maps(body, &mut Vec::new(), &mut found);
+        let mut left = LONGEST_PATHS;
+        collect_maps(body, &mut Vec::new(), &mut found, &mut left);
     }
     found.sort();
     found.dedup();
     found
 }
 
-fn collect_maps(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+fn collect_maps(
+    schema: &Value,
+    path: &mut Vec<String>,
+    found: &mut Vec<Vec<String>>,
+    left: &mut usize,
+) {
     let fields = schema.get("properties").and_then(Value::as_object);
     if fields.is_none()
         && schema
             .get("additionalProperties")
             .is_some_and(Value::is_object)
     {
+        let length: usize = path.iter().map(String::len).sum();
+        let Some(less) = left.checked_sub(length) else {
+            return;
+        };
+        *left = less;
         found.push(path.clone());
     }
     for (name, field) in fields.into_iter().flatten() {
         path.push(name.clone());
-        collect_maps(field, path, found);
+        collect_maps(field, path, found, left);
         path.pop();
     }
 }
@@ -118,9 +185,12 @@ fn named(name: &str) -> (String, Strategy) {
 }
 
 /// Whether a validation rule keeps the stanzas apart (ruling 11).
-fn excludes_both(spec: &Value, stanzas: StanzaNames) -> bool {
+fn excludes_both(spec: &Value, stanzas: StanzaNames, effort: &mut Effort) -> bool {
     let body = || some([]);
     let both = some([(stanzas.defaults, body()), (stanzas.overrides, body())]);
-    let mut rules = texts(spec).filter_map(Rule::parse);
-    rules.any(|rule| rule.holds(&both) == Some(false))
+    let mut rules = texts(spec);
+    rules.any(|text| {
+        let rule = Rule::parse(text, effort);
+        rule.is_some_and(|rule| rule.holds(&both, effort) == Some(false))
+    })
 }

@@ -3,14 +3,36 @@
 use serde_json::Value;
 
 use super::allowed;
-use super::{REF_FIELDS, Schemas, entry_schema, max_items, property};
-use crate::engine::profile::{CrossNamespace, RefField};
+use super::rules::Rules;
+use super::{REF_FIELDS, Schemas, Version, entry_schema, max_items, property};
+use crate::engine::cel::Effort;
+use crate::engine::ids::GroupKind;
+use crate::engine::profile::{Allowed, CrossNamespace, RefField};
+
+/// What the versions of a kind say of targets together.
+pub(super) struct Targets {
+    pub(super) refs: Vec<RefField>,
+    /// The kinds that can be targets, where the rules of every field say all of them. Fields of
+    /// selectors count where there is no other.
+    pub(super) allow: Option<Vec<Allowed>>,
+    pub(super) core_too: bool,
+}
+
+/// A field of one version, or what versions say of it together.
+struct Field {
+    said: RefField,
+    /// The kinds that its rules leave, where they leave only some.
+    kinds: Option<Vec<GroupKind>>,
+}
 
 /// Whether a schema has target references: group, kind, and a name or labels.
 pub(super) fn are_of_a_policy(schemas: &Schemas) -> bool {
-    std::iter::once(&schemas.spec)
-        .chain(&schemas.others)
-        .any(|spec| REF_FIELDS.iter().any(|field| is_reference(spec, field)))
+    let mut versions = schemas.versions();
+    versions.any(|version| {
+        REF_FIELDS
+            .iter()
+            .any(|field| is_reference(version.spec, field))
+    })
 }
 
 fn is_reference(spec: &Value, field: &str) -> bool {
@@ -22,68 +44,179 @@ fn is_reference(spec: &Value, field: &str) -> bool {
 }
 
 /// Fields that hold references: those of the stored version, then those that only other served
-/// versions have. Objects come in any of them.
-pub(super) fn refs(schemas: &Schemas) -> Vec<RefField> {
-    let mut found: Vec<RefField> = Vec::new();
-    for spec in std::iter::once(&schemas.spec).chain(&schemas.others) {
-        for field in REF_FIELDS {
-            if !found.iter().any(|known| known.path == field) {
-                found.extend(reference(schemas, spec, field));
+/// versions have. Of a field that several versions have, all must agree on what is refused.
+pub(super) fn targets(schemas: &Schemas, effort: &mut Effort) -> Targets {
+    let mut fields: Vec<Field> = Vec::new();
+    for version in schemas.versions() {
+        for name in REF_FIELDS {
+            let Some(field) = field(version, name, effort) else {
+                continue;
+            };
+            match fields.iter_mut().find(|known| known.said.path == name) {
+                Some(known) => known.join(field),
+                None => fields.push(field),
             }
         }
     }
-    found
+    let (allow, core_too) = match allowed(&fields) {
+        Some((allow, core_too)) => (Some(allow), core_too),
+        None => (None, false),
+    };
+    Targets {
+        refs: fields.into_iter().map(|field| field.said).collect(),
+        allow,
+        core_too,
+    }
 }
 
-fn reference(schemas: &Schemas, spec: &Value, field: &str) -> Option<RefField> {
-    let (entry, many) = entry_schema(spec, field)?;
+/// The kinds that all fields leave together, and whether `core` is a group among theirs.
+fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
+    let named = |field: &&Field| field.said.path != "targetSelectors";
+    let any_named = fields.iter().any(|field| named(&field));
+    let mut found: Vec<Allowed> = Vec::new();
+    let mut core_too = false;
+    for field in fields.iter().filter(|field| named(field) || !any_named) {
+        for gk in field.kinds.as_ref()? {
+            let core = &*gk.group == "core";
+            core_too |= core;
+            let gk = if core {
+                GroupKind::core(&gk.kind)
+            } else {
+                gk.clone()
+            };
+            let sections = field.said.sections.unwrap_or(true);
+            match found.iter_mut().find(|known| known.gk == gk) {
+                Some(known) => known.sections |= sections,
+                None => found.push(Allowed {
+                    gk,
+                    sections,
+                    only: None,
+                }),
+            }
+        }
+    }
+    found.sort_by(|a, b| a.gk.cmp(&b.gk));
+    (!found.is_empty()).then_some((found, core_too))
+}
+
+fn field(version: Version<'_>, name: &'static str, effort: &mut Effort) -> Option<Field> {
+    let spec = version.spec;
+    let (entry, many) = entry_schema(spec, name)?;
     property(entry, "kind")?;
     let default = |part: &str| {
         let value = property(entry, part).and_then(|schema| schema.get("default"));
         value.and_then(Value::as_str).map(Into::into)
     };
-    let list = property(spec, field).filter(|_| many);
+    let list = property(spec, name).filter(|_| many);
     let takes = |part: &str| property(entry, part).is_some();
-    let about_sections = allowed::sections(schemas, spec, field);
-    Some(RefField {
-        path: field.to_owned(),
+    // Where anything is taken, what is listed is not all.
+    let closed = !takes_anything(entry);
+    let rules = Rules::of(version, name, effort)?;
+    let kinds = allowed::kinds(&rules, effort);
+    let sections = takes("sectionName") && !allowed::forbid(&rules, "sectionName", effort);
+    let namespace = takes("namespaces")
+        || (takes("namespace") && !allowed::forbid(&rules, "namespace", effort));
+    let unique = match list {
+        Some(list) => is_keyed(list, entry) || allowed::unique(&rules, kinds.as_ref(), effort),
+        None => false,
+    };
+    let said = RefField {
+        path: name.to_owned(),
         many,
         default_group: default("group"),
         default_kind: default("kind"),
-        sections: Some(takes("sectionName") && !about_sections.forbidden),
-        needs_section: about_sections.required,
-        namespace: Some(
-            takes("namespaces")
-                || (takes("namespace") && !allowed::forbids_namespace(schemas, spec, field)),
-        ),
+        sections: (sections || closed).then_some(sections),
+        needs_section: allowed::require(&rules, "sectionName", effort),
+        namespace: (namespace || closed).then_some(namespace),
         max: list.and_then(max_items),
-        unique: list.is_some_and(is_keyed) || (many && allowed::unique(schemas, spec, field)),
+        unique,
+        may_lack: ["kind", "name"]
+            .into_iter()
+            .filter(|part| !requires(entry, part))
+            .collect(),
         ..RefField::default()
-    })
+    };
+    Some(Field { said, kinds })
 }
 
-/// Whether a list has keys, so that the API server refuses equal entries.
-fn is_keyed(list: &Value) -> bool {
-    let list_type = list.get("x-kubernetes-list-type");
-    matches!(list_type.and_then(Value::as_str), Some("map" | "set"))
+// === impl Field ===
+
+impl Field {
+    /// What two versions say together: what one allows is allowed.
+    fn join(&mut self, other: Self) {
+        let (one, two) = (&mut self.said, other.said);
+        one.many |= two.many;
+        one.default_group = one
+            .default_group
+            .take()
+            .filter(|group| two.default_group.as_ref() == Some(group));
+        one.default_kind = one
+            .default_kind
+            .take()
+            .filter(|kind| two.default_kind.as_ref() == Some(kind));
+        one.sections = either(one.sections, two.sections);
+        one.needs_section &= two.needs_section;
+        one.namespace = either(one.namespace, two.namespace);
+        one.max = one.max.zip(two.max).map(|(a, b)| a.max(b));
+        one.unique &= two.unique;
+        let more = two.may_lack.into_iter();
+        let more: Vec<_> = more.filter(|part| !one.may_lack.contains(part)).collect();
+        one.may_lack.extend(more);
+        self.kinds = self.kinds.take().zip(other.kinds).map(|(mut kinds, more)| {
+            let more: Vec<_> = more.into_iter().filter(|gk| !kinds.contains(gk)).collect();
+            kinds.extend(more);
+            kinds
+        });
+    }
+}
+
+/// Whether one of two takes something; not known where that of one is not.
+fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    one.zip(other).map(|(one, other)| one || other)
+}
+
+fn takes_anything(schema: &Value) -> bool {
+    schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true))
+}
+
+/// Whether the API server refuses equal entries of a list because of its keys. Entries that differ in
+/// a key of another name are not equal.
+fn is_keyed(list: &Value, entry: &Value) -> bool {
+    const COMPARED: [&str; 5] = ["group", "kind", "name", "namespace", "sectionName"];
+    let compared = |key: &str| COMPARED.contains(&key);
+    let list_type = list.get("x-kubernetes-list-type").and_then(Value::as_str);
+    match list_type {
+        Some("map") => {
+            let keys = list.get("x-kubernetes-list-map-keys");
+            let mut keys = keys.and_then(Value::as_array).into_iter().flatten();
+            keys.all(|key| key.as_str().is_some_and(compared))
+        }
+        Some("set") => {
+            let fields = entry.get("properties").and_then(Value::as_object);
+            let mut fields = fields.into_iter().flatten();
+            !takes_anything(entry) && fields.all(|(name, _)| compared(name))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a schema demands a field.
+fn requires(schema: &Value, field: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|fields| fields.iter().any(|name| name == field))
 }
 
 /// Whether the schema itself demands a reference.
 pub(super) fn required(spec: &Value) -> bool {
-    let required = spec.get("required").and_then(Value::as_array);
-    required.is_some_and(|fields| {
-        let mut names = fields.iter().filter_map(Value::as_str);
-        names.any(|name| REF_FIELDS.contains(&name))
-    })
+    REF_FIELDS.iter().any(|field| requires(spec, field))
 }
 
-/// Whether entries take `namespace`; none where there are no entries.
+/// Whether entries take `namespace`; none where there are no entries, or they may take anything.
 pub(super) fn cross_namespace(refs: &[RefField]) -> Option<CrossNamespace> {
-    let said = refs.iter().filter_map(|field| field.namespace);
-    let takes = said.reduce(|a, b| a || b)?;
-    Some(if takes {
-        CrossNamespace::Grant
-    } else {
-        CrossNamespace::Forbidden
-    })
+    let said = refs.iter().map(|field| field.namespace);
+    if said.clone().any(|takes| takes == Some(true)) {
+        return Some(CrossNamespace::Grant);
+    }
+    let none = !refs.is_empty() && said.clone().all(|takes| takes == Some(false));
+    none.then_some(CrossNamespace::Forbidden)
 }
