@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::engine::conduct::Conduct;
+use crate::engine::mutate::{Mutations, Switches};
 use crate::engine::profile::file::ProfileFile;
 use crate::engine::profile::{ProfileRules, builtin};
 use crate::engine::severities::{Actions, Override, Severities};
@@ -31,6 +32,9 @@ pub struct Configuration {
     /// What they do for some requests; the first that is met and names the code counts.
     #[serde(default)]
     pub overrides: Vec<Override>,
+    /// What the mutating endpoint mends, by name; what is left out is off.
+    #[serde(default)]
+    pub mutations: Switches,
 }
 
 /// Why a configuration cannot be used.
@@ -101,6 +105,7 @@ impl Configuration {
     pub fn conduct(&self) -> Conduct {
         Conduct {
             severities: Severities::new(self.findings.clone(), self.overrides.clone()),
+            mutations: Mutations::new(&self.mutations),
         }
     }
 
@@ -117,6 +122,7 @@ impl Configuration {
 #[cfg(test)]
 mod tests {
     use super::Configuration;
+    use crate::engine::mutate::Mutation;
 
     fn read(text: &str) -> Result<Configuration, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -136,6 +142,18 @@ mod tests {
     fn another_kind_of_file_is_refused() {
         let error = read("apiVersion: v1\nkind: ConfigMap\n").unwrap_err();
         assert!(error.contains("kind: Configuration"), "{error}");
+    }
+
+    #[test]
+    fn a_mutation_is_on_where_it_is_named() {
+        let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";
+        let on = "mutations: {normalize-targets: true, project-fields: false}\n";
+        let conduct = read(&format!("{head}{on}")).unwrap().conduct();
+        assert!(conduct.mutations.has(Mutation::NormalizeTargets));
+        assert!(!conduct.mutations.has(Mutation::ProjectFields));
+        assert!(!conduct.mutations.has(Mutation::DefaultStrategy));
+        let error = read(&format!("{head}mutations: {{normalise-targets: true}}\n"));
+        assert!(error.unwrap_err().contains("normalise-targets"));
     }
 
     #[test]

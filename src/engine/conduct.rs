@@ -1,5 +1,6 @@
 //! How reviews are conducted: what the operator configured and a snapshot does not hold.
 
+use super::mutate::Mutations;
 use super::severities::Severities;
 
 /// What the configuration says of reviews. It may change while attache runs.
@@ -7,4 +8,6 @@ use super::severities::Severities;
 pub struct Conduct {
     /// What each code does.
     pub severities: Severities,
+    /// What is mended in objects on their way in.
+    pub mutations: Mutations,
 }

@@ -43,6 +43,8 @@ pub struct Derived {
     pub required: bool,
     /// Whether it refuses references in the singular and the plural field at once.
     pub one_form: bool,
+    /// Whether a reference in the singular field may stand in the plural one instead, in every version.
+    pub takes_plural: bool,
     /// Kinds that can be targets, where it says all of them.
     pub allow: Option<Vec<Allowed>>,
     /// Whether entries take a namespace.
@@ -51,6 +53,8 @@ pub struct Derived {
     pub strategies: Strategies,
     /// Where the status says what became of a policy.
     pub status: Option<StatusShape>,
+    /// Whether conditions stand anywhere in the status, as far as is known.
+    pub has_conditions: bool,
     /// `maxItems` of `status.ancestors`.
     pub max_ancestors: Option<usize>,
     /// Where it departs from the pattern.
@@ -67,10 +71,12 @@ impl Derived {
             is_policy: targets::are_of_a_policy(schemas),
             required: targets::required(&schemas.spec),
             one_form: allowed::one_form(schemas, &refs),
+            takes_plural: targets::takes_plural(schemas),
             allow: allowed::allow(schemas, &refs),
             cross_namespace: targets::cross_namespace(&refs),
             strategies: strategies::strategies(&schemas.spec),
             status: status(&schemas.status),
+            has_conditions: has_conditions(&schemas.status),
             max_ancestors: property(&schemas.status, "ancestors").and_then(max_items),
             refs,
             departures: Vec::new(),
@@ -106,6 +112,16 @@ fn status(status: &Value) -> Option<StatusShape> {
     found
         .map(|(_, shape)| shape)
         .or(has_fields.then_some(StatusShape::Other))
+}
+
+/// What takes any field may have conditions too.
+fn has_conditions(status: &Value) -> bool {
+    let any = status.get("x-kubernetes-preserve-unknown-fields");
+    let fields = status.get("properties").and_then(Value::as_object);
+    let mut fields = fields.into_iter().flatten();
+    any.is_some()
+        || status.get("items").is_some_and(has_conditions)
+        || fields.any(|(name, schema)| name == "conditions" || has_conditions(schema))
 }
 
 fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {

@@ -83,7 +83,7 @@ pub struct Strategies {
     pub legacy: bool,
     /// The name that the API server fills in where none is written.
     pub default: Option<String>,
-    /// Maps of anything by any name, which the older dialect replaces as one.
+    /// Maps of anything by any name, which the older dialect replaces as one; paths within the settings.
     pub maps: Vec<Vec<String>>,
 }
 

@@ -1,9 +1,13 @@
 //! The fields of `spec` that hold target references.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::allowed;
+use super::rules::{Entry, texts};
 use super::{REF_FIELDS, Schemas, entry_schema, max_items, property};
+use crate::engine::cel::{Known, Rule};
 use crate::engine::profile::{CrossNamespace, RefField};
 
 /// Whether a schema has target references: group, kind, and a name or labels.
@@ -75,6 +79,40 @@ pub(super) fn required(spec: &Value) -> bool {
         let mut names = fields.iter().filter_map(Value::as_str);
         names.any(|name| REF_FIELDS.contains(&name))
     })
+}
+
+/// Whether `targetRefs` may say what `targetRef` says, in every version: it has all its parts, and
+/// nothing demands the singular. Objects come in any version, and what a version does not know is
+/// dropped.
+pub(super) fn takes_plural(schemas: &Schemas) -> bool {
+    let mut versions = std::iter::once(&schemas.spec).chain(&schemas.others);
+    versions.all(plural_instead)
+}
+
+fn plural_instead(spec: &Value) -> bool {
+    let [single, plural, _] = REF_FIELDS;
+    let (Some((one, false)), Some((many, true))) =
+        (entry_schema(spec, single), entry_schema(spec, plural))
+    else {
+        return false;
+    };
+    let parts = |entry: &Value| -> BTreeSet<String> {
+        let fields = entry.get("properties").and_then(Value::as_object);
+        fields.into_iter().flatten().map(|(k, _)| k.clone()).collect()
+    };
+    let demanded = spec.get("required").and_then(Value::as_array);
+    let demanded = demanded.is_some_and(|fields| fields.iter().any(|field| field == single));
+    let alone = |field: &str, value: Known| Known::Map {
+        fields: [(field.into(), value)].into(),
+        whole: true,
+    };
+    let known = || Entry::default().known();
+    let of_one = alone(single, known());
+    let of_many = alone(plural, Known::List(vec![known()]));
+    let mut rules = texts(spec).filter_map(Rule::parse);
+    let refused = rules
+        .any(|rule| rule.holds(&of_many) == Some(false) && rule.holds(&of_one) != Some(false));
+    !demanded && !refused && parts(one).is_subset(&parts(many))
 }
 
 /// Whether entries take `namespace`; none where there are no entries.
