@@ -21,8 +21,8 @@ mod region;
 mod stack;
 
 use region::{Region, Regions};
-use stack::{Stacks, taking_part};
 pub use stack::{Stack, StackLevel};
+use stack::{Stacks, taking_part};
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]

@@ -99,16 +99,15 @@ fn mend_policy(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>, objec
     let Some(profile) = snapshot.profile(&request.gk) else {
         return;
     };
-    let Some(spec @ Value::Object(_)) = object.get_mut("spec") else {
-        return;
-    };
     if on.has(Mutation::NormalizeTargets) {
-        targets::normalize(spec, profile);
+        targets::normalize(object, profile);
     }
     if on.has(Mutation::MigrateTargetRef) {
-        migrate::migrate(spec, profile, snapshot.definition(&request.gk));
+        migrate::migrate(object, profile, snapshot.definition(&request.gk));
     }
-    if on.has(Mutation::DefaultStrategy) {
+    if on.has(Mutation::DefaultStrategy)
+        && let Some(spec @ Value::Object(_)) = object.get_mut("spec")
+    {
         strategy::fill_in(spec, profile);
     }
 }

@@ -87,6 +87,14 @@ impl Projected {
     }
 }
 
+/// Goes down one key in a JSON pointer; gives the length to cut it back to.
+pub(crate) fn descend(pointer: &mut String, key: &str) -> usize {
+    let before = pointer.len();
+    pointer.push('/');
+    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+    before
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};

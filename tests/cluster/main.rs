@@ -15,6 +15,7 @@ mod harness;
 mod kinds;
 mod life;
 mod manifests;
+mod mutations;
 mod order;
 mod projects;
 mod refusals;

@@ -13,6 +13,7 @@ mod input;
 mod limits;
 mod live;
 mod memory;
+mod patch;
 mod rotation;
 mod server;
 mod transport;

@@ -17,11 +17,24 @@ struct Fix {
 /// A kind may be in the wrong case behind a group that is wrong twice.
 const ROUNDS: usize = 3;
 
-/// Mends the target references of a spec.
-pub(super) fn normalize(spec: &mut Value, profile: &Profile) {
+/// Mends the target references of a policy.
+pub(super) fn normalize(object: &mut Value, profile: &Profile) {
+    let kept: Vec<&str> = profile
+        .refs
+        .iter()
+        .map(|field| &*field.path)
+        .filter(|path| has_owned_entries(object, path))
+        .collect();
+    let Some(spec) = object.get_mut("spec") else {
+        return;
+    };
     let mut mended: Vec<String> = Vec::new();
     for _ in 0..ROUNDS {
-        let fixes: Vec<Fix> = entries(spec, profile).iter().filter_map(fix).collect();
+        let entries = entries(spec, profile);
+        let may = entries
+            .iter()
+            .filter(|entry| !kept.contains(&&*entry.field.path));
+        let fixes: Vec<Fix> = may.filter_map(fix).collect();
         for fix in fixes {
             let entry = spec.pointer_mut(&fix.entry);
             if let Some(field) = entry.and_then(|entry| entry.get_mut(fix.field)) {
@@ -31,6 +44,27 @@ pub(super) fn normalize(spec: &mut Value, profile: &Profile) {
         }
     }
     fold(spec, profile, &mended);
+}
+
+/// Whether somebody applies the entries of a list one by one (server-side apply of a list that is
+/// keyed by group, kind and name). Mended, an entry would be nobody's: it would stay when it is taken
+/// out of the manifest.
+fn has_owned_entries(object: &Value, path: &str) -> bool {
+    let managers = object
+        .get("metadata")
+        .and_then(|meta| meta.get("managedFields")?.as_array());
+    let mut applied = managers
+        .into_iter()
+        .flatten()
+        .filter(|manager| manager.get("operation").is_some_and(|by| by == "Apply"));
+    applied.any(|manager| {
+        let mut fields = manager.get("fieldsV1").and_then(|all| all.get("f:spec"));
+        for key in path.split('.') {
+            fields = fields.and_then(|fields| fields.get(format!("f:{key}")));
+        }
+        let mut keys = fields.and_then(Value::as_object).into_iter().flatten();
+        keys.any(|(key, _)| key.starts_with("k:"))
+    })
 }
 
 fn fix(entry: &Entry<'_>) -> Option<Fix> {
@@ -43,7 +77,7 @@ fn fix(entry: &Entry<'_>) -> Option<Fix> {
         _ => return None,
     };
     let path = entry.path.strip_prefix("spec.")?;
-    let path = path.replace('.', "/").replace('[', "/").replace(']', "");
+    let path = path.replace(['.', '['], "/").replace(']', "");
     let entry = format!("/{path}");
     Some(Fix {
         entry,
@@ -64,9 +98,8 @@ fn without_version(group: &str) -> Option<String> {
     (is_version && !group.is_empty()).then(|| group.to_owned())
 }
 
-/// Takes away entries that say, once mended, what another says. Where a list is keyed by group and
-/// kind, server-side apply takes the wrong spelling for another entry, adds it every time beside the
-/// mended one, and the API server refuses two with one key.
+/// Takes away entries that say, once mended, what another says: where a list is keyed by group and
+/// kind the API server would refuse the two.
 fn fold(spec: &mut Value, profile: &Profile, mended: &[String]) {
     for field in profile.refs.iter().filter(|field| field.many) {
         let Some(Value::Array(items)) = at_mut(spec, &field.path) else {
@@ -75,10 +108,12 @@ fn fold(spec: &mut Value, profile: &Profile, mended: &[String]) {
         let base = field.path.replace('.', "/");
         for index in (0..items.len()).rev() {
             let pointer = format!("/{base}/{index}");
-            let mut others = items.iter().enumerate().filter(|(other, _)| *other != index);
+            let mut others = items
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != index);
             let item = items.get(index);
-            let twice = others.any(|(_, other)| Some(other) == item);
-            if twice && mended.contains(&pointer) {
+            if mended.contains(&pointer) && others.any(|(_, other)| Some(other) == item) {
                 items.remove(index);
             }
         }

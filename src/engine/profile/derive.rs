@@ -43,8 +43,6 @@ pub struct Derived {
     pub required: bool,
     /// Whether it refuses references in the singular and the plural field at once.
     pub one_form: bool,
-    /// Whether a reference in the singular field may stand in the plural one instead, in every version.
-    pub takes_plural: bool,
     /// Kinds that can be targets, where it says all of them.
     pub allow: Option<Vec<Allowed>>,
     /// Whether entries take a namespace.
@@ -53,12 +51,21 @@ pub struct Derived {
     pub strategies: Strategies,
     /// Where the status says what became of a policy.
     pub status: Option<StatusShape>,
-    /// Whether conditions stand anywhere in the status, as far as is known.
-    pub has_conditions: bool,
     /// `maxItems` of `status.ancestors`.
     pub max_ancestors: Option<usize>,
+    /// What may be mended in objects of the kind.
+    pub mending: Mending,
     /// Where it departs from the pattern.
     pub departures: Vec<Departure>,
+}
+
+/// What may be mended in objects of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mending {
+    /// Whether a reference in the singular field may stand in the plural one instead, in every version.
+    pub takes_plural: bool,
+    /// Whether conditions stand anywhere in the status, as far as is known.
+    pub has_conditions: bool,
 }
 
 // === impl Derived ===
@@ -71,13 +78,15 @@ impl Derived {
             is_policy: targets::are_of_a_policy(schemas),
             required: targets::required(&schemas.spec),
             one_form: allowed::one_form(schemas, &refs),
-            takes_plural: targets::takes_plural(schemas),
             allow: allowed::allow(schemas, &refs),
             cross_namespace: targets::cross_namespace(&refs),
             strategies: strategies::strategies(&schemas.spec),
             status: status(&schemas.status),
-            has_conditions: has_conditions(&schemas.status),
             max_ancestors: property(&schemas.status, "ancestors").and_then(max_items),
+            mending: Mending {
+                takes_plural: targets::takes_plural(schemas),
+                has_conditions: has_conditions(&schemas.status),
+            },
             refs,
             departures: Vec::new(),
         };

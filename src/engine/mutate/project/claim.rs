@@ -10,6 +10,7 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::merge::{Effective, Leaf, is_unset};
 use crate::engine::policy::Precedence;
 use crate::engine::profile::{Class, Control, Direction, Profile, Strategy};
+use crate::engine::projected::descend;
 
 /// A value for one field. Objects are taken apart: a claim has a scalar, a list, or a whole map.
 #[derive(Clone, Debug)]
@@ -43,7 +44,11 @@ impl Claim {
 /// The claims of a kind on an object. Where paths through the object come to different values there is
 /// none: the field is one for all of them. The same where only the controller knows what comes of the
 /// policies.
-pub(super) fn claims(survey: &mut Survey<'_>, profile: &Arc<Profile>, key: &ObjectKey) -> Vec<Claim> {
+pub(super) fn claims(
+    survey: &mut Survey<'_>,
+    profile: &Arc<Profile>,
+    key: &ObjectKey,
+) -> Vec<Claim> {
     let mut common: Option<BTreeMap<Vec<String>, Claim>> = None;
     for group in survey.through(key, &profile.gk) {
         let effective = group.down_to(profile, key);
@@ -101,8 +106,8 @@ struct Taking<'a> {
 
 impl Taking<'_> {
     fn control(&mut self, settings: &Value, control: &Control) {
-        let keys = control.setting.iter();
-        let value = keys.fold(Some(settings), |value, key| value?.get(key));
+        let mut keys = control.setting.iter();
+        let value = keys.try_fold(settings, |value, key| value.get(key));
         if let Some(value) = value {
             let field = control.field.split('.').map(str::to_owned).collect();
             self.value(value, &mut control.setting.clone(), field);
@@ -127,10 +132,10 @@ impl Taking<'_> {
 
     /// What came from several policies is an override where all of it is.
     fn leaf(&mut self, value: &Value, setting: &[String], field: Vec<String>) {
-        let keys = setting
-            .iter()
-            .map(|key| key.replace('~', "~0").replace('/', "~1"));
-        let pointer: String = keys.map(|key| format!("/{key}")).collect();
+        let mut pointer = String::new();
+        for key in setting {
+            descend(&mut pointer, key);
+        }
         let inside = |at: &str| {
             at.strip_prefix(&*pointer)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -140,9 +145,12 @@ impl Taking<'_> {
         if leaves.is_empty() {
             return;
         }
-        let overrides = leaves
-            .iter()
-            .all(|leaf| matches!(leaf.strategy, Some(Strategy::Merge(Direction::Overrides, _))));
+        let overrides = leaves.iter().all(|leaf| {
+            matches!(
+                leaf.strategy,
+                Some(Strategy::Merge(Direction::Overrides, _))
+            )
+        });
         self.found.push(Claim {
             field,
             value: value.clone(),

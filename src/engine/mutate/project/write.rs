@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::claim::Claim;
 use crate::engine::merge::is_unset;
-use crate::engine::projected::{Projected, Written};
+use crate::engine::projected::{Projected, Written, descend};
 
 /// Writes a claim where the object lets it, and notes what was written. Of a list of objects each item
 /// that is there is treated in turn; objects that are left out are made.
@@ -32,7 +32,7 @@ impl Writing<'_> {
             Value::Object(map) => {
                 let holds_list = key.ends_with("[]");
                 let key = key.trim_end_matches("[]");
-                let before = self.descend(key);
+                let before = descend(&mut self.pointer, key);
                 match (rest.is_empty(), map.get_mut(key)) {
                     (true, _) if holds_list => {}
                     (true, _) => self.leaf(map, key),
@@ -49,7 +49,7 @@ impl Writing<'_> {
             }
             Value::Array(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    let before = self.descend(&index.to_string());
+                    let before = descend(&mut self.pointer, &index.to_string());
                     if item.is_object() {
                         self.at(item, field);
                     }
@@ -77,14 +77,6 @@ impl Writing<'_> {
         let policy = self.claim.policies();
         let written = Written { policy, value, own };
         self.written.note(&self.pointer, written);
-    }
-
-    fn descend(&mut self, key: &str) -> usize {
-        let before = self.pointer.len();
-        self.pointer.push('/');
-        let key = key.replace('~', "~0").replace('/', "~1");
-        self.pointer.push_str(&key);
-        before
     }
 }
 

@@ -98,7 +98,11 @@ fn plural_instead(spec: &Value) -> bool {
     };
     let parts = |entry: &Value| -> BTreeSet<String> {
         let fields = entry.get("properties").and_then(Value::as_object);
-        fields.into_iter().flatten().map(|(k, _)| k.clone()).collect()
+        fields
+            .into_iter()
+            .flatten()
+            .map(|(k, _)| k.clone())
+            .collect()
     };
     let demanded = spec.get("required").and_then(Value::as_array);
     let demanded = demanded.is_some_and(|fields| fields.iter().any(|field| field == single));
@@ -110,8 +114,8 @@ fn plural_instead(spec: &Value) -> bool {
     let of_one = alone(single, known());
     let of_many = alone(plural, Known::List(vec![known()]));
     let mut rules = texts(spec).filter_map(Rule::parse);
-    let refused = rules
-        .any(|rule| rule.holds(&of_many) == Some(false) && rule.holds(&of_one) != Some(false));
+    let refused =
+        rules.any(|rule| rule.holds(&of_many) == Some(false) && rule.holds(&of_one) != Some(false));
     !demanded && !refused && parts(one).is_subset(&parts(many))
 }
 
