@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Disclosure, Levels};
 use crate::engine::hint::nearest;
+use crate::engine::mutate::{Mutations, Switches};
 use crate::engine::profile::file::ProfileFile;
 use crate::engine::profile::{ProfileRules, builtin};
 use crate::engine::severities::{Actions, Override, Severities};
@@ -40,6 +41,9 @@ pub struct Configuration {
     /// noted as an Event on the policy. Changes count from the next start.
     #[serde(default)]
     pub events: bool,
+    /// What the mutating endpoint mends, by name; what is left out is off.
+    #[serde(default)]
+    pub mutations: Switches,
     /// How much attache takes on. Changes count from the next start.
     #[serde(default)]
     pub limits: LimitsFile,
@@ -136,6 +140,7 @@ impl Configuration {
         Conduct {
             severities: Severities::new(self.findings.clone(), self.overrides.clone()),
             levels: Levels::new(&self.disclosure),
+            mutations: Mutations::new(&self.mutations),
         }
     }
 
@@ -166,6 +171,7 @@ fn meant(why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::Configuration;
+    use crate::engine::mutate::Mutation;
 
     fn read(text: &str) -> Result<Configuration, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -186,6 +192,18 @@ mod tests {
     fn another_kind_of_file_is_refused() {
         let error = read("apiVersion: v1\nkind: ConfigMap\n").unwrap_err();
         assert!(error.contains("kind: Configuration"), "{error}");
+    }
+
+    #[test]
+    fn a_mutation_is_on_where_it_is_named() {
+        let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";
+        let on = "mutations: {normalize-targets: true, project-fields: false}\n";
+        let conduct = read(&format!("{head}{on}")).unwrap().conduct();
+        assert!(conduct.mutations.has(Mutation::NormalizeTargets));
+        assert!(!conduct.mutations.has(Mutation::ProjectFields));
+        assert!(!conduct.mutations.has(Mutation::DefaultStrategy));
+        let error = read(&format!("{head}mutations: {{normalise-targets: true}}\n"));
+        assert!(error.unwrap_err().contains("normalise-targets"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod mutate;
 pub mod object;
 pub mod policy;
 pub mod profile;
+pub mod projected;
 pub mod review;
 pub mod rivals;
 pub mod section;

@@ -1,6 +1,7 @@
 //! How reviews are conducted: what the operator configured and a snapshot does not hold.
 
 use super::disclosure::Levels;
+use super::mutate::Mutations;
 use super::severities::Severities;
 
 /// What the configuration says of reviews. It may change while attache runs.
@@ -10,4 +11,6 @@ pub struct Conduct {
     pub severities: Severities,
     /// The most that is told of policies, by kind.
     pub levels: Levels,
+    /// What is mended in objects on their way in.
+    pub mutations: Mutations,
 }

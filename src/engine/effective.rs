@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::attach::Stand;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
-use super::merge::Effective;
+use super::merge::{Effective, merged};
 use super::object::is_route;
-use super::profile::{Class, ServiceAs};
+use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Lower, Upper, places};
 
@@ -21,8 +21,8 @@ mod region;
 mod stack;
 
 use region::{Region, Regions};
-use stack::Stacks;
 pub use stack::{Stack, StackLevel};
+use stack::{Stacks, taking_part};
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
@@ -107,6 +107,26 @@ impl Group {
         } else {
             levels.max()
         }
+    }
+}
+
+impl Group {
+    /// What comes of the policies at an object and above it: what holds for its own fields. Policies
+    /// on sections of it and below it are left out.
+    pub fn down_to(&self, profile: &Profile, key: &ObjectKey) -> Effective {
+        let whole = key.whole();
+        let uppers = self.uppers.iter().flat_map(|u| &u.steps);
+        let steps = uppers.chain(self.lowers.iter().flat_map(|l| &l.steps));
+        let here = steps.filter(|step| step.place == whole);
+        let Some(level) = here.map(|step| step.level).min() else {
+            return Effective::default();
+        };
+        let counts = |above: &&StackLevel| {
+            let place = &above.step.place;
+            *place == whole || (place.object != *key && above.step.level < level)
+        };
+        let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
+        merged(profile, &taking_part(profile, &stack), None)
     }
 }
 

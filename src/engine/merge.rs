@@ -253,7 +253,7 @@ fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
 pub struct Own(Arc<Tree>);
 
 impl Own {
-    /// Settings of the target; absent, null and empty lists and maps are unset (ruling 18).
+    /// Settings of the target; those that are unset are left out (ruling 18).
     pub fn new(target: &ObjectKey, settings: Vec<(&[String], Value)>) -> Option<Self> {
         let leaf = |value: &Value| Leaf {
             value: Arc::new(value.clone()),
@@ -262,18 +262,22 @@ impl Own {
         };
         let mut spec = Value::Object(serde_json::Map::new());
         for (path, value) in settings {
-            let unset = match &value {
-                Value::Null => true,
-                Value::Array(items) => items.is_empty(),
-                Value::Object(map) => map.is_empty(),
-                _ => false,
-            };
-            if !unset {
+            if !is_unset(&value) {
                 put(&mut spec, path, value);
             }
         }
         let tree = Tree::read(&spec, None, &leaf);
         (!tree.is_empty()).then(|| Self(Arc::new(tree)))
+    }
+}
+
+/// Whether a value says nothing: null, and empty lists and maps (ruling 18).
+pub fn is_unset(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
     }
 }
 

@@ -1,11 +1,174 @@
-//! JSON patches for the mutating endpoint (design 3.5).
+//! JSON patches for the mutating endpoint (design 3.5): only of what is absent or provably wrong.
+//!
+//! Each mutation edits a copy of the object; the patch is the difference. Applied to its own result a
+//! mutation changes nothing, so that replicas, reinvocations and `kubectl apply` do not fight it.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use json_patch::Patch;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::review::Request;
+use super::finding::Finding;
+use super::object::Object;
+use super::review::{Evidence, Operation, Request};
 use super::snapshot::Snapshot;
+use super::verdict::Verdict;
 
-/// The patch for a request. No mutation exists yet, so it is empty and the object stays as it came.
-pub fn mutate(_snapshot: &Snapshot, _request: &Request<'_>) -> Patch {
-    Patch::default()
+mod annotation;
+mod migrate;
+mod project;
+mod strategy;
+mod targets;
+
+/// What can be mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mutation {
+    /// The spelling of target references.
+    NormalizeTargets,
+    /// A strategy that is assumed is written down.
+    DefaultStrategy,
+    /// `<domain>/<Kind>Affected` on targets whose status has no conditions.
+    AffectedAnnotation,
+    /// `targetRef` becomes `targetRefs`.
+    MigrateTargetRef,
+    /// Settings are written into the fields of targets that they control.
+    ProjectFields,
+}
+
+/// Which mutations are on and off, as the configuration says it.
+pub type Switches = BTreeMap<Mutation, bool>;
+
+/// The mutations that are on. None is by default: each changes what users wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mutations(BTreeSet<Mutation>);
+
+// === impl Mutations ===
+
+impl Mutations {
+    /// Those that are switched on.
+    pub fn new(switches: &Switches) -> Self {
+        let on = switches.iter().filter(|(_, on)| **on);
+        Self(on.map(|(mutation, _)| *mutation).collect())
+    }
+
+    /// Whether one is on.
+    pub fn has(&self, mutation: Mutation) -> bool {
+        self.0.contains(&mutation)
+    }
+}
+
+/// The patch for a request, and what has to be said of it. Objects that cannot be read are left to
+/// the validating endpoint.
+pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Verdict {
+    let writes = matches!(request.operation, Operation::Create | Operation::Update);
+    let counts = writes && request.subresource.is_empty() && !on.0.is_empty();
+    if !counts || !concerns(snapshot, on, request) {
+        return Verdict::default();
+    }
+    let read = |text| Some((request.read(text).ok()?, value(text)?));
+    let Some((object, before)) = request.object.and_then(read) else {
+        return Verdict::default();
+    };
+    if object.meta.deleting {
+        return Verdict::default();
+    }
+    let mut after = before.clone();
+    // A write that leaves the spec alone is not about it: finalizers, labels.
+    let old = request.old.and_then(value);
+    if old.is_none_or(|old| old.get("spec") != before.get("spec")) {
+        mend_policy(snapshot, on, request, &mut after);
+    }
+    let findings = mend_target(snapshot, on, &object, &mut after);
+    let mut verdict = Verdict::new(findings, &Evidence::Authoritative);
+    verdict.patch = difference(&before, &after);
+    verdict
+}
+
+/// Whether anything that is on may change an object of the kind.
+fn concerns(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> bool {
+    let gk = &request.gk;
+    snapshot.profile(gk).is_some()
+        || (on.has(Mutation::ProjectFields) && project::controls(snapshot, gk).next().is_some())
+        || (on.has(Mutation::AffectedAnnotation) && annotation::is_for(snapshot, gk))
+}
+
+fn mend_policy(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>, object: &mut Value) {
+    let Some(profile) = snapshot.profile(&request.gk) else {
+        return;
+    };
+    if on.has(Mutation::NormalizeTargets) {
+        targets::normalize(object, profile);
+    }
+    if on.has(Mutation::MigrateTargetRef) {
+        migrate::migrate(object, profile, snapshot.definition(&request.gk));
+    }
+    if on.has(Mutation::DefaultStrategy)
+        && let Some(spec @ Value::Object(_)) = object.get_mut("spec")
+    {
+        strategy::fill_in(spec, profile);
+    }
+}
+
+fn mend_target(
+    snapshot: &Snapshot,
+    on: &Mutations,
+    object: &Object,
+    value: &mut Value,
+) -> Vec<Finding> {
+    if on.has(Mutation::AffectedAnnotation) && annotation::is_for(snapshot, &object.key.gk) {
+        annotation::mark(snapshot, object, value);
+    }
+    if on.has(Mutation::ProjectFields) {
+        project::project(snapshot, object, value)
+    } else {
+        Vec::new()
+    }
+}
+
+fn value(text: &serde_json::value::RawValue) -> Option<Value> {
+    serde_json::from_str(text.get()).ok()
+}
+
+/// The patch from one to the other. A patch that does not apply fails the request whatever the
+/// failure policy says, so it is tried first, and none is sent where it does not lead there.
+fn difference(before: &Value, after: &Value) -> Patch {
+    if before == after {
+        return Patch::default();
+    }
+    let patch = json_patch::diff(before, after);
+    let mut patched = before.clone();
+    match json_patch::patch(&mut patched, &patch) {
+        Ok(()) if patched == *after => patch,
+        _ => Patch::default(),
+    }
+}
+
+/// Sets an annotation of an object, or takes it away.
+fn annotate(object: &mut Value, key: &str, value: Option<String>) {
+    let Some(Value::Object(meta)) = object.get_mut("metadata") else {
+        return;
+    };
+    let annotations = meta.get_mut("annotations").filter(|map| !map.is_null());
+    match (annotations, value) {
+        (Some(Value::Object(map)), Some(value)) => {
+            map.insert(key.to_owned(), Value::String(value));
+        }
+        (Some(Value::Object(map)), None) => {
+            map.remove(key);
+        }
+        (None, Some(value)) => {
+            let only = Map::from_iter([(key.to_owned(), Value::String(value))]);
+            meta.insert("annotations".to_owned(), Value::Object(only));
+        }
+        (None, None) | (Some(_), _) => {}
+    }
+}
+
+/// The value at a dotted path, to be changed.
+fn at_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+    path.split('.')
+        .try_fold(value, |value, key| value.get_mut(key))
 }

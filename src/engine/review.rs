@@ -125,7 +125,7 @@ impl Request<'_> {
     }
 
     /// Reads an object of the request; the request's own name and namespace count.
-    fn read(&self, text: &RawValue) -> Result<Object, Unreadable> {
+    pub(super) fn read(&self, text: &RawValue) -> Result<Object, Unreadable> {
         let mut object = Object::from_json(&self.gk, text)?;
         object.key = self.key();
         object.meta.namespace = object.key.namespace.clone();

@@ -143,6 +143,15 @@ impl Snapshot {
         self.profiles.get(gk)
     }
 
+    /// The definition of a kind, where there is one.
+    pub fn definition(&self, gk: &GroupKind) -> Option<&Crd> {
+        self.objects(&GroupKind::crd())
+            .find_map(|object| match &object.node {
+                Node::Crd(crd) if crd.gk == *gk => Some(&**crd),
+                _ => None,
+            })
+    }
+
     /// Whether a definition defines a policy kind that no built-in profile knows.
     pub fn is_new_policy_kind(&self, crd: &Crd) -> bool {
         is_policy_kind(&self.rules, crd) && !self.rules.is_builtin(&crd.gk)

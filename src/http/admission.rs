@@ -302,7 +302,7 @@ fn verdict(
 ) -> Verdict {
     let verdict = match envelope.request() {
         Ok(request) if endpoint == Endpoint::Mutate => {
-            Verdict::patching(mutate(snapshot, &request))
+            mutate(snapshot, &conduct.mutations, &request)
         }
         // The validating endpoint is asked too; one answer to what cannot be understood is enough.
         Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),

@@ -84,6 +84,16 @@ pub(crate) fn nothing(config: &Configuration) -> Snapshot {
 
 /// What the webhook says to `{operation, object, old, subresource}`.
 pub(crate) fn reviewed(snapshot: &Snapshot, about: &Value) -> Verdict {
+    asked(about, |request| {
+        let verdict = review(snapshot, request, &Evidence::Authoritative);
+        let again = review(&snapshot.clone(), request, &Evidence::Authoritative);
+        assert_eq!(verdict, again, "the same question, the same answer");
+        verdict
+    })
+}
+
+/// Asks with such a request.
+pub(crate) fn asked<T>(about: &Value, ask: impl FnOnce(&Request<'_>) -> T) -> T {
     let raw = |field: &str| -> Option<Box<RawValue>> {
         about.get(field).map(|object| to_raw_value(object).unwrap())
     };
@@ -104,8 +114,5 @@ pub(crate) fn reviewed(snapshot: &Snapshot, about: &Value) -> Verdict {
         object: new.as_deref(),
         old: old.as_deref(),
     };
-    let verdict = review(snapshot, &request, &Evidence::Authoritative);
-    let again = review(&snapshot.clone(), &request, &Evidence::Authoritative);
-    assert_eq!(verdict, again, "the same question, the same answer");
-    verdict
+    ask(&request)
 }

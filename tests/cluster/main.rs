@@ -17,6 +17,7 @@ mod gitops;
 mod kinds;
 mod life;
 mod manifests;
+mod mutations;
 mod order;
 mod projects;
 mod refusals;

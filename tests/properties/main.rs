@@ -10,6 +10,7 @@
 mod answers;
 mod hostile;
 mod laws;
+mod mutations;
 mod random;
 mod reviews;
 mod states;

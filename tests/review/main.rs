@@ -1,4 +1,5 @@
-//! Runs every case under `tests/review/`: a state, a request, and what is said.
+//! Runs every case under `tests/review/`: a state, a request, and what is said. Those under
+//! `tests/mutate/` are run by `mutate.rs`.
 //!
 //! `base.yaml` is part of every state; a case may have an `attache.yaml` of its own. `ATTACHE_BLESS=1 cargo test --test review` writes what was
 //! said into `expected.yaml`; read the difference before you commit it.
@@ -12,6 +13,7 @@
 
 #[path = "../cases/mod.rs"]
 mod cases;
+mod mutate;
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -14,6 +14,7 @@ mod input;
 mod limits;
 mod live;
 mod memory;
+mod patch;
 mod rotation;
 mod server;
 mod transport;

@@ -6,6 +6,7 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::merge::Own;
 use crate::engine::policy::{at, spec};
 use crate::engine::profile::Profile;
+use crate::engine::projected::{self, Projected};
 use crate::engine::snapshot::Snapshot;
 
 /// The target's own values; none where the kind controls none of its fields or they are unset.
@@ -15,7 +16,12 @@ pub(super) fn own(snapshot: &Snapshot, profile: &Profile, target: &ObjectKey) ->
     if controls.is_empty() {
         return None;
     }
-    let spec: Value = spec(snapshot.get(target)?);
+    let object = snapshot.get(target)?;
+    let mut spec: Value = spec(object);
+    let written = object.meta.annotations.get(projected::ANNOTATION);
+    if let Some(written) = written.and_then(|text| Projected::parse(text)) {
+        written.take_out(&mut spec);
+    }
     let values = controls.iter().filter_map(|control| {
         let value = at(&spec, &control.field)?.clone();
         Some((control.setting.as_slice(), value))

@@ -152,7 +152,7 @@ impl<'a> Stacks<'a> {
 
 /// The levels that are folded. Where the more specific policy decides and merges only with what stands
 /// above the routes, the others of the route are overridden.
-fn taking_part<'a>(profile: &Profile, stack: &'a Stack) -> Vec<&'a [Arc<Policy>]> {
+pub(super) fn taking_part<'a>(profile: &Profile, stack: &'a Stack) -> Vec<&'a [Arc<Policy>]> {
     let passes_over = *profile.merging.with == With::NearestAboveRoutes;
     let last = stack.len().saturating_sub(1);
     let levels = stack.iter().enumerate();

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use crate::engine::projected;
+
 /// The longest value that is kept, in bytes: a name takes 253, and two quotes.
 const LONGEST: usize = 255;
 
@@ -16,10 +18,15 @@ pub type Raw<'a> = BTreeMap<Arc<str>, &'a RawValue>;
 
 /// Those with short texts as values.
 pub fn short(raw: Option<Raw<'_>>) -> Annotations {
-    let short = raw
-        .into_iter()
-        .flatten()
-        .filter(|(_, value)| value.get().len() <= LONGEST);
+    let short = raw.into_iter().flatten().filter(|(key, value)| {
+        let longest = if **key == *projected::ANNOTATION {
+            // Quotes in it are escaped.
+            2 * projected::LONGEST
+        } else {
+            LONGEST
+        };
+        value.get().len() <= longest
+    });
     short
         .filter_map(|(key, value)| Some((key, serde_json::from_str(value.get()).ok()?)))
         .collect()

@@ -9,6 +9,7 @@ use crate::engine::cel::Effort;
 
 mod allowed;
 mod departures;
+mod mending;
 mod rules;
 mod strategies;
 mod targets;
@@ -62,6 +63,8 @@ pub struct Derived {
     pub status: Option<StatusShape>,
     /// `maxItems` of `status.ancestors`.
     pub max_ancestors: Option<usize>,
+    /// What may be mended in objects of the kind.
+    pub mending: Mending,
     /// Where it departs from the pattern.
     pub departures: Vec<Departure>,
 }
@@ -88,6 +91,15 @@ impl Schemas {
     }
 }
 
+/// What may be mended in objects of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mending {
+    /// Whether a reference in the singular field may stand in the plural one instead, in every version.
+    pub takes_plural: bool,
+    /// Whether conditions stand anywhere in the status, as far as is known.
+    pub has_conditions: bool,
+}
+
 // === impl Derived ===
 
 impl Derived {
@@ -108,6 +120,10 @@ impl Derived {
             refs: targets.refs,
             allow: targets.allow,
             spelled: targets.core_too.then_some(Spelled::CoreToo),
+            mending: Mending {
+                takes_plural: mending::takes_plural(schemas, &mut effort),
+                has_conditions: has_conditions(&schemas.status),
+            },
             departures: Vec::new(),
         };
         derived.departures = departures::departures(schemas, &derived);
@@ -141,6 +157,16 @@ fn status(status: &Value) -> Option<StatusShape> {
     found
         .map(|(_, shape)| shape)
         .or(has_fields.then_some(StatusShape::Other))
+}
+
+/// What takes any field may have conditions too.
+fn has_conditions(status: &Value) -> bool {
+    let any = status.get("x-kubernetes-preserve-unknown-fields");
+    let fields = status.get("properties").and_then(Value::as_object);
+    let mut fields = fields.into_iter().flatten();
+    any.is_some()
+        || status.get("items").is_some_and(has_conditions)
+        || fields.any(|(name, schema)| name == "conditions" || has_conditions(schema))
 }
 
 fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {

@@ -87,7 +87,7 @@ pub struct Strategies {
     pub default: Option<String>,
     /// Fields of `spec` that neither stanza has: beside a stanza they are no settings.
     pub apart: Vec<String>,
-    /// Maps of anything by any name, which the older dialect replaces as one.
+    /// Maps of anything by any name, which the older dialect replaces as one; paths within the settings.
     pub maps: Vec<Vec<String>>,
 }
 

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::cluster::{Cluster, FIXTURES, path};
+use super::cluster::{CONFIGURATION, Cluster, path};
 use super::eventually::{SOON, eventually};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
@@ -28,12 +28,17 @@ pub(crate) struct Attache {
 impl Attache {
     /// Starts it and returns when its sockets are open; it may not be ready yet.
     pub(crate) fn serve(cluster: &Cluster, name: &str) -> Self {
+        Self::configured(cluster, name, Path::new(CONFIGURATION))
+    }
+
+    /// The same with another configuration.
+    pub(crate) fn configured(cluster: &Cluster, name: &str, configuration: &Path) -> Self {
         let certs = cluster.certs(make_certs);
         let log = cluster.dir().join(format!("attache-{name}.log"));
         let mut child = Command::new(PROGRAM)
             .arg("serve")
             .args(["--kubeconfig", path(&cluster.kubeconfig())])
-            .args(["--config", &format!("{FIXTURES}/attache.yaml")])
+            .args(["--config", path(configuration)])
             .args(["--tls-cert", path(&certs.join("tls.crt"))])
             .args(["--tls-key", path(&certs.join("tls.key"))])
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])

@@ -13,6 +13,11 @@ use super::Kubectl;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");
 pub(super) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/fixtures");
+/// The configuration of most tests.
+pub(super) const CONFIGURATION: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/cluster/fixtures/attache.yaml"
+);
 /// A folder of fixtures for each project.
 pub(super) const PROJECTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/projects");
 

@@ -71,6 +71,7 @@ fn rules() -> Vec<Value> {
     let mut rules: Vec<Value> = groups.map(|group| rule(group, "*", "Namespaced")).collect();
     rules.push(rule("gateway.networking.k8s.io", "*", "Namespaced"));
     rules.push(rule("", "services", "Namespaced"));
+    rules.push(rule("", "secrets", "Namespaced"));
     rules.push(rule("", "namespaces", "Cluster"));
     rules
 }

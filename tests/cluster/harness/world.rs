@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::cluster::{FIXTURES, POLICY_KINDS, PROJECTS, QUICKSTART};
+use super::cluster::{CONFIGURATION, FIXTURES, POLICY_KINDS, PROJECTS, QUICKSTART};
 use super::{Attache, Cluster, Kubectl, Said, eventually, webhook};
 
 const NAMESPACES: [&str; 2] = ["infra", "shop"];
@@ -36,6 +36,19 @@ impl World<'static> {
         Cluster::shared().map(|cluster| World::on(cluster, name))
     }
 
+    /// The same with these mutations switched on: `normalize-targets: true`.
+    pub(crate) fn mutating(name: &str, mutations: &str) -> Option<Self> {
+        let cluster = Cluster::shared()?;
+        let text = fs::read_to_string(CONFIGURATION).expect("a fixture");
+        let world = World::beside(cluster, name, |dir| {
+            let file = dir.join("mutating.yaml");
+            let text = format!("{text}mutations: {{{mutations}}}\n");
+            fs::write(&file, text).expect("a writable folder");
+            Attache::configured(cluster, name, &file)
+        });
+        Some(world.registered())
+    }
+
     /// On the shared cluster, with the CRDs of a project there and its files at hand.
     pub(crate) fn of_project(project: &str) -> Option<Self> {
         let cluster = Cluster::shared()?;
@@ -49,19 +62,26 @@ impl World<'static> {
 impl<'a> World<'a> {
     /// Returns when the API server asks this attache about this test's namespaces.
     pub(crate) fn on(cluster: &'a Cluster, name: &str) -> Self {
-        let world = World::unregistered(cluster, name);
-        world.create_namespaces();
-        world.attache.wait_until_ready();
-        world.register();
-        world
+        World::unregistered(cluster, name).registered()
+    }
+
+    fn registered(self) -> Self {
+        self.create_namespaces();
+        self.attache.wait_until_ready();
+        self.register();
+        self
     }
 
     /// With attache started and no more: it is not waited for, and not registered.
     pub(crate) fn unregistered(cluster: &'a Cluster, name: &str) -> Self {
+        World::beside(cluster, name, |_| Attache::serve(cluster, name))
+    }
+
+    fn beside(cluster: &'a Cluster, name: &str, serve: impl FnOnce(&Path) -> Attache) -> Self {
         let dir = cluster.dir().join(name);
         fs::create_dir(&dir).expect("a writable folder");
         let world = World {
-            attache: Attache::serve(cluster, name),
+            attache: serve(&dir),
             cluster,
             name: name.to_owned(),
             dir,
@@ -193,6 +213,26 @@ impl<'a> World<'a> {
         let text = localize(&self.name, text);
         let args = ["apply", "--dry-run=server", "-f", "-"];
         self.run(self.cluster.kubectl(), args, &text)
+    }
+
+    /// `kubectl apply -f -`, with these arguments more.
+    pub(crate) fn apply_text_with<'b>(
+        &self,
+        text: &str,
+        more: impl IntoIterator<Item = &'b str>,
+    ) -> Said {
+        let args = ["apply", "-f", "-"].into_iter().chain(more);
+        self.run(self.cluster.kubectl(), args, &localize(&self.name, text))
+    }
+
+    /// `kubectl diff -f -`: code 1 where there is a difference.
+    pub(crate) fn diff_text<'b>(
+        &self,
+        text: &str,
+        more: impl IntoIterator<Item = &'b str>,
+    ) -> Said {
+        let args = ["diff", "-f", "-"].into_iter().chain(more);
+        self.run(self.cluster.kubectl(), args, &localize(&self.name, text))
     }
 
     /// The text of a file of this test, with the namespaces as users see them.

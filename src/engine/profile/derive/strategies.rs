@@ -64,11 +64,7 @@ fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
         legacy: stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart,
         default: default.map(str::to_owned),
         apart: stanzas.map(|names| apart(spec, names)).unwrap_or_default(),
-        maps: if stanzas.is_some() {
-            maps(spec)
-        } else {
-            Vec::new()
-        },
+        maps: maps(spec),
         values,
         inside,
         stanzas,
@@ -121,8 +117,8 @@ fn inside(spec: &Value, stanzas: StanzaNames) -> BTreeMap<String, Op> {
         .collect()
 }
 
-/// Maps of strings to something, as opposed to objects with fields: the older dialect replaces them
-/// whole (design 9, ruling 7). Paths within the settings.
+/// Maps of strings to something, as opposed to objects with fields: the older dialect and what is
+/// written into targets replace them whole (design 9, ruling 7). Paths within the settings.
 fn maps(spec: &Value) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let stanzas = ["defaults", "overrides", "default", "override"]

@@ -1,0 +1,88 @@
+//! `project-fields`: settings go into the fields of targets that they control. Overrides, then the
+//! object's own value, then defaults; scalar by scalar (GEP-713 of 2021, merging into existing fields).
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::annotate;
+use crate::engine::effective::Survey;
+use crate::engine::finding::{Code, Finding};
+use crate::engine::ids::GroupKind;
+use crate::engine::object::Object;
+use crate::engine::profile::Profile;
+use crate::engine::projected::{ANNOTATION, LONGEST, Projected};
+use crate::engine::snapshot::Snapshot;
+
+mod claim;
+mod write;
+
+use claim::Claim;
+
+/// The policy kinds that control fields of a kind.
+pub(super) fn controls<'a>(
+    snapshot: &'a Snapshot,
+    gk: &'a GroupKind,
+) -> impl Iterator<Item = &'a Arc<Profile>> {
+    let profiles = snapshot
+        .policy_kinds()
+        .filter_map(|kind| snapshot.profile(kind));
+    profiles.filter(|profile| profile.controls.iter().any(|c| c.target == *gk))
+}
+
+/// Writes what the policies that hold for an object say of its fields; what was written before and
+/// stands unchanged is taken out first.
+pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -> Vec<Finding> {
+    let kinds: Vec<&Arc<Profile>> = controls(snapshot, &object.key.gk).collect();
+    // What a kind says is not known before its policies are.
+    if kinds.is_empty() || !kinds.iter().all(|profile| snapshot.knows(&profile.gk)) {
+        return Vec::new();
+    }
+    let after = snapshot.suppose(object);
+    let mut survey = Survey::new(&after);
+    let claims = kinds
+        .into_iter()
+        .flat_map(|profile| claim::claims(&mut survey, profile, &object.key));
+    let claims: Vec<Claim> = claims.collect();
+    let old = Projected::of(value);
+    if claims.is_empty() && old.is_none() {
+        return Vec::new();
+    }
+    let Some(mut spec @ Value::Object(_)) = value.get("spec").cloned() else {
+        return Vec::new();
+    };
+    if let Some(old) = &old {
+        old.take_out(&mut spec);
+    }
+    let (claims, conflicts) = claim::settled(claims);
+    let mut written = Projected::default();
+    for claim in &claims {
+        write::write(&mut spec, claim, &mut written);
+    }
+    let text = written.text();
+    if text.as_ref().is_some_and(|text| text.len() > LONGEST) {
+        return Vec::new();
+    }
+    if let Some(place) = value.get_mut("spec") {
+        *place = spec;
+    }
+    // One that cannot be read is not ours to take away.
+    if text.is_some() || old.is_some() {
+        annotate(value, ANNOTATION, text);
+    }
+    let said = conflicts.into_iter().map(|(winner, loser)| {
+        let message = format!(
+            "{} counts before {}, which says otherwise",
+            winner.policies(),
+            loser.policies()
+        );
+        let field = format!("spec.{}", winner.field.join("."));
+        let mut finding = Finding::new(Code::FieldConflict, &object.key, message)
+            .about(format!("{field} {}", loser.policies()))
+            .at(field);
+        let policies = winner.policies.iter().chain(&loser.policies);
+        finding.tells_of = policies.cloned().collect();
+        finding
+    });
+    said.collect()
+}

@@ -1,0 +1,184 @@
+//! What policies say of the fields of one object, and whose word counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::engine::effective::Survey;
+use crate::engine::ids::ObjectKey;
+use crate::engine::merge::{Effective, Leaf, is_unset};
+use crate::engine::policy::Precedence;
+use crate::engine::profile::{Class, Control, Direction, Profile, Strategy};
+use crate::engine::projected::descend;
+
+/// A value for one field. Objects are taken apart: a claim has a scalar, a list, or a whole map.
+#[derive(Clone, Debug)]
+pub(super) struct Claim {
+    /// Keys from `spec`; one that ends in `[]` holds a list.
+    pub(super) field: Vec<String>,
+    pub(super) value: Value,
+    /// Whether it replaces the object's own value.
+    pub(super) overrides: bool,
+    pub(super) policies: BTreeSet<ObjectKey>,
+    is_direct: bool,
+    oldest: Option<Precedence>,
+}
+
+// === impl Claim ===
+
+impl Claim {
+    /// The names of its policies.
+    pub(super) fn policies(&self) -> String {
+        let names: Vec<String> = self.policies.iter().map(ToString::to_string).collect();
+        names.join(", ")
+    }
+
+    /// Whether it is about the same field, or one within the other.
+    fn meets(&self, other: &Self) -> bool {
+        let shorter = self.field.len().min(other.field.len());
+        self.field.get(..shorter) == other.field.get(..shorter)
+    }
+}
+
+/// The claims of a kind on an object. Where paths through the object come to different values there is
+/// none: the field is one for all of them. The same where only the controller knows what comes of the
+/// policies.
+pub(super) fn claims(
+    survey: &mut Survey<'_>,
+    profile: &Arc<Profile>,
+    key: &ObjectKey,
+) -> Vec<Claim> {
+    let mut common: Option<BTreeMap<Vec<String>, Claim>> = None;
+    for group in survey.through(key, &profile.gk) {
+        let effective = group.down_to(profile, key);
+        let Some(found) = said(&effective, profile, key) else {
+            return Vec::new();
+        };
+        let found = found.into_iter().map(|claim| (claim.field.clone(), claim));
+        let mut found: BTreeMap<Vec<String>, Claim> = found.collect();
+        if let Some(common) = common {
+            found.retain(|field, claim| {
+                let other = common.get(field).filter(|other| {
+                    other.value == claim.value && other.overrides == claim.overrides
+                });
+                let Some(other) = other else {
+                    return false;
+                };
+                claim.policies.extend(other.policies.iter().cloned());
+                true
+            });
+        }
+        common = Some(found);
+    }
+    let mut claims: Vec<Claim> = common.into_iter().flat_map(BTreeMap::into_values).collect();
+    for claim in &mut claims {
+        let policies = claim.policies.iter();
+        let known = policies.filter_map(|key| survey.snapshot().policy(key));
+        claim.oldest = known.map(|policy| policy.precedence().clone()).min();
+    }
+    claims
+}
+
+fn said(effective: &Effective, profile: &Profile, key: &ObjectKey) -> Option<Vec<Claim>> {
+    if effective.is_together() {
+        return None;
+    }
+    let (settings, sources) = effective.spec()?;
+    let mut found = Vec::new();
+    for control in profile.controls.iter().filter(|c| c.target == key.gk) {
+        let mut taking = Taking {
+            profile,
+            sources: &sources,
+            found: &mut found,
+        };
+        taking.control(&settings, control);
+    }
+    Some(found)
+}
+
+/// Takes settings apart.
+struct Taking<'a> {
+    profile: &'a Profile,
+    sources: &'a [(String, Leaf)],
+    found: &'a mut Vec<Claim>,
+}
+
+impl Taking<'_> {
+    fn control(&mut self, settings: &Value, control: &Control) {
+        let mut keys = control.setting.iter();
+        let value = keys.try_fold(settings, |value, key| value.get(key));
+        if let Some(value) = value {
+            let field = control.field.split('.').map(str::to_owned).collect();
+            self.value(value, &mut control.setting.clone(), field);
+        }
+    }
+
+    fn value(&mut self, value: &Value, setting: &mut Vec<String>, field: Vec<String>) {
+        match value {
+            value if is_unset(value) => {}
+            Value::Object(map) if !self.profile.strategies.value.maps.contains(setting) => {
+                for (key, value) in map {
+                    let mut field = field.clone();
+                    field.push(key.clone());
+                    setting.push(key.clone());
+                    self.value(value, setting, field);
+                    setting.pop();
+                }
+            }
+            value => self.leaf(value, setting, field),
+        }
+    }
+
+    /// What came from several policies is an override where all of it is.
+    fn leaf(&mut self, value: &Value, setting: &[String], field: Vec<String>) {
+        let mut pointer = String::new();
+        for key in setting {
+            descend(&mut pointer, key);
+        }
+        let inside = |at: &str| {
+            at.strip_prefix(&*pointer)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let of = self.sources.iter().filter(|(at, _)| inside(at));
+        let leaves: Vec<&Leaf> = of.map(|(_, leaf)| leaf).collect();
+        if leaves.is_empty() {
+            return;
+        }
+        let overrides = leaves.iter().all(|leaf| {
+            matches!(
+                leaf.strategy,
+                Some(Strategy::Merge(Direction::Overrides, _))
+            )
+        });
+        self.found.push(Claim {
+            field,
+            value: value.clone(),
+            overrides,
+            policies: leaves.iter().map(|leaf| leaf.policy.clone()).collect(),
+            is_direct: self.profile.class.value == Class::Direct,
+            oldest: None,
+        });
+    }
+}
+
+/// Of claims on one field the first counts: that of a direct kind, then overrides, then the oldest
+/// policy, then by name (GEP-713 of 2021, conflict resolution). The others that say something else are
+/// given beside the one that counts.
+pub(super) fn settled(mut claims: Vec<Claim>) -> (Vec<Claim>, Vec<(Claim, Claim)>) {
+    claims.sort_by(|a, b| {
+        let rank = |claim: &Claim| (!claim.is_direct, !claim.overrides);
+        let age = || a.oldest.cmp(&b.oldest);
+        rank(a).cmp(&rank(b)).then_with(age)
+    });
+    let mut settled: Vec<Claim> = Vec::new();
+    let mut conflicts = Vec::new();
+    for claim in claims {
+        match settled.iter().find(|winner| winner.meets(&claim)) {
+            None => settled.push(claim),
+            Some(winner) if winner.field == claim.field && winner.value == claim.value => {}
+            Some(winner) => conflicts.push((winner.clone(), claim)),
+        }
+    }
+    (settled, conflicts)
+}

@@ -1,0 +1,92 @@
+//! Writes one claim into a spec.
+
+use serde_json::{Map, Value};
+
+use super::claim::Claim;
+use crate::engine::merge::is_unset;
+use crate::engine::projected::{Projected, Written, descend};
+
+/// Writes a claim where the object lets it, and notes what was written. Of a list of objects each item
+/// that is there is treated in turn; objects that are left out are made.
+pub(super) fn write(spec: &mut Value, claim: &Claim, written: &mut Projected) {
+    let mut writing = Writing {
+        claim,
+        written,
+        pointer: "/spec".to_owned(),
+    };
+    writing.at(spec, &claim.field);
+}
+
+struct Writing<'a> {
+    claim: &'a Claim,
+    written: &'a mut Projected,
+    pointer: String,
+}
+
+impl Writing<'_> {
+    fn at(&mut self, place: &mut Value, field: &[String]) {
+        let Some((key, rest)) = field.split_first() else {
+            return;
+        };
+        match place {
+            Value::Object(map) => {
+                let holds_list = key.ends_with("[]");
+                let key = key.trim_end_matches("[]");
+                let before = descend(&mut self.pointer, key);
+                match (rest.is_empty(), map.get_mut(key)) {
+                    (true, _) if holds_list => {}
+                    (true, _) => self.leaf(map, key),
+                    (false, Some(inner)) if !inner.is_null() => self.at(inner, rest),
+                    (false, _) if !holds_list => {
+                        self.note(Value::Object(Map::new()), None);
+                        let mut made = Value::Object(Map::new());
+                        self.at(&mut made, rest);
+                        map.insert(key.to_owned(), made);
+                    }
+                    (false, _) => {}
+                }
+                self.pointer.truncate(before);
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    let before = descend(&mut self.pointer, &index.to_string());
+                    if item.is_object() {
+                        self.at(item, field);
+                    }
+                    self.pointer.truncate(before);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn leaf(&mut self, map: &mut Map<String, Value>, key: &str) {
+        let value = &self.claim.value;
+        let own = map.get(key).filter(|own| !is_unset(own)).cloned();
+        let may = match &own {
+            None => true,
+            Some(own) => self.claim.overrides && own != value && same_form(own, value),
+        };
+        if may {
+            map.insert(key.to_owned(), value.clone());
+            self.note(value.clone(), own);
+        }
+    }
+
+    fn note(&mut self, value: Value, own: Option<Value>) {
+        let policy = self.claim.policies();
+        let written = Written { policy, value, own };
+        self.written.note(&self.pointer, written);
+    }
+}
+
+/// A list in the place of a map, or of a scalar, would be refused by the API server, and with it the
+/// request. Scalars of different types have one form: some fields take several.
+fn same_form(one: &Value, other: &Value) -> bool {
+    let form = |value: &Value| match value {
+        Value::Object(_) => 0,
+        Value::Array(_) => 1,
+        _ => 2,
+    };
+    form(one) == form(other)
+}

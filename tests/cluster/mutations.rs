@@ -1,0 +1,199 @@
+//! Mended objects under `kubectl apply`: the manifest that was mended can be applied again and again.
+
+use serde_json::Value;
+
+use crate::harness::{World, eventually};
+
+/// What is stored of an object, without the time of its last write.
+fn stored(world: &World<'_>, object: &str) -> Value {
+    let infra = world.namespace("infra");
+    let args = ["get", "-n", &infra, object, "-o", "json"];
+    let said = world.kubectl(args).ok();
+    serde_json::from_str(&said.out).unwrap()
+}
+
+fn version(object: &Value) -> &str {
+    object["metadata"]["resourceVersion"].as_str().unwrap()
+}
+
+/// Applies a manifest again, by both ways of applying, and asks for the difference: nothing is stored,
+/// and nobody is in conflict.
+fn holds_still(world: &World<'_>, manifest: &str, object: &str, server_side: bool) -> Value {
+    let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
+    let apply = || world.apply_text_with(manifest, more.iter().copied());
+    apply().ok();
+    let first = stored(world, object);
+    for _ in 0..2 {
+        apply().ok().silent_about("conflict");
+        let again = stored(world, object);
+        assert_eq!(version(&again), version(&first), "{again:#}");
+    }
+    let diff = world.diff_text(manifest, more.iter().copied());
+    assert!(diff.code == 0 && diff.out.is_empty(), "{diff}");
+    first
+}
+
+fn policy(kind: &str, name: &str, targets: &str, settings: &str) -> String {
+    let group = match kind {
+        "RetryPolicy" => "policies.example.com",
+        _ => "policies.controller.io",
+    };
+    format!(
+        "
+apiVersion: {group}/v1
+kind: {kind}
+metadata: {{namespace: infra, name: {name}}}
+spec: {{{targets}, {settings}}}
+"
+    )
+}
+
+const KEY: &str = "policies.controller.io/ColorPolicyAffected";
+const VERSIONED: &str = "{group: gateway.networking.k8s.io/v1, kind: gateway, name: edge}";
+const EDGE: &str = "{group: gateway.networking.k8s.io, kind: Gateway, name: edge}";
+
+#[test]
+fn mended_targets_hold_still() {
+    let Some(world) = World::mutating("mended", "normalize-targets: true") else {
+        return;
+    };
+    for (kind, name, server_side, settings) in [
+        ("ColorPolicy", "client", false, "color: blue"),
+        ("ColorPolicy", "server", true, "color: blue"),
+        ("ShadePolicy", "client", false, "shade: dark"),
+    ] {
+        let manifest = policy(kind, name, &format!("targetRefs: [{VERSIONED}]"), settings);
+        let object = format!("{kind}/{name}");
+        let found = holds_still(&world, &manifest, &object, server_side);
+        let mended: Value = serde_saphyr::from_str(EDGE).unwrap();
+        assert_eq!(found["spec"]["targetRefs"], serde_json::json!([mended]));
+    }
+}
+
+#[test]
+fn a_strategy_that_was_written_down_holds_still() {
+    let Some(world) = World::mutating("written", "default-strategy: true") else {
+        return;
+    };
+    for (name, server_side) in [("client", false), ("server", true)] {
+        let target = format!("targetRef: {EDGE}");
+        let manifest = policy("RetryPolicy", name, &target, "retries: 3");
+        let object = format!("retrypolicy/{name}");
+        let found = holds_still(&world, &manifest, &object, server_side);
+        assert_eq!(found["spec"]["mergeStrategy"], "AtomicDefaults");
+        // Who names another has it, and who stops naming one has it still or gets the assumed one.
+        let other = policy(
+            "RetryPolicy",
+            name,
+            &target,
+            "retries: 3, mergeStrategy: PatchDefaults",
+        );
+        let found = holds_still(&world, &other, &object, server_side);
+        assert_eq!(found["spec"]["mergeStrategy"], "PatchDefaults");
+        let found = holds_still(&world, &manifest, &object, server_side);
+        assert_eq!(found["spec"]["mergeStrategy"], "AtomicDefaults");
+    }
+}
+
+#[test]
+fn the_annotation_of_a_secret_comes_goes_and_holds_still() {
+    let Some(world) = World::mutating("annotated", "affected-annotation: true") else {
+        return;
+    };
+    let infra = world.namespace("infra");
+    for (name, server_side) in [("client", false), ("server", true)] {
+        let manifest = format!(
+            "
+apiVersion: v1
+kind: Secret
+metadata: {{namespace: infra, name: {name}, annotations: {{note: mine}}}}
+stringData: {{key: value}}
+"
+        );
+        let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
+        let apply = || world.apply_text_with(&manifest, more.iter().copied()).ok();
+        let object = format!("secret/{name}");
+        apply();
+        let annotations = |object: &Value| object["metadata"]["annotations"].clone();
+        assert_eq!(annotations(&stored(&world, &object))[KEY], Value::Null);
+
+        let target = format!("targetRefs: [{{group: '', kind: Secret, name: {name}}}]");
+        let color = policy("ColorPolicy", name, &target, "color: blue");
+        world.apply_text(&color).ok();
+        // It comes with the next write of the Secret; a label makes one.
+        let label = |what: &str| {
+            let args = ["label", "--overwrite", "-n", &infra, &object, what];
+            world.kubectl(args).ok();
+        };
+        let mut writes = 0;
+        let mut until = |what: &str, expected: Value| {
+            eventually(what, || {
+                writes += 1;
+                label(&format!("write=n{writes}"));
+                let found = annotations(&stored(&world, &object));
+                let there = found[KEY] == expected && found["note"] == "mine";
+                if there {
+                    Ok(())
+                } else {
+                    Err(found.to_string())
+                }
+            });
+        };
+        until("the annotation comes", "true".into());
+        let found = holds_still(&world, &manifest, &object, server_side);
+        assert_eq!(annotations(&found)[KEY], "true");
+        world
+            .kubectl(["delete", "-n", &infra, &format!("colorpolicy/{name}")])
+            .ok();
+        until("the annotation goes", Value::Null);
+        let found = holds_still(&world, &manifest, &object, server_side);
+        assert_eq!(annotations(&found)["note"], "mine");
+    }
+}
+
+#[test]
+fn entries_that_are_applied_one_by_one_are_not_mended() {
+    let Some(world) = World::mutating("keyed", "normalize-targets: true") else {
+        return;
+    };
+    // Mended, the first would be nobody's, and stay when the manifest no longer has it.
+    let other = "{group: gateway.networking.k8s.io, kind: Gateway, name: other}";
+    let targets = format!("targetRefs: [{VERSIONED}, {other}]");
+    let manifest = policy("ShadePolicy", "keyed", &targets, "shade: dark");
+    let said = world.apply_text_with(&manifest, ["--server-side"]);
+    assert_ne!(said.code, 0, "{said}");
+    said.warns("target-group-versioned");
+    // Client-side apply replaces the list.
+    world.apply_text(&manifest).ok();
+    let targets = format!("targetRefs: [{other}]");
+    let manifest = policy("ShadePolicy", "keyed", &targets, "shade: dark");
+    world.apply_text(&manifest).ok();
+    let found = stored(&world, "shadepolicy/keyed");
+    assert_eq!(found["spec"]["targetRefs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_reference_that_was_moved_follows_its_manifest() {
+    let Some(world) = World::mutating("moved", "migrate-target-ref: true") else {
+        return;
+    };
+    for (name, server_side) in [("client", false), ("server", true)] {
+        for target in [EDGE, &EDGE.replace("edge", "other")] {
+            let manifest = policy(
+                "TintPolicy",
+                name,
+                &format!("targetRef: {target}"),
+                "tint: red",
+            );
+            let found = holds_still(
+                &world,
+                &manifest,
+                &format!("tintpolicy/{name}"),
+                server_side,
+            );
+            let target: Value = serde_saphyr::from_str(target).unwrap();
+            assert_eq!(found["spec"]["targetRefs"], serde_json::json!([target]));
+            assert_eq!(found["spec"]["targetRef"], Value::Null);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The patch of the mutating endpoint, as the API server gets it.
+
+use attache::config::Configuration;
+use attache::engine::conduct::Conduct;
+use attache::engine::review::Evidence;
+use attache::http::admission::{Endpoint, respond};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::server::{review, snapshot};
+
+const VERSIONED: &str = r#"{"targetRef":{"group":"gateway.networking.k8s.io/v1","kind":"Gateway","name":"edge"},"retries":3}"#;
+
+fn asked(conduct: &Conduct, endpoint: Endpoint, spec: &str) -> Value {
+    let body = review(spec);
+    let evidence = Evidence::Authoritative;
+    let answer = respond(&snapshot(), conduct, &evidence, endpoint, body.as_bytes());
+    serde_json::from_slice(&answer.unwrap()).unwrap()
+}
+
+fn conduct(mutations: &str) -> Conduct {
+    let text =
+        format!("{{apiVersion: attache.dev/v1, kind: Configuration, mutations: {{{mutations}}}}}");
+    serde_saphyr::from_str::<Configuration>(&text)
+        .unwrap()
+        .conduct()
+}
+
+#[test]
+fn a_patch_is_sent_where_a_mutation_is_on() {
+    let answer = asked(
+        &conduct("normalize-targets: true"),
+        Endpoint::Mutate,
+        VERSIONED,
+    );
+    let response = &answer["response"];
+    assert_eq!(response["patchType"], "JSONPatch");
+    let patch = STANDARD
+        .decode(response["patch"].as_str().unwrap())
+        .unwrap();
+    let patch: Value = serde_json::from_slice(&patch).unwrap();
+    assert_eq!(
+        patch,
+        json!([{"op": "replace", "path": "/spec/targetRef/group",
+                "value": "gateway.networking.k8s.io"}])
+    );
+}
+
+#[test]
+fn there_is_none_where_all_are_off_and_never_at_the_validating_endpoint() {
+    let nothing = json!({"uid": "u-1", "allowed": true});
+    let off = asked(&Conduct::default(), Endpoint::Mutate, VERSIONED);
+    assert_eq!(off["response"], nothing);
+    let on = conduct("normalize-targets: true");
+    let judged = asked(&on, Endpoint::Validate, VERSIONED);
+    assert_eq!(judged["response"]["allowed"], false);
+    assert_eq!(judged["response"]["patch"], Value::Null);
+}
