@@ -50,12 +50,12 @@ impl State {
         let rules = config.rules()?;
         let (crds, used) = match &self.from {
             Some(directory) => from_directory(directory, &rules)?,
-            None => (self.from_cluster()?, Vec::new()),
+            None => (self.of_cluster()?, Vec::new()),
         };
         Ok(Definitions { rules, crds, used })
     }
 
-    fn from_cluster(&self) -> Result<Vec<Arc<Crd>>, Failure> {
+    fn of_cluster(&self) -> Result<Vec<Arc<Crd>>, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;

@@ -21,17 +21,18 @@ pub fn amendment(
     policies: &Policies,
     ca: Option<&str>,
 ) -> Result<Option<Value>, String> {
-    let names = || list(current).filter_map(|webhook| webhook["name"].as_str());
-    let wanted = webhooks(endpoint, names().any(is_definitions), policies);
+    let apart = list(current).filter_map(name_of).any(is_definitions);
+    let wanted = webhooks(endpoint, apart, policies);
     let mut differs = false;
     let mut applied = Vec::new();
     for (name, rules) in wanted {
-        let Some(webhook) = list(current).find(|webhook| webhook["name"] == name) else {
+        let Some(webhook) = list(current).find(|webhook| name_of(webhook) == Some(name)) else {
             return Err(format!("it has no webhook {name}"));
         };
         let rules = Value::Array(rules);
-        let ca_now = webhook["clientConfig"]["caBundle"].as_str();
-        differs |= webhook["rules"] != rules || (ca.is_some() && ca != ca_now);
+        let ca_now = webhook.pointer("/clientConfig/caBundle");
+        let ca_now = ca_now.and_then(Value::as_str);
+        differs |= webhook.get("rules") != Some(&rules) || (ca.is_some() && ca != ca_now);
         let mut part = json!({"name": name, "rules": rules});
         // What we applied once and leave out now, the API server would remove.
         let kept = ca_now.filter(|_| has_applied_ca(current, name));
@@ -45,8 +46,8 @@ pub fn amendment(
             "apiVersion": format!("{GROUP}/{VERSION}"),
             "kind": endpoint.kind(),
             "metadata": {
-                "name": current["metadata"]["name"],
-                "resourceVersion": current["metadata"]["resourceVersion"],
+                "name": current.pointer("/metadata/name"),
+                "resourceVersion": current.pointer("/metadata/resourceVersion"),
             },
             "webhooks": applied,
         })
@@ -54,19 +55,25 @@ pub fn amendment(
 }
 
 fn list(configuration: &Value) -> impl Iterator<Item = &Value> {
-    configuration["webhooks"].as_array().into_iter().flatten()
+    items(configuration.get("webhooks"))
+}
+
+fn items(list: Option<&Value>) -> impl Iterator<Item = &Value> {
+    list.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn name_of(webhook: &Value) -> Option<&str> {
+    webhook.get("name").and_then(Value::as_str)
 }
 
 /// Whether attache itself has applied the CA of a webhook.
 fn has_applied_ca(configuration: &Value, webhook: &str) -> bool {
-    let managers = configuration["metadata"]["managedFields"].as_array();
-    let mut managers = managers.into_iter().flatten();
-    let key = format!("k:{{\"name\":\"{webhook}\"}}");
-    managers.any(|entry| {
-        let fields = &entry["fieldsV1"]["f:webhooks"][&key]["f:clientConfig"];
-        entry["manager"] == FIELD_MANAGER
-            && entry["operation"] == "Apply"
-            && !fields["f:caBundle"].is_null()
+    let managers = configuration.pointer("/metadata/managedFields");
+    let field =
+        format!("/fieldsV1/f:webhooks/k:{{\"name\":\"{webhook}\"}}/f:clientConfig/f:caBundle");
+    items(managers).any(|entry| {
+        let is = |key: &str, value: &str| entry.get(key).is_some_and(|found| found == value);
+        is("manager", FIELD_MANAGER) && is("operation", "Apply") && entry.pointer(&field).is_some()
     })
 }
 

@@ -20,5 +20,6 @@ mod manifests;
 mod order;
 mod projects;
 mod refusals;
+mod registration;
 mod warnings;
 mod worked;
