@@ -112,7 +112,10 @@ impl Webhooks {
     ) -> Self {
         let state = Arc::new(WebhookState::default());
         for endpoint in Endpoint::ALL {
-            state.note(endpoint.word(), Some("not looked at yet"));
+            state.note(
+                endpoint.word(),
+                Some("waits for the first list of definitions"),
+            );
         }
         Self {
             client,

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use crate::kinds::rules;
 use crate::server::*;
 
 const CA: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -109,14 +110,14 @@ impl Stored {
         if request.method == Method::PATCH {
             let query = request.uri.query().unwrap();
             assert!(query.contains("fieldManager=attache"), "{query}");
-            let patch: Value = serde_json::from_slice(body).unwrap();
-            self.patches.push(patch.clone());
+            let wanted: Value = serde_json::from_slice(body).unwrap();
+            self.patches.push(wanted.clone());
             if let Some(code) = self.codes.pop() {
                 return (code, status(code, "refused"));
             }
             let webhook = &mut configuration["webhooks"][0];
-            webhook["rules"] = patch["webhooks"][0]["rules"].clone();
-            let ca = &patch["webhooks"][0]["clientConfig"]["caBundle"];
+            webhook["rules"] = wanted["webhooks"][0]["rules"].clone();
+            let ca = &wanted["webhooks"][0]["clientConfig"]["caBundle"];
             if !ca.is_null() {
                 webhook["clientConfig"]["caBundle"] = ca.clone();
             }
@@ -140,18 +141,17 @@ fn installed(endpoint: Endpoint) -> Value {
     })
 }
 
-fn kinds(plurals: &[&str]) -> Watched {
+fn kinds(plurals: &[&str]) -> Arc<Policies> {
     let resource = |plural: &&str| Resource {
         group: "example.dev".into(),
         namespaced: true,
         plural: (*plural).into(),
     };
-    Some(Arc::new(plurals.iter().map(resource).collect()))
+    Arc::new(plurals.iter().map(resource).collect())
 }
 
 fn expected(plurals: &[&str]) -> Value {
-    let policies = kinds(plurals).unwrap();
-    let (_, rules) = webhooks(Endpoint::Validate, false, &policies).remove(0);
+    let (_, rules) = webhooks(Endpoint::Validate, false, &kinds(plurals)).remove(0);
     Value::Array(rules)
 }
 
@@ -196,14 +196,14 @@ async fn rules_follow_the_kinds_and_are_written_only_when_they_differ() {
     assert_eq!(server.patches(), 0, "no kind is known yet");
     assert!(!running.check("webhooks:validating").ok);
 
-    running.watched.send_replace(kinds(&["retries"]));
+    running.watched.send_replace(Some(kinds(&["retries"])));
     running.until("written", &["retries"]).await;
     sleep(Duration::from_mins(5)).await;
     assert_eq!(server.patches(), 2, "one for each configuration");
     assert!(running.check("webhooks:validating").ok);
     assert!(running.check("webhooks:mutating").ok);
 
-    running.watched.send_replace(kinds(&[]));
+    running.watched.send_replace(Some(kinds(&[])));
     running.until("taken out", &[]).await;
 }
 
@@ -214,7 +214,7 @@ async fn many_kinds_at_once_are_written_once() {
     let mut all = Vec::new();
     for plural in ["a", "b", "c", "d", "e", "f", "g", "h"] {
         all.push(plural);
-        running.watched.send_replace(kinds(&all));
+        running.watched.send_replace(Some(kinds(&all)));
         sleep(Duration::from_millis(100)).await;
     }
     running.until("written", &all).await;
@@ -226,7 +226,7 @@ async fn many_kinds_at_once_are_written_once() {
 async fn a_change_by_hand_is_put_back() {
     let server = Configurations::new();
     let running = Running::start(&server, None);
-    running.watched.send_replace(kinds(&["retries"]));
+    running.watched.send_replace(Some(kinds(&["retries"])));
     running.until("written", &["retries"]).await;
     server.with(|stored| stored.validating["webhooks"][0]["rules"] = json!([]));
     running.until("put back", &["retries"]).await;
@@ -237,7 +237,7 @@ async fn another_replica_that_was_faster_is_no_failure() {
     let server = Configurations::new();
     server.with(|stored| stored.codes = vec![409]);
     let running = Running::start(&server, None);
-    running.watched.send_replace(kinds(&["retries"]));
+    running.watched.send_replace(Some(kinds(&["retries"])));
     running.until("written", &["retries"]).await;
     let text = running.metrics.text().unwrap();
     assert!(!text.contains("result=\"failed\""), "{text}");
@@ -248,7 +248,7 @@ async fn a_failure_is_told_and_tried_again() {
     let server = Configurations::new();
     server.with(|stored| stored.refused = Some(403));
     let running = Running::start(&server, None);
-    running.watched.send_replace(kinds(&["retries"]));
+    running.watched.send_replace(Some(kinds(&["retries"])));
     sleep(Duration::from_mins(1)).await;
     let check = running.check("webhooks:validating");
     assert_eq!((check.ok, check.required), (false, false));
@@ -275,7 +275,7 @@ async fn the_mutating_configuration_may_be_left_out_the_validating_may_not() {
         stored.mutating = Value::Null;
     });
     let running = Running::start(&server, None);
-    running.watched.send_replace(kinds(&[]));
+    running.watched.send_replace(Some(kinds(&[])));
     eventually("looked at", || running.check("webhooks:mutating").ok).await;
     let check = running.check("webhooks:validating");
     assert_eq!(
@@ -290,7 +290,7 @@ async fn the_ca_follows_its_file() {
     let file = folder.path().join("ca.crt");
     let server = Configurations::new();
     let running = Running::start(&server, Some(&file));
-    running.watched.send_replace(kinds(&[]));
+    running.watched.send_replace(Some(kinds(&[])));
     running.until("written without a CA", &[]).await;
     let check = running.check("webhooks:ca");
     assert!(check.detail.contains("failed to read"), "{check:?}");
@@ -321,13 +321,33 @@ async fn the_kinds_that_are_watched_are_told() {
     under.until_ready().await;
     let told = || under.cluster.watched.borrow().clone();
     // A kind of Gateway API is no policy kind.
-    assert_eq!(told(), kinds(&["retrypolicies"]));
+    assert_eq!(told(), Some(kinds(&["retrypolicies"])));
     let limits = policy_crd("example.dev", "LimitPolicy");
     server.install(&limits);
     eventually("two", || {
-        told() == kinds(&["limitpolicies", "retrypolicies"])
+        told() == Some(kinds(&["limitpolicies", "retrypolicies"]))
     })
     .await;
     server.uninstall(&limits);
-    eventually("one", || told() == kinds(&["retrypolicies"])).await;
+    eventually("one", || told() == Some(kinds(&["retrypolicies"]))).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_rules_change_which_kinds_are_told() {
+    let server = Server::with_kinds();
+    server.hold(CRDS);
+    let under = Under::test(&server);
+    let said = json!({"group": "example.dev", "kind": "RetryPolicy"});
+    under
+        .rules
+        .send_replace(rules(&json!({"match": said, "class": "direct"})));
+    sleep(Duration::from_mins(1)).await;
+    let told = || under.cluster.watched.borrow().clone();
+    assert_eq!(told(), None, "definitions are not known yet");
+    server.release(CRDS);
+    eventually("one", || told() == Some(kinds(&["retrypolicies"]))).await;
+    under
+        .rules
+        .send_replace(rules(&json!({"match": said, "policy": false})));
+    eventually("none", || told() == Some(kinds(&[]))).await;
 }

@@ -35,7 +35,7 @@ spec:
   targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
 ";
 
-fn asked(said: Said, why: &str) -> Result<(), String> {
+fn asked(said: &Said, why: &str) -> Result<(), String> {
     if said.err.contains(why) {
         Ok(())
     } else {
@@ -57,7 +57,7 @@ fn what_attache_manifests_prints_makes_the_api_server_ask() {
 
     eventually("a wrong policy is refused", || {
         let said = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
-        asked(said, "strategy-unsupported: \"Sideways\"")
+        asked(&said, "strategy-unsupported: \"Sideways\"")
     });
     world
         .apply_text(&early_crd())
@@ -87,7 +87,7 @@ fn what_attache_manifests_prints_makes_the_api_server_ask() {
     assert!(world.attache.terminate().success());
     eventually("policies do not pass unanswered", || {
         let said = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
-        asked(said, "failed calling webhook")
+        asked(&said, "failed calling webhook")
     });
     // A namespace that is left out, a definition, a status, and what is on its way out do.
     let elsewhere = HELD.replace("namespace: infra", "namespace: shop");
@@ -197,8 +197,9 @@ fn call_at(manifests: &str, address: &str) {
     let patches = ["Validating", "Mutating"].map(|kind| {
         let path = kind.replace("Validating", "validate").replace("Mutating", "mutate");
         let client = json!({"url": format!("{address}/{path}")});
-        let patch = json!([{"op": "replace", "path": "/webhooks/0/clientConfig", "value": client}]);
-        json!({"target": {"kind": format!("{kind}WebhookConfiguration")}, "patch": patch.to_string()})
+        let change =
+            json!([{"op": "replace", "path": "/webhooks/0/clientConfig", "value": client}]);
+        json!({"target": {"kind": format!("{kind}WebhookConfiguration")}, "patch": change.to_string()})
     });
     let file = Path::new(manifests).join("kustomization.yaml");
     let text = fs::read_to_string(&file).expect("kustomization.yaml");
@@ -217,8 +218,8 @@ fn collect_policies(kubectl: &Kubectl) {
     ];
     let roles: Value = serde_json::from_str(&kubectl.run(roles).ok().out).expect("JSON");
     let roles = roles["items"].as_array().expect("a list").iter();
-    let rules = roles.flat_map(|role| role["rules"].as_array().expect("a list").clone());
-    let patch = json!({"rules": rules.collect::<Vec<Value>>()}).to_string();
+    let all = roles.flat_map(|role| role["rules"].as_array().expect("a list").clone());
+    let patch = json!({"rules": all.collect::<Vec<Value>>()}).to_string();
     kubectl
         .run([
             "patch",
@@ -266,11 +267,20 @@ fn rules_follow_the_kinds_under_the_rights_of_the_manifests() {
     on.apply(&late_crd()).ok();
     eventually("the rule of a new kind", || on.names("limitpolicies", true));
     eventually("a wrong policy of it is refused", || {
-        asked(on.apply(WRONG), "target-group-versioned: ")
+        asked(&on.apply(WRONG), "target-group-versioned: ")
     });
     // Nobody gave the right to read it: that is said, and the rest goes on.
     let unreadable = "[-]cache:LimitPolicy.late.example.com failed (not required): limitpolicies.late.example.com is forbidden: ";
     eventually("it may not be read", || on.says(unreadable));
+    let role = on.attache.manifests(&on.cluster, &[]);
+    let label = "attache.dev/aggregate-to-attache=true";
+    let args = ["apply", "--server-side", "-l", label, "-f", "-"];
+    let said = on.kubectl.run_with(args, &role).ok();
+    assert_eq!(said.out.lines().count(), 1, "{said}");
+    collect_policies(&on.kubectl);
+    eventually("it may be read", || {
+        on.says("[+]cache:LimitPolicy.late.example.com ok")
+    });
 
     let by_hand = r#"[{"op": "replace", "path": "/webhooks/0/rules", "value": []}]"#;
     for configuration in CONFIGURATIONS {
@@ -320,7 +330,7 @@ fn without_the_right_it_says_so_and_goes_on() {
         .replace("late.example.com", "policies.example.com")
         .replace("LimitPolicy", "RetryPolicy");
     eventually("policies are still refused", || {
-        asked(on.apply(&wrong), "target-group-versioned: ")
+        asked(&on.apply(&wrong), "target-group-versioned: ")
     });
     on.names("limitpolicies", false)
         .expect("nothing was written");
