@@ -19,6 +19,7 @@ pub mod reach;
 pub mod reload;
 pub mod sync;
 pub mod watch;
+pub mod webhooks;
 pub mod writer;
 
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::mpsc;
-use tokio::sync::watch::Receiver;
+use tokio::sync::watch::{self as latest, Receiver};
 use tokio::task::JoinSet;
 
 use crate::engine::profile::ProfileRules;
@@ -39,6 +40,7 @@ use self::events::Notices;
 use self::kinds::{Kinds, Resources};
 use self::sync::SyncState;
 use self::watch::Source;
+use self::webhooks::Watched;
 
 /// The published snapshot, shared by all readers.
 pub type Published = Arc<ArcSwap<Snapshot>>;
@@ -68,6 +70,8 @@ pub struct Cluster {
     pub access: Arc<Access>,
     /// Where what was let through is noted; nowhere where that is not wanted.
     pub notices: Option<Notices>,
+    /// The policy kinds that are watched.
+    pub watched: Receiver<Watched>,
     /// The tasks; none of them ends by itself. One that does says why.
     pub tasks: JoinSet<String>,
 }
@@ -114,7 +118,8 @@ impl Cluster {
             Arc::clone(&resources),
             Arc::clone(&metrics),
         );
-        let kinds = Kinds::new(source.clone(), changes, rules, settings, resources);
+        let (tell, watched) = latest::channel(Watched::None);
+        let kinds = Kinds::new(source.clone(), changes, rules, settings, resources).telling(tell);
         let mut tasks = JoinSet::new();
         let notices = settings.events.then_some(notices);
         if notices.is_some() {
@@ -134,6 +139,7 @@ impl Cluster {
             confirm,
             access,
             notices,
+            watched,
             tasks,
         }
     }

@@ -4,8 +4,10 @@ use clap::{Parser, Subcommand};
 
 pub mod certs;
 pub mod kinds;
+pub mod manifests;
 pub mod schema;
 pub mod serve;
+mod state;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
 #[derive(Debug, Parser)]
@@ -23,6 +25,8 @@ pub enum Command {
     Serve(crate::serve::Args),
     /// List the policy kinds, what is known of each, and where each fact came from.
     Kinds(kinds::Args),
+    /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
+    Manifests(manifests::Args),
     /// Print the JSON schema of a file that people write.
     Schema(schema::Args),
     /// Make a certificate authority and a serving certificate for a try-out.
@@ -40,6 +44,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(args) => serve::run(args),
         Command::Kinds(args) => kinds::run(&args),
+        Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),
         Command::Certs(args) => certs::run(&args),
     }

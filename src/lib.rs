@@ -5,9 +5,11 @@
 //! ```text
 //! main -> cli -> serve -> { cache, http } -> metrics -> engine
 //!          cli, serve -> config, telemetry
+//!          cli, cache -> registration -> engine
 //! ```
 //!
 //! - [`engine`] is pure: no async, no clock, no I/O, no client. [`engine::review::review`] is its door.
+//! - [`registration`] is pure too: which kinds the API server asks about, and on what terms.
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
 //! - `cache` and `http` do not know each other; [`serve`] joins them.
@@ -18,5 +20,6 @@ pub mod config;
 pub mod engine;
 pub mod http;
 pub mod metrics;
+pub mod registration;
 pub mod serve;
 pub mod telemetry;

@@ -72,6 +72,10 @@ pub struct Metrics {
     pub watch_errors: IntCounterVec,
     /// Objects that could not be read and are not in the cache, by `kind`.
     pub skipped_objects: IntGaugeVec,
+    /// 1 when one of attache's own webhook configurations is as it should be, by `configuration`.
+    pub webhook_current: IntGaugeVec,
+    /// Attempts to bring them up to date, by `configuration` and `result`.
+    pub webhook_updates: IntCounterVec,
     /// Changes applied to the snapshot.
     pub snapshot_applies: IntCounter,
     /// Snapshots published.
@@ -198,6 +202,16 @@ impl Metrics {
                 "skipped_objects",
                 "Objects that cannot be read.",
                 &["kind"],
+            )?,
+            webhook_current: m.gauges(
+                "webhook_current",
+                "1 when the webhook configuration is as it should be.",
+                &["configuration"],
+            )?,
+            webhook_updates: m.counters(
+                "webhook_updates_total",
+                "Attempts to bring a webhook configuration up to date.",
+                &["configuration", "result"],
             )?,
             snapshot_applies: m.counter("snapshot_applies_total", "Changes applied.")?,
             snapshot_publishes: m.counter("snapshot_publishes_total", "Snapshots published.")?,

@@ -23,6 +23,7 @@ use crate::cache::events::{Notice, Notices};
 use crate::cache::reach;
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
+use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
 use crate::cache::{Cluster, Published, Settings, tuned};
 use crate::config::Configuration;
 use crate::engine::profile::ProfileRules;
@@ -52,6 +53,7 @@ struct State {
     snapshot: Published,
     outside: Outside,
     sync: Option<Arc<SyncState>>,
+    webhooks: Option<Arc<WebhookState>>,
     tasks: JoinSet<String>,
 }
 
@@ -110,7 +112,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     };
     let admin = Server {
         router: admin::router(
-            checks(certificates, health, state.sync),
+            checks(certificates, health, state.sync, state.webhooks),
             metrics.clone(),
             phases.clone(),
         ),
@@ -211,6 +213,7 @@ async fn from_directory(
         snapshot,
         outside: Outside::default(),
         sync: None,
+        webhooks: None,
         tasks,
     })
 }
@@ -233,11 +236,22 @@ async fn from_cluster(
             .unwrap_or(default.max_policy_kinds),
         events: config.events,
     };
-    let cluster = Cluster::start(client, rules, metrics.clone(), settings);
+    let mut cluster = Cluster::start(client.clone(), rules, metrics.clone(), settings);
+    let webhooks = args.manage_webhooks.then(|| {
+        let kept = Kept {
+            name: args.webhook_name.clone(),
+            ca: args.ca_cert.clone(),
+        };
+        let webhooks = Webhooks::new(client, kept, cluster.watched, metrics.clone());
+        let state = webhooks.state();
+        cluster.tasks.spawn(webhooks.run());
+        state
+    });
     Ok(State {
         snapshot: cluster.snapshot,
         outside: outside(cluster.confirm, cluster.access, cluster.notices),
         sync: Some(cluster.sync),
+        webhooks,
         tasks: cluster.tasks,
     })
 }
@@ -263,6 +277,7 @@ fn checks(
     certificates: Arc<Certificates>,
     configuration: Health,
     sync: Option<Arc<SyncState>>,
+    webhooks: Option<Arc<WebhookState>>,
 ) -> Checks {
     Arc::new(move || {
         let loaded = certificates.loaded();
@@ -290,10 +305,11 @@ fn checks(
                 "not filled yet".to_owned()
             },
         });
-        checks.extend(sync.checks().into_iter().map(|check| Check {
+        let more = webhooks.iter().flat_map(|state| state.checks());
+        checks.extend(sync.checks().into_iter().chain(more).map(|check| Check {
             name: check.name,
             ok: check.ok,
-            // `cache` sums them up, and stays well once it was.
+            // `cache` sums them up, and stays well once it was; webhooks are asked about without us.
             required: false,
             detail: check.detail,
         }));

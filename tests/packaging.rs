@@ -99,7 +99,7 @@ fn a_broken_attache_stops_nobody() {
         assert_eq!(excluded["operator"], "NotIn", "{file}");
         assert_eq!(
             strings(&excluded["values"]),
-            ["kube-system", "attache-system"],
+            ["attache-system", "kube-system"],
             "{file}"
         );
     }
@@ -133,6 +133,16 @@ fn rights_are_exact_and_read_only() {
             }
         }
     }
+}
+
+#[test]
+fn what_may_be_written_is_two_objects_by_name() {
+    let documents = documents("manifests/manage-webhooks/rbac.yaml");
+    let rules = documents[0]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(strings(&rules[0]["verbs"]), ["get", "patch"]);
+    assert_eq!(strings(&rules[0]["resourceNames"]), ["attache"]);
+    assert!(documents[1..].iter().all(|other| other["rules"].is_null()));
 }
 
 #[test]

@@ -12,10 +12,12 @@ use crate::engine::ids::{APIEXTENSIONS, GroupKind};
 use crate::engine::object::{Crd, Node, Object, ROUTES};
 use crate::engine::profile::{ProfileRules, is_policy_kind};
 use crate::engine::snapshot::Change;
+use crate::registration::Resource;
 
 use super::Settings;
 use super::raw::RawObject;
 use super::watch::{Event, Source, follow};
+use super::webhooks::Watched;
 
 /// A CRD as it was seen.
 #[derive(Debug)]
@@ -39,6 +41,7 @@ pub struct Kinds {
     running: BTreeMap<GroupKind, Running>,
     tasks: JoinSet<()>,
     resources: Arc<Resources>,
+    watched: watch::Sender<Watched>,
 }
 
 struct Running {
@@ -92,7 +95,14 @@ impl Kinds {
             running: BTreeMap::new(),
             tasks: JoinSet::new(),
             resources,
+            watched: watch::Sender::default(),
         }
+    }
+
+    /// Tells which policy kinds are watched, from the first list of CRDs on.
+    #[must_use]
+    pub fn telling(self, watched: watch::Sender<Watched>) -> Self {
+        Self { watched, ..self }
     }
 
     /// Runs until the writer or the watch of CRDs ends, and says why.
@@ -139,6 +149,7 @@ impl Kinds {
         // The objects of a kind come after its CRD and go before it: they are read by it.
         self.stop_all_but(&wanted).await?;
         self.send(change).await?;
+        self.tell(&wanted);
         self.start(wanted);
         if first {
             let kinds = self.running.keys().cloned();
@@ -161,6 +172,10 @@ impl Kinds {
         )
         .await?;
         self.send(Change::Rules(rules)).await?;
+        // Without the definitions, no policy kind is wanted yet, and that is no news.
+        if self.watched.borrow().is_some() {
+            self.tell(&wanted);
+        }
         self.start(wanted);
         Ok(())
     }
@@ -191,6 +206,19 @@ impl Kinds {
         }
         wanted.append(&mut policies);
         wanted
+    }
+
+    fn tell(&self, wanted: &BTreeMap<GroupKind, ApiResource>) {
+        let crds = self.crds.values().filter_map(SeenCrd::usable);
+        let policies = crds.filter(|crd| wanted.contains_key(&crd.gk) && !is_gateway_kind(&crd.gk));
+        let watched = Some(Arc::new(policies.map(Resource::from).collect()));
+        self.watched.send_if_modified(|before| {
+            let news = *before != watched;
+            if news {
+                *before = watched;
+            }
+            news
+        });
     }
 
     fn note_left_out(&self, kinds: &[GroupKind]) {

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::cache::{crds, directory, reach, tuned};
-use crate::config::Configuration;
+use super::state::{Definitions, State};
 use crate::engine::ids::GroupKind;
 use crate::engine::object::Crd;
 use crate::engine::profile::{Fact, Profile, ProfileRules, Source};
@@ -22,21 +20,11 @@ pub struct Args {
     /// One kind with every fact: `AuthPolicy`, or `AuthPolicy.kuadrant.io` where there are several.
     #[arg(value_name = "KIND[.GROUP]")]
     kind: Option<String>,
-    /// Look at a directory of manifests instead of a cluster.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context"])]
-    from: Option<PathBuf>,
+    #[command(flatten)]
+    state: State,
     /// Also the kinds that attache knows and that are not there.
     #[arg(long)]
     all: bool,
-    /// The cluster's kubeconfig; without it the usual places.
-    #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig.
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
-    /// The configuration file; with --from, attache.yaml of the directory when it has one.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
@@ -60,12 +48,7 @@ struct Known {
 /// # Errors
 /// When there is no such directory or cluster, the configuration is wrong, or the kind is not known.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let config = Configuration::find(args.config.as_deref(), args.from.as_deref())?;
-    let rules = config.rules()?;
-    let (crds, used) = match &args.from {
-        Some(directory) => from_directory(directory, &rules)?,
-        None => (from_cluster(args)?, Vec::new()),
-    };
+    let Definitions { rules, crds, used } = args.state.definitions()?;
     let mut kinds = known(&rules, crds, &used, args.all || args.kind.is_some());
     if let Some(wanted) = &args.kind {
         kinds.retain(|gk, _| is_named(gk, wanted));
@@ -80,31 +63,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
-}
-
-type Found = (Vec<Arc<Crd>>, Vec<GroupKind>);
-
-fn from_directory(directory: &PathBuf, rules: &Arc<ProfileRules>) -> Result<Found, Failure> {
-    if !directory.is_dir() {
-        return Err(format!("{} is not a directory", directory.display()).into());
-    }
-    let loaded = directory::load(std::slice::from_ref(directory), rules, "default");
-    for problem in &loaded.problems {
-        tracing::warn!("{problem}");
-    }
-    let used = loaded.counts.policy_kinds.into_iter().collect();
-    Ok((loaded.crds, used))
-}
-
-fn from_cluster(args: &Args) -> Result<Vec<Arc<Crd>>, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let config = reach::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
-        let client = kube::Client::try_from(tuned(config))?;
-        Ok(crds::list(client).await?)
-    })
 }
 
 /// The policy kinds: those with a definition, those in use, and with `all` those of the profiles.

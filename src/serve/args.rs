@@ -33,6 +33,21 @@ pub struct Args {
     /// The key of the serving certificate, a PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Keep the rules of attache's own webhook configurations current as policy kinds come and go; it needs the
+    /// rights of manifests/manage-webhooks.
+    #[arg(long, conflicts_with = "from")]
+    pub manage_webhooks: bool,
+    /// The name of these configurations.
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "attache",
+        requires = "manage_webhooks"
+    )]
+    pub webhook_name: String,
+    /// Keep their caBundle as this PEM file is; without it caBundle is left to others.
+    #[arg(long, value_name = "FILE", requires = "manage_webhooks")]
+    pub ca_cert: Option<PathBuf>,
     /// How long to go on answering after SIGTERM, until all endpoints have forgotten this pod.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub drain_delay: Duration,

@@ -150,7 +150,7 @@ async fn too_many_policy_kinds_are_named_and_do_not_push_others_out() {
 }
 
 /// Other rules: as a changed configuration gives them.
-fn rules(profile: &serde_json::Value) -> Arc<ProfileRules> {
+pub fn rules(profile: &serde_json::Value) -> Arc<ProfileRules> {
     let profile = serde_json::from_value(profile.clone()).unwrap();
     Arc::new(ProfileRules::new(vec![profile], Vec::new()))
 }

@@ -15,3 +15,4 @@ mod directory;
 mod kinds;
 mod server;
 mod trouble;
+mod webhooks;

@@ -202,7 +202,7 @@ in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 token() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
 # A process that ended and that nobody has asked after yet (a zombie) is not alive.
-alive() { grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"; }
+alive() { grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 
 running() { [ -f "$1" ] && alive "$(cat "$1")"; }
 

@@ -5,7 +5,7 @@ use crate::harness::{World, eventually, retry_policy_crd};
 const AFFECTED: &str = "affected-by: LimitPolicy.late.example.com infra/edge-limits";
 
 /// The CRD of `RetryPolicy` under another name and group, with the label and no profile.
-fn late_crd() -> String {
+pub(crate) fn late_crd() -> String {
     retry_policy_crd()
         .replace("RetryPolicy", "LimitPolicy")
         .replace("retrypolic", "limitpolic")
@@ -74,7 +74,7 @@ fn a_kind_that_comes_and_goes() {
 }
 
 /// The same kind in its first version: targets without sections, any strategy.
-fn early_crd() -> String {
+pub(crate) fn early_crd() -> String {
     "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

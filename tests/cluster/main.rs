@@ -21,5 +21,6 @@ mod mutations;
 mod order;
 mod projects;
 mod refusals;
+mod registration;
 mod warnings;
 mod worked;

@@ -51,31 +51,11 @@ start_attache() {
   wait_for attache_is_ready
 }
 
-# A webhook for /PATH, as KIND; Ignore, so that a cluster without attache still works.
-webhook() {
-  cat <<END
-apiVersion: admissionregistration.k8s.io/v1
-kind: $1
-metadata: {name: attache}
-webhooks:
-- name: $2.attache.dev
-  admissionReviewVersions: [v1]
-  sideEffects: None
-  timeoutSeconds: 10
-  failurePolicy: Ignore
-  clientConfig:
-    url: https://127.0.0.1:$(port_after 'https://')/$2
-    caBundle: $(base64 -w0 <"$dir/attache-certs/ca.crt")
-  rules:
-  - operations: [CREATE, UPDATE, DELETE]
-    apiGroups: [gateway.networking.k8s.io, policies.example.com]
-    apiVersions: ["*"]
-    resources: ["*"]
-  - operations: [CREATE, UPDATE, DELETE]
-    apiGroups: [""]
-    apiVersions: [v1]
-    resources: [namespaces, services]
-END
+# Both webhook configurations; without an answer the API server goes on, so that a cluster without
+# attache still works.
+register() {
+  "$attache" manifests --kubeconfig "$KUBECONFIG" --config "$root/examples/quickstart/attache.yaml" \
+    --url "https://127.0.0.1:$(port_after 'https://')" --ca-bundle "$dir/attache-certs/ca.crt" | apply -
 }
 
 up() {
@@ -92,8 +72,7 @@ up() {
     apply "$file"
   done
   start_attache
-  webhook MutatingWebhookConfiguration mutate | apply -
-  webhook ValidatingWebhookConfiguration validate | apply -
+  register
   cat <<END
 attache runs beside a Kubernetes API server. In this terminal:
 

@@ -18,7 +18,7 @@ pub(crate) struct Attache {
     child: Child,
     name: String,
     /// Where the API server sends reviews, without a path.
-    pub(super) address: String,
+    pub(crate) address: String,
     admin: String,
     ca: PathBuf,
     log: PathBuf,
@@ -33,12 +33,30 @@ impl Attache {
 
     /// The same with another configuration.
     pub(crate) fn configured(cluster: &Cluster, name: &str, configuration: &Path) -> Self {
+        Self::serve_with(cluster, name, &cluster.kubeconfig(), configuration, &[])
+    }
+
+    /// The same for one that keeps its webhook configurations and their CA, as another user.
+    pub(crate) fn managing(cluster: &Cluster, name: &str, kubeconfig: &Path) -> Self {
+        let ca = cluster.certs(make_certs).join("ca.crt");
+        let more = ["--manage-webhooks", "--ca-cert", path(&ca)];
+        Self::serve_with(cluster, name, kubeconfig, Path::new(CONFIGURATION), &more)
+    }
+
+    fn serve_with(
+        cluster: &Cluster,
+        name: &str,
+        kubeconfig: &Path,
+        configuration: &Path,
+        more: &[&str],
+    ) -> Self {
         let certs = cluster.certs(make_certs);
         let log = cluster.dir().join(format!("attache-{name}.log"));
         let mut child = Command::new(PROGRAM)
             .arg("serve")
-            .args(["--kubeconfig", path(&cluster.kubeconfig())])
+            .args(["--kubeconfig", path(kubeconfig)])
             .args(["--config", path(configuration)])
+            .args(more)
             .args(["--tls-cert", path(&certs.join("tls.crt"))])
             .args(["--tls-key", path(&certs.join("tls.key"))])
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
@@ -76,6 +94,21 @@ impl Attache {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What `attache manifests` prints for this one.
+    pub(crate) fn manifests(&self, cluster: &Cluster, more: &[&str]) -> String {
+        let printed = Command::new(PROGRAM)
+            .arg("manifests")
+            .args(["--kubeconfig", path(&cluster.kubeconfig())])
+            .args(["--config", CONFIGURATION])
+            .args(["--url", &self.address, "--ca-bundle", path(&self.ca)])
+            .args(more)
+            .output()
+            .expect("attache runs");
+        let said = String::from_utf8_lossy(&printed.stderr);
+        assert!(printed.status.success(), "attache manifests: {said}");
+        String::from_utf8(printed.stdout).expect("text")
     }
 
     /// The PEM that the API server is to trust.

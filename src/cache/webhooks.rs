@@ -1,0 +1,260 @@
+//! Keeps the rules and the CA of attache's own webhook configurations as they should be.
+//!
+//! Every replica does it: all apply the same, and whoever comes second finds nothing left to do. It may
+//! fail for ever without harm to anything else; that is told and tried again.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use kube::api::{DynamicObject, Patch, PatchParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::{Api, Client};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::metrics::Metrics;
+use crate::registration::{
+    Endpoint, FIELD_MANAGER, GROUP, Policies, VERSION, amendment, ca_bundle,
+};
+
+use super::sync::Check;
+use super::watch::short;
+
+/// The policy kinds that are watched; none before the first list of definitions.
+pub type Watched = Option<Arc<Policies>>;
+
+/// How often the configurations are looked at: others may have changed them, and the right to watch
+/// them would be one more.
+const POLL: Duration = Duration::from_secs(10);
+/// Definitions come in dozens; after the first, the others are waited for.
+const SETTLE: Duration = Duration::from_secs(1);
+/// One request to the API server.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Whoever is overtaken so often by others waits for the next round.
+const ATTEMPTS: usize = 3;
+/// The object has changed since it was read.
+const CONFLICT: u16 = 409;
+const NOT_FOUND: u16 = 404;
+
+/// What is kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The name of both configurations.
+    pub name: String,
+    /// The CA in PEM, read again and again; without it `caBundle` is left to others.
+    pub ca: Option<PathBuf>,
+}
+
+/// How it went last; shared, never locked.
+#[derive(Debug, Default)]
+pub struct WebhookState(ArcSwap<BTreeMap<&'static str, Option<String>>>);
+
+/// The task.
+pub struct Webhooks {
+    client: Client,
+    kept: Kept,
+    watched: watch::Receiver<Watched>,
+    state: Arc<WebhookState>,
+    metrics: Arc<Metrics>,
+    /// The last CA that could be used: a file that is gone for a moment changes nothing.
+    ca: Option<String>,
+}
+
+/// How one configuration was left.
+enum Left {
+    AsItWas,
+    Applied,
+    /// Somebody wrote between our reading and our writing, as other replicas do.
+    Overtaken,
+}
+
+// === impl WebhookState ===
+
+impl WebhookState {
+    /// A line for each configuration, and for the CA when there is one to keep.
+    pub fn checks(&self) -> Vec<Check> {
+        let state = self.0.load();
+        let check = |(name, trouble): (&&str, &Option<String>)| Check {
+            name: format!("webhooks:{name}"),
+            ok: trouble.is_none(),
+            required: false,
+            detail: trouble.clone().unwrap_or_default(),
+        };
+        state.iter().map(check).collect()
+    }
+
+    /// Notes how a part does. True when it is news.
+    fn note(&self, part: &'static str, trouble: Option<&str>) -> bool {
+        let before = self.0.load();
+        let trouble = trouble.map(str::to_owned);
+        if before.get(part) == Some(&trouble) {
+            return false;
+        }
+        let mut after = BTreeMap::clone(&before);
+        after.insert(part, trouble);
+        self.0.store(Arc::new(after));
+        true
+    }
+}
+
+// === impl Webhooks ===
+
+impl Webhooks {
+    /// Nothing is looked at before [`Webhooks::run`].
+    pub fn new(
+        client: Client,
+        kept: Kept,
+        watched: watch::Receiver<Watched>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let state = Arc::new(WebhookState::default());
+        for endpoint in Endpoint::ALL {
+            state.note(
+                endpoint.word(),
+                Some("waits for the first list of definitions"),
+            );
+        }
+        Self {
+            client,
+            kept,
+            watched,
+            state,
+            metrics,
+            ca: None,
+        }
+    }
+
+    /// How it goes.
+    pub fn state(&self) -> Arc<WebhookState> {
+        Arc::clone(&self.state)
+    }
+
+    /// Runs until nothing is watched any more, and says so.
+    pub async fn run(mut self) -> String {
+        loop {
+            tokio::select! {
+                changed = self.watched.changed() => match changed {
+                    Ok(()) => sleep(SETTLE).await,
+                    Err(_) => return "the kinds are not followed any more".to_owned(),
+                },
+                () = sleep(POLL) => {}
+            }
+            self.round().await;
+        }
+    }
+
+    async fn round(&mut self) {
+        let watched = self.watched.borrow_and_update().clone();
+        // Rules without the kinds that are there would take attache away from them.
+        let Some(policies) = watched else {
+            return;
+        };
+        self.read_ca().await;
+        for endpoint in Endpoint::ALL {
+            let kept = self.keep(endpoint, &policies).await;
+            self.tell(endpoint, kept);
+        }
+    }
+
+    async fn read_ca(&mut self) {
+        let Some(file) = &self.kept.ca else {
+            return;
+        };
+        let read = match tokio::fs::read(file).await {
+            Ok(pem) => ca_bundle(&pem),
+            Err(error) => Err(error.to_string()),
+        };
+        let trouble = match read {
+            Ok(ca) => {
+                self.ca = Some(ca);
+                None
+            }
+            Err(why) => Some(format!("failed to read {}: {why}", file.display())),
+        };
+        if self.state.note("ca", trouble.as_deref())
+            && let Some(why) = trouble
+        {
+            tracing::warn!(%why, "the CA in the webhook configurations stays as it is");
+        }
+    }
+
+    async fn keep(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
+        for _ in 0..ATTEMPTS {
+            match self.attempt(endpoint, policies).await? {
+                Left::Overtaken => {}
+                left => return Ok(left),
+            }
+        }
+        Err("others write it all the time".to_owned())
+    }
+
+    async fn attempt(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
+        let api = self.api(endpoint);
+        let name = &self.kept.name;
+        let current = match answer(api.get(name)).await? {
+            Ok(current) => current,
+            Err(kube::Error::Api(status)) if status.code == NOT_FOUND => {
+                return match endpoint {
+                    // Who wants no mutation leaves it out.
+                    Endpoint::Mutate => Ok(Left::AsItWas),
+                    Endpoint::Validate => Err(format!("there is no {} {name}", endpoint.kind())),
+                };
+            }
+            Err(error) => return Err(short(&error)),
+        };
+        let current = serde_json::to_value(&current).map_err(|error| error.to_string())?;
+        let Some(wanted) = amendment(endpoint, &current, policies, self.ca.as_deref())? else {
+            return Ok(Left::AsItWas);
+        };
+        let params = PatchParams::apply(FIELD_MANAGER).force();
+        match answer(api.patch(name, &params, &Patch::Apply(&wanted))).await? {
+            Ok(_) => Ok(Left::Applied),
+            Err(kube::Error::Api(status)) if status.code == CONFLICT => Ok(Left::Overtaken),
+            Err(error) => Err(short(&error)),
+        }
+    }
+
+    fn tell(&self, endpoint: Endpoint, kept: Result<Left, String>) {
+        let word = endpoint.word();
+        let (result, trouble) = match kept {
+            Ok(Left::Applied) => {
+                tracing::info!(
+                    webhooks = word,
+                    name = self.kept.name,
+                    "configuration applied"
+                );
+                (Some("applied"), None)
+            }
+            Ok(Left::AsItWas | Left::Overtaken) => (None, None),
+            Err(why) => (Some("failed"), Some(why)),
+        };
+        let current = self.metrics.webhook_current.with_label_values(&[word]);
+        current.set(i64::from(trouble.is_none()));
+        if let Some(result) = result {
+            let updates = &self.metrics.webhook_updates;
+            updates.with_label_values(&[word, result]).inc();
+        }
+        let news = self.state.note(word, trouble.as_deref());
+        match trouble {
+            Some(why) if news => {
+                tracing::warn!(webhooks = word, %why, "cannot keep the configuration; trying again");
+            }
+            None if news => tracing::info!(webhooks = word, "configuration is as it should be"),
+            _ => {}
+        }
+    }
+
+    fn api(&self, endpoint: Endpoint) -> Api<DynamicObject> {
+        let gvk = GroupVersionKind::gvk(GROUP, VERSION, endpoint.kind());
+        let resource = ApiResource::from_gvk_with_plural(&gvk, endpoint.plural());
+        Api::all_with(self.client.clone(), &resource)
+    }
+}
+
+async fn answer<T>(request: impl Future<Output = T>) -> Result<T, String> {
+    let answer = timeout(PATIENCE, request).await;
+    answer.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))
+}

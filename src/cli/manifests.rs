@@ -1,0 +1,160 @@
+//! `attache manifests`: the webhook configurations for the policy kinds that are there, and the right
+//! to read them.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use serde_json::Value;
+
+use super::Failure;
+use super::state::{Definitions, State};
+use crate::engine::ids::GroupKind;
+use crate::registration::{
+    CallBy, Endpoint, FailurePolicy, Policies, Terms, ca_bundle, configuration, policies, role,
+};
+
+/// Never asked about, whatever else is: the cluster's own heart.
+const SYSTEM: &str = "kube-system";
+
+/// Arguments of `attache manifests`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    state: State,
+    /// The name of the webhook configurations.
+    #[arg(long, value_name = "NAME", default_value = "attache")]
+    name: String,
+    /// The namespace that attache runs in; it is never asked about.
+    #[arg(long, value_name = "NAMESPACE", default_value = "attache-system")]
+    namespace: String,
+    /// The Service in front of attache.
+    #[arg(long, value_name = "NAME", default_value = "attache")]
+    service: String,
+    /// Where attache is when it runs outside of the cluster: https://HOST:PORT.
+    #[arg(long, value_name = "URL", conflicts_with = "service", value_parser = url)]
+    url: Option<String>,
+    /// The CA that the API server is to trust, a PEM file; without it caBundle is left out.
+    #[arg(long, value_name = "FILE")]
+    ca_bundle: Option<PathBuf>,
+    /// What the API server does without an answer.
+    #[arg(long, value_name = "POLICY", default_value = "Ignore")]
+    failure_policy: FailurePolicy,
+    /// How long a request waits for an answer.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u8).range(1..=30))]
+    timeout_seconds: u8,
+    /// A namespace that is never asked about, beside that of attache and kube-system; can be repeated.
+    #[arg(long = "exclude-namespace", value_name = "NAMESPACE")]
+    excluded: Vec<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such directory or cluster, or a file is wrong.
+pub fn run(args: Args) -> Result<(), Failure> {
+    let Definitions { rules, crds, used } = args.state.definitions()?;
+    let policies = policies(&rules, crds.iter().map(AsRef::as_ref));
+    for gk in used
+        .iter()
+        .filter(|gk| crds.iter().all(|crd| crd.gk != **gk))
+    {
+        say_left_out(gk);
+    }
+    let documents = documents(&args.terms()?, &policies);
+    let texts: Result<Vec<String>, _> = documents.iter().map(serde_saphyr::to_string).collect();
+    std::io::stdout().write_all(texts?.join("---\n").as_bytes())?;
+    Ok(())
+}
+
+fn documents(terms: &Terms, policies: &Policies) -> [Value; 3] {
+    [
+        role(&terms.name, policies),
+        configuration(Endpoint::Validate, terms, policies),
+        configuration(Endpoint::Mutate, terms, policies),
+    ]
+}
+
+/// Rules name a kind by its plural, which only its definition says.
+fn say_left_out(gk: &GroupKind) {
+    eprintln!("attache: left out {gk}: there are policies of it, but no definition");
+}
+
+// === impl Args ===
+
+impl Args {
+    fn terms(self) -> Result<Terms, Failure> {
+        let ca_bundle = self.ca_bundle.as_deref().map(read_ca).transpose()?;
+        let mut excluded: BTreeSet<String> = self.excluded.into_iter().collect();
+        excluded.extend([SYSTEM.to_owned(), self.namespace.clone()]);
+        let service = CallBy::Service {
+            namespace: self.namespace,
+            name: self.service,
+        };
+        Ok(Terms {
+            name: self.name,
+            call: self.url.map_or(service, CallBy::Url),
+            ca_bundle,
+            failure_policy: self.failure_policy,
+            timeout_seconds: self.timeout_seconds,
+            excluded,
+        })
+    }
+}
+
+fn read_ca(file: &Path) -> Result<String, String> {
+    let shown = file.display();
+    let pem = std::fs::read(file).map_err(|error| format!("failed to read {shown}: {error}"))?;
+    ca_bundle(&pem).map_err(|why| format!("failed to use {shown}: {why}"))
+}
+
+/// An address that an API server takes: HTTPS, and nothing behind the port.
+fn url(text: &str) -> Result<String, String> {
+    let trimmed = text.trim_end_matches('/');
+    match trimmed.strip_prefix("https://") {
+        Some(host) if !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) => {
+            Ok(trimmed.to_owned())
+        }
+        _ => Err("write it as https://HOST:PORT, without a path".to_owned()),
+    }
+}
+
+// === impl FailurePolicy ===
+
+impl ValueEnum for FailurePolicy {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Ignore, Self::Fail]
+    }
+
+    /// As Kubernetes writes them.
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Self::Ignore => "Ignore",
+            Self::Fail => "Fail",
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::url;
+
+    #[test]
+    fn addresses_are_https_without_a_path() {
+        assert_eq!(
+            url("https://a.example:8443/"),
+            Ok("https://a.example:8443".to_owned())
+        );
+        for wrong in [
+            "http://a.example",
+            "https://",
+            "https://a/b",
+            "a.example",
+            "https://u@a",
+        ] {
+            assert!(url(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A whole webhook configuration: when the API server asks, whom, and what it does without an answer.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::rules::{is_definitions, webhooks};
+use super::{Endpoint, GROUP, Policies, VERSION};
+
+/// The terms on which attache is asked.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The name of the configurations.
+    pub name: String,
+    /// Where attache is.
+    pub call: CallBy,
+    /// Base64 of the CA in PEM; none leaves it to somebody else.
+    pub ca_bundle: Option<String>,
+    /// What happens without an answer.
+    pub failure_policy: FailurePolicy,
+    /// How long a request waits for an answer.
+    pub timeout_seconds: u8,
+    /// Namespaces that are never asked about.
+    pub excluded: BTreeSet<String>,
+}
+
+/// Where the API server finds attache.
+#[derive(Clone, Debug)]
+pub enum CallBy {
+    /// A Service of the cluster.
+    Service {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
+    /// An address, without a path.
+    Url(String),
+}
+
+/// What the API server does without an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailurePolicy {
+    /// It goes on.
+    #[default]
+    Ignore,
+    /// It refuses the request.
+    Fail,
+}
+
+/// Rules name none of these but by mistake, and then these hold.
+const CONDITIONS: [(&str, &str); 4] = [
+    // A finalizer that goes away is an UPDATE: nothing may hold up a deletion under way.
+    (
+        "not-being-deleted",
+        "oldObject == null || !has(oldObject.metadata.deletionTimestamp)",
+    ),
+    (
+        "not-a-lease",
+        "request.resource.group != 'coordination.k8s.io'",
+    ),
+    (
+        "not-an-event",
+        "!(request.resource.group in ['', 'events.k8s.io'] && request.resource.resource == 'events')",
+    ),
+    (
+        "not-a-subresource",
+        "!has(request.subResource) || request.subResource == ''",
+    ),
+];
+
+/// The configuration for an endpoint.
+pub fn configuration(endpoint: Endpoint, terms: &Terms, policies: &Policies) -> Value {
+    // Of definitions nothing is refused by default, so that a missing answer must not refuse them:
+    // other systems could not be installed while attache is away.
+    let apart = terms.failure_policy == FailurePolicy::Fail;
+    let webhooks = webhooks(endpoint, apart, policies).into_iter();
+    let webhooks: Vec<Value> = webhooks
+        .map(|(name, rules)| terms.webhook(endpoint, name, &rules))
+        .collect();
+    json!({
+        "apiVersion": format!("{GROUP}/{VERSION}"),
+        "kind": endpoint.kind(),
+        "metadata": {"name": terms.name},
+        "webhooks": webhooks,
+    })
+}
+
+// === impl Terms ===
+
+impl Terms {
+    fn webhook(&self, endpoint: Endpoint, name: &str, rules: &[Value]) -> Value {
+        let failure_policy = if is_definitions(name) {
+            FailurePolicy::Ignore
+        } else {
+            self.failure_policy
+        };
+        let conditions = CONDITIONS.map(|(name, holds)| json!({"name": name, "expression": holds}));
+        let mut webhook = json!({
+            "name": name,
+            "admissionReviewVersions": ["v1"],
+            "clientConfig": self.client_config(endpoint),
+            "failurePolicy": failure_policy.to_string(),
+            "matchConditions": conditions,
+            "matchPolicy": "Equivalent",
+            "namespaceSelector": {"matchExpressions": [{
+                "key": "kubernetes.io/metadata.name",
+                "operator": "NotIn",
+                "values": self.excluded,
+            }]},
+            "rules": rules,
+            "sideEffects": "None",
+            "timeoutSeconds": self.timeout_seconds,
+        });
+        if let (Endpoint::Mutate, Some(webhook)) = (endpoint, webhook.as_object_mut()) {
+            webhook.insert("reinvocationPolicy".to_owned(), json!("Never"));
+        }
+        webhook
+    }
+
+    fn client_config(&self, endpoint: Endpoint) -> Value {
+        let path = endpoint.path();
+        let mut config = match &self.call {
+            CallBy::Service { namespace, name } => json!({
+                "service": {"namespace": namespace, "name": name, "path": path, "port": 443},
+            }),
+            CallBy::Url(url) => json!({"url": format!("{}{path}", url.trim_end_matches('/'))}),
+        };
+        if let (Some(ca), Some(config)) = (&self.ca_bundle, config.as_object_mut()) {
+            config.insert("caBundle".to_owned(), json!(ca));
+        }
+        config
+    }
+}
+
+// === impl FailurePolicy ===
+
+impl fmt::Display for FailurePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ignore => "Ignore",
+            Self::Fail => "Fail",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms() -> Terms {
+        Terms {
+            name: "attache".to_owned(),
+            call: CallBy::Service {
+                namespace: "attache-system".to_owned(),
+                name: "attache".to_owned(),
+            },
+            ca_bundle: None,
+            failure_policy: FailurePolicy::default(),
+            timeout_seconds: 5,
+            excluded: ["kube-system", "attache-system"].map(str::to_owned).into(),
+        }
+    }
+
+    #[test]
+    fn by_default_nobody_is_stopped() {
+        for endpoint in Endpoint::ALL {
+            let made = configuration(endpoint, &terms(), &Policies::new());
+            assert_eq!(made["webhooks"].as_array().unwrap().len(), 1);
+            let webhook = &made["webhooks"][0];
+            assert_eq!(webhook["failurePolicy"], "Ignore");
+            assert!(webhook["clientConfig"].get("caBundle").is_none());
+            let excluded = &webhook["namespaceSelector"]["matchExpressions"][0];
+            assert_eq!(excluded["values"], json!(["attache-system", "kube-system"]));
+        }
+    }
+
+    #[test]
+    fn definitions_pass_without_an_answer_even_with_fail() {
+        let terms = Terms {
+            failure_policy: FailurePolicy::Fail,
+            ..terms()
+        };
+        let made = configuration(Endpoint::Validate, &terms, &Policies::new());
+        let policies = ["Fail", "Ignore"].map(Value::from);
+        let webhooks = made["webhooks"].as_array().unwrap().iter();
+        let said: Vec<Value> = webhooks.map(|w| w["failurePolicy"].clone()).collect();
+        assert_eq!(said, policies);
+        let made = configuration(Endpoint::Mutate, &terms, &Policies::new());
+        assert_eq!(made["webhooks"][0]["failurePolicy"], "Fail");
+    }
+
+    #[test]
+    fn an_address_gets_the_path_of_the_endpoint() {
+        let terms = Terms {
+            call: CallBy::Url("https://attache.example:8443/".to_owned()),
+            ca_bundle: Some("QQ==".to_owned()),
+            ..terms()
+        };
+        let made = configuration(Endpoint::Mutate, &terms, &Policies::new());
+        let expected = json!({"url": "https://attache.example:8443/mutate", "caBundle": "QQ=="});
+        assert_eq!(made["webhooks"][0]["clientConfig"], expected);
+    }
+}

@@ -1,0 +1,176 @@
+//! What has to be applied so that a configuration of the cluster is as it should be.
+
+use serde_json::{Value, json};
+
+use super::rules::{is_definitions, webhooks};
+use super::{Endpoint, GROUP, Policies, VERSION};
+
+/// The field manager under which attache applies.
+pub const FIELD_MANAGER: &str = "attache";
+
+/// The object to apply, none when nothing differs: the rules, and the CA when one is given. All else
+/// is left to whoever wrote it.
+///
+/// It carries the version that it was made from, so that of two who write at once one is refused.
+///
+/// # Errors
+/// When the configuration is not one of attache's.
+pub fn amendment(
+    endpoint: Endpoint,
+    current: &Value,
+    policies: &Policies,
+    ca: Option<&str>,
+) -> Result<Option<Value>, String> {
+    let apart = list(current).filter_map(name_of).any(is_definitions);
+    let wanted = webhooks(endpoint, apart, policies);
+    let mut differs = false;
+    let mut applied = Vec::new();
+    for (name, rules) in wanted {
+        let Some(webhook) = list(current).find(|webhook| name_of(webhook) == Some(name)) else {
+            return Err(format!("it has no webhook {name}"));
+        };
+        let rules = Value::Array(rules);
+        let ca_now = webhook.pointer("/clientConfig/caBundle");
+        let ca_now = ca_now.and_then(Value::as_str);
+        differs |= webhook.get("rules") != Some(&rules) || (ca.is_some() && ca != ca_now);
+        let mut part = json!({"name": name, "rules": rules});
+        // What we applied once and leave out now, the API server would remove.
+        let kept = ca_now.filter(|_| has_applied_ca(current, name));
+        if let (Some(ca), Some(part)) = (ca.or(kept), part.as_object_mut()) {
+            part.insert("clientConfig".to_owned(), json!({"caBundle": ca}));
+        }
+        applied.push(part);
+    }
+    Ok(differs.then(|| {
+        json!({
+            "apiVersion": format!("{GROUP}/{VERSION}"),
+            "kind": endpoint.kind(),
+            "metadata": {
+                "name": current.pointer("/metadata/name"),
+                "resourceVersion": current.pointer("/metadata/resourceVersion"),
+            },
+            "webhooks": applied,
+        })
+    }))
+}
+
+fn list(configuration: &Value) -> impl Iterator<Item = &Value> {
+    items(configuration.get("webhooks"))
+}
+
+fn items(list: Option<&Value>) -> impl Iterator<Item = &Value> {
+    list.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn name_of(webhook: &Value) -> Option<&str> {
+    webhook.get("name").and_then(Value::as_str)
+}
+
+/// Whether attache itself has applied the CA of a webhook.
+fn has_applied_ca(configuration: &Value, webhook: &str) -> bool {
+    let managers = configuration.pointer("/metadata/managedFields");
+    let field =
+        format!("/fieldsV1/f:webhooks/k:{{\"name\":\"{webhook}\"}}/f:clientConfig/f:caBundle");
+    items(managers).any(|entry| {
+        let is = |key: &str, value: &str| entry.get(key).is_some_and(|found| found == value);
+        is("manager", FIELD_MANAGER) && is("operation", "Apply") && entry.pointer(&field).is_some()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registration::{CallBy, FailurePolicy, Resource, Terms, configuration};
+
+    fn policies(plurals: &[&str]) -> Policies {
+        let resource = |plural: &&str| Resource {
+            group: "policies.example.com".into(),
+            namespaced: true,
+            plural: (*plural).into(),
+        };
+        plurals.iter().map(resource).collect()
+    }
+
+    fn installed(endpoint: Endpoint, failure_policy: FailurePolicy, plurals: &[&str]) -> Value {
+        let terms = Terms {
+            name: "attache".to_owned(),
+            call: CallBy::Url("https://127.0.0.1".to_owned()),
+            ca_bundle: Some("b2xk".to_owned()),
+            failure_policy,
+            timeout_seconds: 5,
+            excluded: [].into(),
+        };
+        let mut made = configuration(endpoint, &terms, &policies(plurals));
+        made["metadata"]["resourceVersion"] = json!("7");
+        made
+    }
+
+    #[test]
+    fn nothing_differs_nothing_is_applied() {
+        for endpoint in Endpoint::ALL {
+            for failure_policy in [FailurePolicy::Ignore, FailurePolicy::Fail] {
+                let current = installed(endpoint, failure_policy, &["retries"]);
+                let same = policies(&["retries"]);
+                assert_eq!(amendment(endpoint, &current, &same, None), Ok(None));
+                assert_eq!(amendment(endpoint, &current, &same, Some("b2xk")), Ok(None));
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_kind_comes_with_all_rules_and_nothing_else() {
+        let current = installed(Endpoint::Validate, FailurePolicy::Fail, &["retries"]);
+        let more = policies(&["retries", "limits"]);
+        let applied = amendment(Endpoint::Validate, &current, &more, None);
+        let applied = applied.unwrap().unwrap();
+        assert_eq!(
+            applied["metadata"],
+            json!({"name": "attache", "resourceVersion": "7"})
+        );
+        let expected = webhooks(Endpoint::Validate, true, &more);
+        for (i, (name, rules)) in expected.into_iter().enumerate() {
+            assert_eq!(
+                applied["webhooks"][i],
+                json!({"name": name, "rules": rules})
+            );
+        }
+    }
+
+    #[test]
+    fn a_new_ca_is_applied_with_the_rules() {
+        let current = installed(Endpoint::Mutate, FailurePolicy::Ignore, &[]);
+        let applied = amendment(Endpoint::Mutate, &current, &policies(&[]), Some("bmV3"));
+        let webhook = &applied.unwrap().unwrap()["webhooks"][0];
+        assert_eq!(webhook["clientConfig"], json!({"caBundle": "bmV3"}));
+        assert_eq!(webhook["rules"], current["webhooks"][0]["rules"]);
+    }
+
+    #[test]
+    fn a_ca_that_we_applied_before_is_kept() {
+        let mut current = installed(Endpoint::Mutate, FailurePolicy::Ignore, &[]);
+        let ours =
+            json!({"k:{\"name\":\"mutate.attache.dev\"}": {"f:clientConfig": {"f:caBundle": {}}}});
+        current["metadata"]["managedFields"] = json!([{
+            "manager": "attache", "operation": "Apply", "fieldsV1": {"f:webhooks": ours},
+        }]);
+        let more = policies(&["limits"]);
+        let clients = |current: &Value| {
+            let applied = amendment(Endpoint::Mutate, current, &more, None);
+            applied.unwrap().unwrap()["webhooks"][0]["clientConfig"].clone()
+        };
+        assert_eq!(clients(&current), json!({"caBundle": "b2xk"}));
+        current["metadata"]["managedFields"][0]["manager"] = json!("cainjector");
+        assert_eq!(clients(&current), Value::Null);
+    }
+
+    #[test]
+    fn a_configuration_of_somebody_else_is_left_alone() {
+        let mut current = installed(Endpoint::Validate, FailurePolicy::Ignore, &[]);
+        current["webhooks"][0]["name"] = json!("other.example.com");
+        let said = amendment(Endpoint::Validate, &current, &policies(&[]), None);
+        assert_eq!(
+            said,
+            Err("it has no webhook validate.attache.dev".to_owned())
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! The rules: which requests the API server asks about.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Endpoint;
+use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API};
+use crate::engine::object::Crd;
+use crate::engine::profile::{ProfileRules, is_policy_kind};
+
+/// A kind as rules name it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resource {
+    /// API group; empty for core.
+    pub group: Arc<str>,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// The name in URLs.
+    pub plural: Arc<str>,
+}
+
+/// Policy kinds, as rules name them.
+pub type Policies = BTreeSet<Resource>;
+
+/// The kinds that policies stand on or reach, those of Gateway API that are not installed included: a
+/// rule for them costs nothing, and it is there when they come.
+const TARGETS: [(&str, &str, bool); 11] = [
+    (GATEWAY_API, "gatewayclasses", false),
+    (GATEWAY_API, "gateways", true),
+    (GATEWAY_API, "grpcroutes", true),
+    (GATEWAY_API, "httproutes", true),
+    (GATEWAY_API, "listenersets", true),
+    (GATEWAY_API, "referencegrants", true),
+    (GATEWAY_API, "tcproutes", true),
+    (GATEWAY_API, "tlsroutes", true),
+    (GATEWAY_API, "udproutes", true),
+    ("", "namespaces", false),
+    ("", "services", true),
+];
+
+/// The webhook for the definitions of policy kinds, where they have one of their own.
+const DEFINITIONS: &str = "definitions.attache.dev";
+
+/// The policy kinds among definitions.
+pub fn policies<'a>(rules: &ProfileRules, crds: impl Iterator<Item = &'a Crd>) -> Policies {
+    crds.filter(|crd| !crd.served.is_empty() && is_policy_kind(rules, crd))
+        .map(Resource::from)
+        .collect()
+}
+
+/// The webhooks of a configuration with their rules, the first always there. With `apart`, the
+/// definitions of policy kinds have a webhook of their own.
+pub fn webhooks(
+    endpoint: Endpoint,
+    apart: bool,
+    policies: &Policies,
+) -> Vec<(&'static str, Vec<Value>)> {
+    let mut all: Policies = TARGETS.iter().map(Resource::from).collect();
+    all.extend(policies.iter().cloned());
+    let mut rules = rules(&all, endpoint.operations());
+    if endpoint == Endpoint::Mutate {
+        return vec![("mutate.attache.dev", rules)];
+    }
+    let definitions = Resource::from(&(APIEXTENSIONS, "customresourcedefinitions", false));
+    // A definition that goes takes its policies with it; there is nothing left to say.
+    let definitions = self::rules(&BTreeSet::from([definitions]), &["CREATE", "UPDATE"]);
+    if apart {
+        return vec![("validate.attache.dev", rules), (DEFINITIONS, definitions)];
+    }
+    rules.extend(definitions);
+    vec![("validate.attache.dev", rules)]
+}
+
+/// Whether a webhook is the one for definitions.
+pub(super) fn is_definitions(webhook: &str) -> bool {
+    webhook == DEFINITIONS
+}
+
+/// A rule for each group and scope. All versions: one more must not be a way past.
+fn rules(resources: &Policies, operations: &[&str]) -> Vec<Value> {
+    let mut by_group: BTreeMap<(&str, bool), Vec<&str>> = BTreeMap::new();
+    for resource in resources {
+        let key = (&*resource.group, resource.namespaced);
+        by_group.entry(key).or_default().push(&resource.plural);
+    }
+    let rule = |((group, namespaced), plurals)| {
+        json!({
+            "apiGroups": [group],
+            "apiVersions": ["*"],
+            "operations": operations,
+            "resources": plurals,
+            "scope": if namespaced { "Namespaced" } else { "Cluster" },
+        })
+    };
+    by_group.into_iter().map(rule).collect()
+}
+
+// === impl Resource ===
+
+impl From<&Crd> for Resource {
+    fn from(crd: &Crd) -> Self {
+        Self {
+            group: Arc::clone(&crd.gk.group),
+            namespaced: crd.namespaced,
+            plural: Arc::clone(&crd.plural),
+        }
+    }
+}
+
+impl From<&(&str, &str, bool)> for Resource {
+    fn from((group, plural, namespaced): &(&str, &str, bool)) -> Self {
+        Self {
+            group: (*group).into(),
+            namespaced: *namespaced,
+            plural: (*plural).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::ids::GroupKind;
+    use crate::engine::object::ROUTES;
+    use crate::engine::validate::is_target_kind;
+
+    fn policies(kinds: &[(&str, &str, bool)]) -> Policies {
+        kinds.iter().map(Resource::from).collect()
+    }
+
+    #[test]
+    fn the_targets_are_those_of_the_engine() {
+        let known = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
+        let kinds = known.iter().chain(&ROUTES);
+        let mut expected: Vec<GroupKind> = kinds.map(|k| GroupKind::gateway_api(k)).collect();
+        expected.extend(["Namespace", "Service"].map(GroupKind::core));
+        for gk in &expected {
+            assert!(is_target_kind(gk), "{gk}");
+            let plural = match &*gk.kind {
+                "GatewayClass" => "gatewayclasses".to_owned(),
+                kind => format!("{}s", kind.to_lowercase()),
+            };
+            let named =
+                |(group, name, _): &&(&str, &str, bool)| **group == *gk.group && **name == *plural;
+            assert!(TARGETS.iter().any(|t| named(&t)), "{gk}");
+        }
+        assert_eq!(TARGETS.len(), expected.len());
+    }
+
+    #[test]
+    fn one_rule_for_each_group_and_scope() {
+        let found = policies(&[
+            ("b.example", "zebras", true),
+            ("b.example", "apes", true),
+            ("b.example", "herds", false),
+            ("a.example", "cats", true),
+        ]);
+        let made = webhooks(Endpoint::Mutate, false, &found);
+        let rules = &made[0].1;
+        let said: Vec<String> = rules
+            .iter()
+            .map(|r| format!("{} {} {}", r["apiGroups"][0], r["resources"], r["scope"]))
+            .collect();
+        assert!(said.contains(&r#""a.example" ["cats"] "Namespaced""#.to_owned()));
+        assert!(said.contains(&r#""b.example" ["herds"] "Cluster""#.to_owned()));
+        assert!(said.contains(&r#""b.example" ["apes","zebras"] "Namespaced""#.to_owned()));
+        for rule in rules {
+            assert_eq!(rule["operations"], json!(["CREATE", "UPDATE"]), "{rule}");
+            assert_eq!(rule["apiVersions"], json!(["*"]), "{rule}");
+        }
+    }
+
+    #[test]
+    fn definitions_are_asked_about_once_and_not_on_deletion() {
+        let none = Policies::new();
+        let about = |rules: &[Value]| {
+            let mut rules = rules.iter();
+            rules
+                .find(|rule| rule["apiGroups"][0] == APIEXTENSIONS)
+                .map(|rule| rule["operations"].clone())
+        };
+        let operations = Some(json!(["CREATE", "UPDATE"]));
+        let together = webhooks(Endpoint::Validate, false, &none);
+        assert_eq!(together.len(), 1);
+        assert_eq!(about(&together[0].1), operations);
+        let apart = webhooks(Endpoint::Validate, true, &none);
+        assert_eq!(about(&apart[0].1), None);
+        assert_eq!(about(&apart[1].1), operations);
+        assert_eq!(about(&webhooks(Endpoint::Mutate, true, &none)[0].1), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! The API server asks attache about the policy kinds that are there, no more and no less.
+//!
+//! The configurations are those of users and hold for a whole cluster, so each test has its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Attache, Cluster, Kubectl, Said, World, eventually};
+use crate::kinds::{early_crd, late_crd};
+
+const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
+const CONFIGURATIONS: [&str; 2] = [
+    "validatingwebhookconfiguration/attache",
+    "mutatingwebhookconfiguration/attache",
+];
+const LATE: &str = "limitpolicies.late.example.com";
+const BINDING: &str = "clusterrolebinding/attache-webhooks";
+
+/// Wrong whatever else is there.
+const WRONG: &str = "
+apiVersion: late.example.com/v1
+kind: LimitPolicy
+metadata: {name: wrong, namespace: default}
+spec:
+  targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: edge}
+";
+
+const HELD: &str = "
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {name: held, namespace: infra, finalizers: [example.com/hold]}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
+";
+
+fn asked(said: &Said, why: &str) -> Result<(), String> {
+    if said.err.contains(why) {
+        Ok(())
+    } else {
+        Err(said.to_string())
+    }
+}
+
+#[test]
+fn what_attache_manifests_prints_makes_the_api_server_ask() {
+    let Some(cluster) = Cluster::own("printed") else {
+        return;
+    };
+    let mut world = World::unregistered(&cluster, "printed");
+    world.create_namespaces();
+    world.attache.wait_until_ready();
+    let printed = world.attache.manifests(&cluster, &[]);
+    assert_eq!(printed, world.attache.manifests(&cluster, &[]));
+    world.apply_text(&printed).ok().silent_about("Warning");
+
+    eventually("a wrong policy is refused", || {
+        let said = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        asked(&said, "strategy-unsupported: \"Sideways\"")
+    });
+    world
+        .apply_text(&early_crd())
+        .ok()
+        .warns("Warning: crd-label: ");
+
+    // With `Fail`, what nobody answers for does not pass.
+    world.apply("edge.yaml").ok();
+    world.apply_text(HELD).ok();
+    let infra = world.namespace("infra");
+    let held = ["retrypolicy", "held", "-n", &infra];
+    world
+        .kubectl(["delete", "--wait=false"].iter().chain(&held).copied())
+        .ok();
+    let shop = world.namespace("shop");
+    let terms = [
+        "--failure-policy",
+        "Fail",
+        "--timeout-seconds",
+        "2",
+        "--exclude-namespace",
+        &shop,
+    ];
+    world
+        .apply_text(&world.attache.manifests(&cluster, &terms))
+        .ok();
+    assert!(world.attache.terminate().success());
+    eventually("policies do not pass unanswered", || {
+        let said = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        asked(&said, "failed calling webhook")
+    });
+    // A namespace that is left out, a definition, a status, and what is on its way out do.
+    let elsewhere = HELD.replace("namespace: infra", "namespace: shop");
+    world.apply_text(&elsewhere).ok();
+    world.apply_text(&late_crd()).ok();
+    let status = r#"{"status":{"conditions":[]}}"#;
+    let edge = ["gateway", "edge", "-n", &infra, "--type=merge"];
+    let patch = ["patch", "--subresource=status", "-p", status];
+    world.kubectl(patch.iter().chain(&edge).copied()).ok();
+    let released = [
+        "patch",
+        "--type=merge",
+        "-p",
+        r#"{"metadata":{"finalizers":null}}"#,
+    ];
+    world.kubectl(released.iter().chain(&held).copied()).ok();
+}
+
+/// `manifests/` with `manage-webhooks` applied, the API server's calls sent to this machine, and
+/// attache under the service account of the manifests.
+struct Installed {
+    // It ends before what it watches.
+    attache: Attache,
+    kubectl: Kubectl,
+    manifests: String,
+    cluster: Cluster,
+}
+
+impl Installed {
+    fn start(name: &str) -> Option<Self> {
+        let cluster = Cluster::own(name)?;
+        let kubectl = cluster.kubectl();
+        let manifests = cluster.dir().join("manifests");
+        with_component(&manifests);
+        let manifests = manifests.to_str().expect("a path in UTF-8").to_owned();
+        let apply = ["apply", "--server-side", "-k", &manifests];
+        kubectl.run(apply).ok();
+        collect_policies(&kubectl);
+        let kubeconfig = service_account(&cluster, &kubectl);
+        let attache = Attache::managing(&cluster, name, &kubeconfig);
+        call_at(&manifests, &attache.address);
+        kubectl.run(apply).ok();
+        attache.wait_until_ready();
+        Some(Self {
+            attache,
+            kubectl,
+            manifests,
+            cluster,
+        })
+    }
+
+    fn webhook(&self, configuration: &str) -> Value {
+        let said = self.kubectl.run(["get", configuration, "-o", "json"]).ok();
+        let read: Value = serde_json::from_str(&said.out).expect("JSON");
+        read["webhooks"][0].clone()
+    }
+
+    /// Whether both configurations name `resource`, as `wanted`.
+    fn names(&self, resource: &str, wanted: bool) -> Result<(), String> {
+        for configuration in CONFIGURATIONS {
+            let rules = self.webhook(configuration)["rules"].to_string();
+            if rules.contains(&format!("\"{resource}\"")) != wanted {
+                return Err(format!("{configuration}: {rules}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `/readyz?verbose` is well as a whole and holds the line.
+    fn says(&self, line: &str) -> Result<(), String> {
+        let (code, text) = self.attache.get("/readyz?verbose")?;
+        if code == 200 && text.contains(line) {
+            Ok(())
+        } else {
+            Err(text)
+        }
+    }
+
+    fn apply(&self, text: &str) -> Said {
+        self.kubectl.run_with(["apply", "-f", "-"], text)
+    }
+}
+
+/// A copy of `manifests/` with the component switched on as its comment shows.
+fn with_component(to: &Path) {
+    for folder in ["", "base", "manage-webhooks"] {
+        fs::create_dir_all(to.join(folder)).expect("a writable folder");
+        for file in fs::read_dir(Path::new(MANIFESTS).join(folder)).expect("manifests") {
+            let file = file.expect("a file").path();
+            if file.is_file() {
+                let name = file.file_name().expect("a name");
+                fs::copy(&file, to.join(folder).join(name)).expect("a writable folder");
+            }
+        }
+    }
+    let file = to.join("kustomization.yaml");
+    let text = fs::read_to_string(&file).expect("kustomization.yaml");
+    let on = text
+        .replace("# components:", "components:")
+        .replace("# - manage-webhooks", "- manage-webhooks");
+    assert_ne!(on, text);
+    fs::write(&file, on).expect("a writable file");
+}
+
+/// Has the API server call this machine instead of the Service.
+fn call_at(manifests: &str, address: &str) {
+    let patches = ["Validating", "Mutating"].map(|kind| {
+        let path = kind.replace("Validating", "validate").replace("Mutating", "mutate");
+        let client = json!({"url": format!("{address}/{path}")});
+        let change =
+            json!([{"op": "replace", "path": "/webhooks/0/clientConfig", "value": client}]);
+        json!({"target": {"kind": format!("{kind}WebhookConfiguration")}, "patch": change.to_string()})
+    });
+    let file = Path::new(manifests).join("kustomization.yaml");
+    let text = fs::read_to_string(&file).expect("kustomization.yaml");
+    fs::write(&file, format!("{text}patches: {}\n", json!(patches))).expect("a writable file");
+}
+
+/// What a controller does in a whole cluster: the rules of the labelled roles into the one that collects.
+fn collect_policies(kubectl: &Kubectl) {
+    let roles = [
+        "get",
+        "clusterroles",
+        "-l",
+        "attache.dev/aggregate-to-attache=true",
+        "-o",
+        "json",
+    ];
+    let roles: Value = serde_json::from_str(&kubectl.run(roles).ok().out).expect("JSON");
+    let roles = roles["items"].as_array().expect("a list").iter();
+    let all = roles.flat_map(|role| role["rules"].as_array().expect("a list").clone());
+    let patch = json!({"rules": all.collect::<Vec<Value>>()}).to_string();
+    kubectl
+        .run([
+            "patch",
+            "clusterrole/attache-policies",
+            "--type=merge",
+            "-p",
+            &patch,
+        ])
+        .ok();
+}
+
+/// A kubeconfig with a token of the service account.
+fn service_account(cluster: &Cluster, kubectl: &Kubectl) -> PathBuf {
+    let made = kubectl
+        .run(["create", "token", "attache", "-n", "attache-system"])
+        .ok();
+    let text = fs::read_to_string(cluster.kubeconfig()).expect("kubeconfig");
+    let (before, rest) = text.split_once("token: ").expect("a token");
+    let (_, after) = rest.split_once('}').expect("a user");
+    let file = cluster.dir().join("kubeconfig-attache");
+    fs::write(
+        &file,
+        format!("{before}token: {}}}{after}", made.out.trim()),
+    )
+    .expect("a writable folder");
+    file
+}
+
+#[test]
+fn rules_follow_the_kinds_under_the_rights_of_the_manifests() {
+    let Some(on) = Installed::start("managed") else {
+        return;
+    };
+    eventually("the kinds that are there", || {
+        on.names("retrypolicies", true)
+    });
+    for configuration in CONFIGURATIONS {
+        assert!(on.webhook(configuration)["clientConfig"]["caBundle"].is_string());
+    }
+    on.says("[+]webhooks:validating ok").expect("well");
+    let kubeconfig = on.cluster.dir().join("kubeconfig-attache");
+    let second = Attache::managing(&on.cluster, "second", &kubeconfig);
+    second.wait_until_ready();
+
+    on.apply(&late_crd()).ok();
+    eventually("the rule of a new kind", || on.names("limitpolicies", true));
+    eventually("a wrong policy of it is refused", || {
+        asked(&on.apply(WRONG), "target-group-versioned: ")
+    });
+    // Nobody gave the right to read it: that is said, and the rest goes on.
+    let unreadable = "[-]cache:LimitPolicy.late.example.com failed (not required): limitpolicies.late.example.com is forbidden: ";
+    eventually("it may not be read", || on.says(unreadable));
+    let role = on.attache.manifests(&on.cluster, &[]);
+    let label = "attache.dev/aggregate-to-attache=true";
+    let args = ["apply", "--server-side", "-l", label, "-f", "-"];
+    let said = on.kubectl.run_with(args, &role).ok();
+    assert_eq!(said.out.lines().count(), 1, "{said}");
+    collect_policies(&on.kubectl);
+    eventually("it may be read", || {
+        on.says("[+]cache:LimitPolicy.late.example.com ok")
+    });
+
+    let by_hand = r#"[{"op": "replace", "path": "/webhooks/0/rules", "value": []}]"#;
+    for configuration in CONFIGURATIONS {
+        on.kubectl
+            .run(["patch", configuration, "--type=json", "-p", by_hand])
+            .ok();
+    }
+    eventually("a change by hand is put back", || {
+        on.names("limitpolicies", true)
+    });
+
+    on.kubectl.run(["delete", "crd", LATE]).ok();
+    eventually("the rule of a kind that is gone", || {
+        on.names("limitpolicies", false)
+    });
+    on.names("retrypolicies", true).expect("the others stay");
+    let apply = ["apply", "--server-side", "-k", &on.manifests];
+    on.kubectl.run(apply).ok();
+    on.names("retrypolicies", true)
+        .expect("applied again, the rules stay");
+
+    for replica in [&on.attache, &second] {
+        let (_, metrics) = replica.get("/metrics").expect("metrics");
+        assert!(!metrics.contains("result=\"failed\""), "{metrics}");
+    }
+}
+
+#[test]
+fn without_the_right_it_says_so_and_goes_on() {
+    let Some(on) = Installed::start("unmanaged") else {
+        return;
+    };
+    eventually("the kinds that are there", || {
+        on.names("retrypolicies", true)
+    });
+    let binding = on.kubectl.run(["get", BINDING, "-o", "json"]).ok().out;
+    on.kubectl.run(["delete", BINDING]).ok();
+    eventually("it says that it may not", || {
+        on.says("[-]webhooks:validating failed (not required): validatingwebhookconfigurations.admissionregistration.k8s.io \"attache\" is forbidden: ")
+    });
+    on.attache.answers("/livez", 200).expect("alive");
+    let (_, metrics) = on.attache.get("/metrics").expect("metrics");
+    let line = "attache_webhook_current{configuration=\"validating\"} 0";
+    assert!(metrics.contains(line), "{metrics}");
+    on.apply(&late_crd()).ok();
+    let wrong = WRONG
+        .replace("late.example.com", "policies.example.com")
+        .replace("LimitPolicy", "RetryPolicy");
+    eventually("policies are still refused", || {
+        asked(&on.apply(&wrong), "target-group-versioned: ")
+    });
+    on.names("limitpolicies", false)
+        .expect("nothing was written");
+
+    on.apply(&binding).ok();
+    eventually("the right is back", || on.says("[+]webhooks:validating ok"));
+    eventually("the rule of the new kind", || {
+        on.names("limitpolicies", true)
+    });
+}
