@@ -95,6 +95,10 @@ impl<'a> Regions<'a> {
                             region.backends.insert(object.key.clone());
                         }
                         routes.for_each(&mut add);
+                        // Those of a mesh are attached to it, wherever they are.
+                        if is_service {
+                            snapshot.below(&object.key).for_each(&mut add);
+                        }
                     }
                 }
             }
