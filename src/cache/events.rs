@@ -96,7 +96,7 @@ impl Events {
             let result = match self.write(&notice).await {
                 Ok(()) => "written",
                 Err(why) => {
-                    tracing::debug!(policy = %notice.policy, %why, "no Event written");
+                    tracing::warn!(policy = %notice.policy, %why, "no Event written");
                     "failed"
                 }
             };

@@ -166,10 +166,6 @@ fn a_kind_that_is_upgraded() {
     eventually("a policy of the second version is created", || {
         created(&world, &MORE_BINS.replace("SECTION", "http"))
     });
-    // The one of the first version is understood as before.
-    world
-        .kubectl(["get", "wastepolicies.growing.example.com", "-n", "infra"])
-        .ok();
     eventually("a section of the second version is refused", || {
         let said = world.apply_text(
             &MORE_BINS

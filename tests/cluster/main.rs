@@ -13,6 +13,7 @@
 mod harness;
 
 mod access;
+mod events;
 mod gitops;
 mod kinds;
 mod life;

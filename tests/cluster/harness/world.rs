@@ -38,12 +38,16 @@ impl World<'static> {
 
     /// The same with these mutations switched on: `normalize-targets: true`.
     pub(crate) fn mutating(name: &str, mutations: &str) -> Option<Self> {
+        World::configured(name, &format!("mutations: {{{mutations}}}\n"))
+    }
+
+    /// With more in its configuration than the others have.
+    pub(crate) fn configured(name: &str, more: &str) -> Option<Self> {
         let cluster = Cluster::shared()?;
         let text = fs::read_to_string(CONFIGURATION).expect("a fixture");
         let world = World::beside(cluster, name, |dir| {
-            let file = dir.join("mutating.yaml");
-            let text = format!("{text}mutations: {{{mutations}}}\n");
-            fs::write(&file, text).expect("a writable folder");
+            let file = dir.join("own.yaml");
+            fs::write(&file, format!("{text}{more}")).expect("a writable folder");
             Attache::configured(cluster, name, &file)
         });
         Some(world.registered())
