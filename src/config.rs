@@ -8,11 +8,13 @@ use serde::Deserialize;
 
 use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Disclosure, Levels};
+use crate::engine::finding::Code;
 use crate::engine::hint::nearest;
-use crate::engine::mutate::{Mutations, Switches};
+use crate::engine::mutate::{Mutation, Mutations, Switches};
 use crate::engine::profile::file::ProfileFile;
 use crate::engine::profile::{ProfileRules, builtin};
-use crate::engine::severities::{Actions, Override, Severities};
+use crate::engine::schema::by_name;
+use crate::engine::severities::{Action, Actions, Override, Severities};
 
 /// The configuration that a directory may carry for `--from`.
 const IN_DIRECTORY: &str = "attache.yaml";
@@ -30,6 +32,7 @@ pub struct Configuration {
     pub profiles: Vec<ProfileFile>,
     /// What findings of each code do; where a code is left out, what it does by default.
     #[serde(default)]
+    #[schemars(schema_with = "by_name::<Code, Action>")]
     pub findings: Actions,
     /// What they do for some requests; the first that is met and names the code counts.
     #[serde(default)]
@@ -43,6 +46,7 @@ pub struct Configuration {
     pub events: bool,
     /// What the mutating endpoint mends, by name; what is left out is off.
     #[serde(default)]
+    #[schemars(schema_with = "by_name::<Mutation, bool>")]
     pub mutations: Switches,
     /// How much attache takes on. Changes count from the next start.
     #[serde(default)]
@@ -171,6 +175,28 @@ fn meant(why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::Configuration;
+
+    #[test]
+    fn the_schema_knows_every_name() {
+        let schema = schemars::schema_for!(Configuration);
+        let schema = jsonschema::validator_for(schema.as_value()).unwrap();
+        let is_valid = |more: &str| {
+            let text = format!("apiVersion: attache.dev/v1\nkind: Configuration\n{more}");
+            schema.is_valid(&serde_saphyr::from_str(&text).unwrap())
+        };
+        assert!(is_valid("findings: {section-unknown: warn}"));
+        assert!(!is_valid("findings: {section-unknwon: warn}"));
+        assert!(!is_valid("findings: {section-unknown: maybe}"));
+        assert!(is_valid("mutations: {normalize-targets: true}"));
+        assert!(!is_valid("mutations: {normalise-targets: true}"));
+        assert!(is_valid(
+            "overrides: [{when: {groups: [a]}, findings: {affects: 'off'}}]"
+        ));
+        assert!(!is_valid(
+            "overrides: [{when: {group: [a]}, findings: {affects: 'off'}}]"
+        ));
+        assert!(!is_valid("overrides: [{findings: {affect: off}}]"));
+    }
     use crate::engine::mutate::Mutation;
 
     fn read(text: &str) -> Result<Configuration, String> {

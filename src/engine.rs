@@ -21,6 +21,7 @@ pub mod profile;
 pub mod projected;
 pub mod review;
 pub mod rivals;
+pub mod schema;
 pub mod section;
 pub mod selector;
 pub mod severities;

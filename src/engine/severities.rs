@@ -9,6 +9,7 @@ use super::disclosure::Subject;
 use super::finding::{Code, Finding, Severity};
 use super::ids::GroupKind;
 use super::profile::file::Match;
+use super::schema::by_name;
 use super::selector::{Labels, Selector};
 use super::verdict::Verdict;
 
@@ -46,6 +47,7 @@ pub struct Override {
     #[serde(default)]
     pub when: When,
     /// What the codes do for them.
+    #[schemars(schema_with = "by_name::<Code, Action>")]
     pub findings: Actions,
 }
 
