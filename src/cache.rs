@@ -55,6 +55,10 @@ pub struct Settings {
     pub max_policy_kinds: usize,
     /// Whether what was let through is noted as Events.
     pub events: bool,
+    /// How long a review waits for a live read.
+    pub live_read: Duration,
+    /// How long a review waits for an access review.
+    pub access: Duration,
 }
 
 /// A cluster that is being watched. Dropping it ends the watches.
@@ -81,6 +85,8 @@ impl Default for Settings {
         Self {
             max_policy_kinds: 200,
             events: false,
+            live_read: Duration::from_millis(300),
+            access: Duration::from_millis(200),
         }
     }
 }
@@ -98,11 +104,16 @@ impl Cluster {
         let snapshot = Arc::new(ArcSwap::from_pointee(first));
         let sync = Arc::new(SyncState::new(Arc::clone(&metrics)));
         let resources = Arc::new(Resources::default());
-        let confirm = Arc::new(Confirm::new(client.clone(), Arc::clone(&resources)));
+        let confirm = Arc::new(Confirm::new(
+            client.clone(),
+            Arc::clone(&resources),
+            settings.live_read,
+        ));
         let access = Arc::new(Access::new(
             client.clone(),
             Arc::clone(&resources),
             Arc::clone(&metrics),
+            settings.access,
         ));
         let (changes, queue) = mpsc::channel(QUEUE);
         // CRDs are large; a short queue is enough, because the kinds task only starts and stops tasks.

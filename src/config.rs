@@ -61,6 +61,10 @@ pub struct LimitsFile {
     pub policy_kinds: Option<usize>,
     /// Reviews under way at once; each may hold a body of 7 MiB. 64.
     pub reviews: Option<usize>,
+    /// Milliseconds that a review waits for a live read; 300.
+    pub live_read_millis: Option<u64>,
+    /// Milliseconds that a review waits for an access review; 200.
+    pub access_millis: Option<u64>,
 }
 
 /// Why a configuration cannot be used.

@@ -138,6 +138,10 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     }
 }
 
+fn millis(said: Option<u64>, default: Duration) -> Duration {
+    said.map_or(default, Duration::from_millis)
+}
+
 fn limits(config: &Configuration) -> Limits {
     let default = Limits::default();
     Limits {
@@ -235,6 +239,8 @@ async fn from_cluster(
             .policy_kinds
             .unwrap_or(default.max_policy_kinds),
         events: config.events,
+        live_read: millis(config.limits.live_read_millis, default.live_read),
+        access: millis(config.limits.access_millis, default.access),
     };
     let mut cluster = Cluster::start(client.clone(), rules, metrics.clone(), settings);
     let webhooks = args.manage_webhooks.then(|| {

@@ -18,8 +18,6 @@ use crate::metrics::Metrics;
 
 use super::kinds::Resources;
 
-/// A review waits for it.
-const BUDGET: Duration = Duration::from_millis(200);
 /// How long a yes is believed.
 const YES: Duration = Duration::from_mins(1);
 /// How long a no is believed: whoever was just given a right should not wait long.
@@ -32,6 +30,8 @@ pub struct Access {
     client: kube::Client,
     resources: Arc<Resources>,
     metrics: Arc<Metrics>,
+    /// A review waits for it.
+    budget: Duration,
     known: Mutex<HashMap<Question, (bool, Instant)>>,
 }
 
@@ -40,12 +40,18 @@ type Question = (Arc<Subject>, ObjectKey);
 // === impl Access ===
 
 impl Access {
-    /// Nothing asked yet.
-    pub fn new(client: kube::Client, resources: Arc<Resources>, metrics: Arc<Metrics>) -> Self {
+    /// Nothing asked yet; `budget` is how long a review waits for an answer.
+    pub fn new(
+        client: kube::Client,
+        resources: Arc<Resources>,
+        metrics: Arc<Metrics>,
+        budget: Duration,
+    ) -> Self {
         Self {
             client,
             resources,
             metrics,
+            budget,
             known: Mutex::default(),
         }
     }
@@ -107,7 +113,7 @@ impl Access {
         };
         let api: Api<SubjectAccessReview> = Api::all(self.client.clone());
         let (params, asked) = (PostParams::default(), Instant::now());
-        let answer = timeout(BUDGET, api.create(&params, &review)).await;
+        let answer = timeout(self.budget, api.create(&params, &review)).await;
         match answer {
             Ok(Ok(review)) => Some(review.status?.allowed),
             Ok(Err(error)) => {

@@ -18,9 +18,6 @@ use super::kinds::Resources;
 use super::raw::RawObject;
 use super::watch::short;
 
-/// A review waits for it, and has 10 s in all.
-const BUDGET: Duration = Duration::from_millis(300);
-
 type Answer = Result<Option<Arc<Object>>, String>;
 type Read = BoxFuture<'static, Answer>;
 
@@ -28,6 +25,8 @@ type Read = BoxFuture<'static, Answer>;
 pub struct Confirm {
     client: kube::Client,
     resources: Arc<Resources>,
+    /// A review waits for it, and has 10 s in all.
+    budget: Duration,
     /// Reads under way. Weak: a read that nobody waits for any more is over.
     reads: Mutex<HashMap<ObjectKey, WeakShared<Read>>>,
 }
@@ -36,10 +35,11 @@ pub struct Confirm {
 
 impl Confirm {
     /// The client must not retry (see [`super::tuned`]): the time is gone after one attempt.
-    pub fn new(client: kube::Client, resources: Arc<Resources>) -> Self {
+    pub fn new(client: kube::Client, resources: Arc<Resources>, budget: Duration) -> Self {
         Self {
             client,
             resources,
+            budget,
             reads: Mutex::default(),
         }
     }
@@ -47,7 +47,7 @@ impl Confirm {
     /// The object as it is now; none when there is no such object.
     ///
     /// # Errors
-    /// A short reason, when the API server does not say within 300 ms.
+    /// A short reason, when the API server does not say in time.
     pub async fn read(&self, key: ObjectKey) -> Result<Option<Object>, String> {
         if !(is_name(&key.name) && (key.namespace.is_empty() || is_name(&key.namespace))) {
             // No object can have such a name, and it would lead elsewhere in a URL.
@@ -68,7 +68,7 @@ impl Confirm {
         if let Some(read) = reads.get(&key).and_then(WeakShared::upgrade) {
             return read;
         }
-        let read = get(self.client.clone(), key.clone(), resource)
+        let read = get(self.client.clone(), key.clone(), resource, self.budget)
             .boxed()
             .shared();
         if let Some(weak) = read.downgrade() {
@@ -84,14 +84,19 @@ impl std::fmt::Debug for Confirm {
     }
 }
 
-async fn get(client: kube::Client, key: ObjectKey, resource: ApiResource) -> Answer {
+async fn get(
+    client: kube::Client,
+    key: ObjectKey,
+    resource: ApiResource,
+    budget: Duration,
+) -> Answer {
     let api: Api<RawObject> = if key.namespace.is_empty() {
         Api::all_with(client, &resource)
     } else {
         Api::namespaced_with(client, &key.namespace, &resource)
     };
-    match timeout(BUDGET, api.get(&key.name)).await {
-        Err(_) => Err(format!("timed out after {} ms", BUDGET.as_millis())),
+    match timeout(budget, api.get(&key.name)).await {
+        Err(_) => Err(format!("timed out after {} ms", budget.as_millis())),
         Ok(Ok(raw)) => match raw.to_object(&key.gk) {
             Ok(object) => Ok(Some(Arc::new(object))),
             Err(why) => Err(format!("it cannot be read: {why}")),

@@ -262,7 +262,7 @@ impl Own {
         };
         let mut spec = Value::Object(serde_json::Map::new());
         for (path, value) in settings {
-            if !is_unset(&value) {
+            if !is_unset(&value, false) {
                 put(&mut spec, path, value);
             }
         }
@@ -271,13 +271,26 @@ impl Own {
     }
 }
 
-/// Whether a value says nothing: null, and empty lists and maps (ruling 18).
-pub fn is_unset(value: &Value) -> bool {
+/// Whether a value says nothing: null, and empty lists and maps; `false`, 0 and the empty text only
+/// where the profile says so (ruling 18).
+pub fn is_unset(value: &Value, zero_too: bool) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
         Value::Object(map) => map.is_empty(),
-        _ => false,
+        Value::Bool(is_so) => zero_too && !is_so,
+        Value::Number(number) => zero_too && number.as_f64() == Some(0.0),
+        Value::String(text) => zero_too && text.is_empty(),
+    }
+}
+
+/// Takes out of a value whatever in it says nothing.
+pub fn without_unset(value: &mut Value, zero_too: bool) {
+    if let Value::Object(map) = value {
+        for inner in map.values_mut() {
+            without_unset(inner, zero_too);
+        }
+        map.retain(|_, inner| !is_unset(inner, zero_too));
     }
 }
 

@@ -126,8 +126,8 @@ async fn too_many_policy_kinds_are_named_and_do_not_push_others_out() {
         server.install(&policy_crd("example.dev", kind));
     }
     let settings = Settings {
-        events: false,
         max_policy_kinds: 2,
+        ..Settings::default()
     };
     let under = Under::with(&server, settings);
     under.until_ready().await;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use attache::engine::ids::GroupKind;
+use attache::engine::finding::{Code, Finding};
+use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::profile::ProfileRules;
 use attache::engine::review::{Evidence, Operation, Request, review};
 use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::verdict::escape;
+use attache::engine::verdict::{Verdict, escape};
 use proptest::prelude::*;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -105,5 +106,39 @@ fn rules_of_the_configuration_need_no_crd() {
         snapshot
             .profile(&GroupKind::gateway_api("BackendTLSPolicy"))
             .is_some()
+    );
+}
+
+#[test]
+fn a_thousand_findings_are_ten_lines_and_the_same_each_time() {
+    let route = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart");
+    let finding = |i: usize, code| {
+        let name = format!("{i:04}-{}", "n".repeat(100));
+        let policy = ObjectKey::new(GroupKind::new("p.example.com", "Color"), "shop", name);
+        let mut finding = Finding::new(code, &route, policy.to_string());
+        finding.settings = (0..20).map(|n| format!("setting{n}={i}")).collect();
+        finding
+    };
+    let mut findings: Vec<Finding> = (0..999).map(|i| finding(i, Code::AffectedBy)).collect();
+    findings.push(finding(999, Code::SectionAmbiguous));
+    let said = Verdict::new(findings.clone(), &Evidence::Authoritative).warnings();
+    findings.reverse();
+    let again = Verdict::new(findings, &Evidence::Authoritative).warnings();
+    assert_eq!(said, again);
+    assert!(said.len() <= 10, "{}", said.len());
+    let characters: usize = said.iter().map(|line| line.chars().count()).sum();
+    assert!(characters <= 2_000, "{characters}");
+    assert!(said[0].starts_with("section-ambiguous: "), "{}", said[0]);
+    let last = said.last().unwrap();
+    assert!(
+        last.starts_with("and 99") && last.ends_with("attache describe HTTPRoute/cart"),
+        "{last}"
+    );
+    // Names are whole or not there.
+    let whole = |line: &String| line.contains(&"n".repeat(100)) || !line.contains('-');
+    assert!(
+        said[1..said.len() - 1]
+            .iter()
+            .all(|line| whole(line) || line.starts_with("affected-by: too long"))
     );
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::engine::ids::ObjectKey;
-use crate::engine::merge::Own;
+use crate::engine::merge::{Own, is_unset, without_unset};
 use crate::engine::policy::{at, spec};
 use crate::engine::profile::Profile;
 use crate::engine::projected::{self, Projected};
@@ -23,8 +23,12 @@ pub(super) fn own(snapshot: &Snapshot, profile: &Profile, target: &ObjectKey) ->
         written.take_out(&mut spec);
     }
     let values = controls.iter().filter_map(|control| {
-        let value = at(&spec, &control.field)?.clone();
-        Some((control.setting.as_slice(), value))
+        let mut value = at(&spec, &control.field)?.clone();
+        if control.zero_is_unset {
+            without_unset(&mut value, true);
+        }
+        let says_nothing = is_unset(&value, control.zero_is_unset);
+        (!says_nothing).then_some((control.setting.as_slice(), value))
     });
     Own::new(target, values.collect())
 }

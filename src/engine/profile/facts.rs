@@ -80,7 +80,8 @@ impl Profile {
             fact("controls", &self.controls, |v| {
                 list(v, |c| {
                     json!({"setting": c.setting.join("."), "target": kind(&c.target),
-                           "field": format!("spec.{}", c.field)})
+                           "field": format!("spec.{}", c.field),
+                           "zeroIsUnset": c.zero_is_unset})
                 })
             }),
             fact("controllers", &self.controllers, |v| json!(v)),

@@ -81,6 +81,9 @@ pub struct ControlFile {
     pub target: Match,
     /// Path of the field from the object: `spec.retryOn`.
     pub field: String,
+    /// Whether `false`, 0 and the empty text in the target say nothing, like an absent field.
+    #[serde(default)]
+    pub zero_is_unset: bool,
 }
 
 /// Status.

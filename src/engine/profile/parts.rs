@@ -15,6 +15,8 @@ pub struct Control {
     pub target: GroupKind,
     /// Path of the field from `spec`.
     pub field: String,
+    /// Whether `false`, 0 and the empty text in the target say nothing.
+    pub zero_is_unset: bool,
 }
 
 /// A field that holds target references.

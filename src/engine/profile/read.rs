@@ -68,6 +68,7 @@ pub(super) fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
         setting: path(&c.setting),
         target: kind(&c.target),
         field: within_spec(&c.field),
+        zero_is_unset: c.zero_is_unset,
     };
     let controls = &profile.controls;
     (!controls.is_empty()).then(|| controls.iter().map(control).collect())

@@ -20,6 +20,8 @@ pub(super) struct Claim {
     pub(super) value: Value,
     /// Whether it replaces the object's own value.
     pub(super) overrides: bool,
+    /// Whether `false`, 0 and the empty text in the object say nothing.
+    pub(super) zero_is_unset: bool,
     pub(super) policies: BTreeSet<ObjectKey>,
     is_direct: bool,
     oldest: Option<Precedence>,
@@ -89,6 +91,7 @@ fn said(effective: &Effective, profile: &Profile, key: &ObjectKey) -> Option<Vec
     for control in profile.controls.iter().filter(|c| c.target == key.gk) {
         let mut taking = Taking {
             profile,
+            zero_is_unset: control.zero_is_unset,
             sources: &sources,
             found: &mut found,
         };
@@ -100,6 +103,7 @@ fn said(effective: &Effective, profile: &Profile, key: &ObjectKey) -> Option<Vec
 /// Takes settings apart.
 struct Taking<'a> {
     profile: &'a Profile,
+    zero_is_unset: bool,
     sources: &'a [(String, Leaf)],
     found: &'a mut Vec<Claim>,
 }
@@ -116,7 +120,7 @@ impl Taking<'_> {
 
     fn value(&mut self, value: &Value, setting: &mut Vec<String>, field: Vec<String>) {
         match value {
-            value if is_unset(value) => {}
+            value if is_unset(value, false) => {}
             Value::Object(map) if !self.profile.strategies.value.maps.contains(setting) => {
                 for (key, value) in map {
                     let mut field = field.clone();
@@ -155,6 +159,7 @@ impl Taking<'_> {
             field,
             value: value.clone(),
             overrides,
+            zero_is_unset: self.zero_is_unset,
             policies: leaves.iter().map(|leaf| leaf.policy.clone()).collect(),
             is_direct: self.profile.class.value == Class::Direct,
             oldest: None,

@@ -62,7 +62,9 @@ impl Writing<'_> {
 
     fn leaf(&mut self, map: &mut Map<String, Value>, key: &str) {
         let value = &self.claim.value;
-        let own = map.get(key).filter(|own| !is_unset(own)).cloned();
+        let zero_too = self.claim.zero_is_unset;
+        let own = map.get(key).filter(|own| !is_unset(own, zero_too));
+        let own = own.cloned();
         let may = match &own {
             None => true,
             Some(own) => self.claim.overrides && own != value && same_form(own, value),
