@@ -197,3 +197,75 @@ fn a_reference_that_was_moved_follows_its_manifest() {
         }
     }
 }
+
+/// `ShadePolicy` controls a field of routes, so that one API server can show it.
+const CONTROLS: &str = "- match: {group: policies.controller.io, kind: ShadePolicy}
+  controls:
+  - {setting: shade, target: {group: gateway.networking.k8s.io, kind: HTTPRoute}, field: spec.useDefaultGateways}
+mutations: {project-fields: true}
+";
+
+#[test]
+fn a_field_that_was_filled_in_holds_still_and_goes_with_its_policy() {
+    let Some(world) = World::configured("projected", CONTROLS) else {
+        return;
+    };
+    world.apply("edge.yaml").ok();
+    for (name, server_side) in [("client", false), ("server", true)] {
+        let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
+        let manifest = |hostname: &str| {
+            format!(
+                "
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{namespace: infra, name: {name}}}
+spec: {{parentRefs: [{{name: edge}}], hostnames: [{hostname}.example.com]}}
+"
+            )
+        };
+        let object = format!("httproute/{name}");
+        let route = format!("{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {name}}}");
+        let shade = policy(
+            "ShadePolicy",
+            name,
+            &format!("targetRefs: [{route}]"),
+            "shade: None",
+        );
+        world.apply_text(&shade).ok();
+        let field = |found: &Value| found["spec"]["useDefaultGateways"].clone();
+        // attache sees the policy when its watch does: each write is another one.
+        let mut tries = 0..;
+        eventually("the field is filled in", || {
+            let hostname = format!("a{}", tries.next().unwrap());
+            world
+                .apply_text_with(&manifest(&hostname), more.iter().copied())
+                .ok();
+            let found = stored(&world, &object);
+            if field(&found) == "None" {
+                Ok(())
+            } else {
+                Err(found.to_string())
+            }
+        });
+        let found = holds_still(&world, &manifest("b"), &object, server_side);
+        assert_eq!(field(&found), "None");
+        assert!(found["metadata"]["annotations"]["attache.dev/projected"].is_string());
+
+        let infra = world.namespace("infra");
+        world
+            .kubectl(["delete", "-n", &infra, &format!("shadepolicy/{name}")])
+            .ok();
+        eventually("the field goes with its policy", || {
+            let hostname = format!("c{}", tries.next().unwrap());
+            world
+                .apply_text_with(&manifest(&hostname), more.iter().copied())
+                .ok();
+            let found = stored(&world, &object);
+            if field(&found).is_null() {
+                Ok(())
+            } else {
+                Err(found.to_string())
+            }
+        });
+    }
+}
