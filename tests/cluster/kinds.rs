@@ -1,6 +1,6 @@
 //! Policy kinds come and go while attache runs.
 
-use crate::harness::{World, eventually, retry_policy_crd};
+use crate::harness::{Attache, Cluster, World, eventually, retry_policy_crd};
 
 const AFFECTED: &str = "affected-by: LimitPolicy.late.example.com infra/edge-limits";
 
@@ -187,4 +187,34 @@ fn created(world: &World<'_>, policy: &str) -> Result<(), String> {
     } else {
         Err(said.to_string())
     }
+}
+
+#[test]
+fn the_kinds_of_a_cluster_and_what_is_known_of_each() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let table = Attache::kinds(cluster, &[]);
+    let row = |kind: &str| {
+        let mut rows = table.lines();
+        rows.find(|row| row.starts_with(kind))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let retries = row("RetryPolicy.policies.example.com");
+    assert!(retries.contains("inherited (config)"), "{table}");
+    assert!(retries.contains("AtomicDefaults"), "{table}");
+    let tls = row("BackendTLSPolicy.gateway.networking.k8s.io");
+    assert!(tls.contains("direct (builtin)"), "{table}");
+
+    let details = Attache::kinds(cluster, &["backendtlspolicy"]);
+    assert!(details.contains("Namespaced)"), "{details}");
+    assert!(
+        details.contains("targets.refs             builtin"),
+        "{details}"
+    );
+    assert!(
+        details.contains("status.maxAncestors      crd      16"),
+        "{details}"
+    );
 }

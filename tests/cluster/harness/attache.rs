@@ -98,17 +98,13 @@ impl Attache {
 
     /// What `attache manifests` prints for this one.
     pub(crate) fn manifests(&self, cluster: &Cluster, more: &[&str]) -> String {
-        let printed = Command::new(PROGRAM)
-            .arg("manifests")
-            .args(["--kubeconfig", path(&cluster.kubeconfig())])
-            .args(["--config", CONFIGURATION])
-            .args(["--url", &self.address, "--ca-bundle", path(&self.ca)])
-            .args(more)
-            .output()
-            .expect("attache runs");
-        let said = String::from_utf8_lossy(&printed.stderr);
-        assert!(printed.status.success(), "attache manifests: {said}");
-        String::from_utf8(printed.stdout).expect("text")
+        let own = ["--url", &self.address, "--ca-bundle", path(&self.ca)];
+        printed(cluster, "manifests", &[&own, more].concat())
+    }
+
+    /// What `attache kinds` prints of a cluster.
+    pub(crate) fn kinds(cluster: &Cluster, more: &[&str]) -> String {
+        printed(cluster, "kinds", more)
     }
 
     /// The PEM that the API server is to trust.
@@ -192,4 +188,18 @@ fn lines_of(stdout: ChildStdout) -> Receiver<String> {
         }
     });
     receive
+}
+
+/// What a command prints that looks at a cluster.
+fn printed(cluster: &Cluster, command: &str, more: &[&str]) -> String {
+    let printed = Command::new(PROGRAM)
+        .arg(command)
+        .args(["--kubeconfig", path(&cluster.kubeconfig())])
+        .args(["--config", CONFIGURATION])
+        .args(more)
+        .output()
+        .expect("attache runs");
+    let said = String::from_utf8_lossy(&printed.stderr);
+    assert!(printed.status.success(), "attache {command}: {said}");
+    String::from_utf8(printed.stdout).expect("text")
 }
