@@ -67,6 +67,15 @@ pub struct LimitsFile {
     pub access_millis: Option<u64>,
 }
 
+/// A configuration as it stands in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -99,30 +108,7 @@ impl Configuration {
     /// # Errors
     /// When it cannot be opened or does not have the form of a configuration.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::parse(path, &text)
-    }
-
-    /// Reads the text of a file.
-    ///
-    /// # Errors
-    /// When it does not have the form of a configuration.
-    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let form = |why| ConfigError::Form {
-            path: path.to_owned(),
-            why,
-        };
-        let read: Self = serde_saphyr::from_str(text).map_err(|e| form(meant(&e.to_string())))?;
-        if read.api_version != "attache.dev/v1" || read.kind != "Configuration" {
-            return Err(form(
-                "this is not a configuration: it needs apiVersion: attache.dev/v1 and kind: Configuration"
-                    .to_owned(),
-            ));
-        }
-        Ok(read)
+        Text::read(path)?.parse()
     }
 
     /// The configuration of a run: the named file, else the one in the directory, else the defaults.
@@ -130,17 +116,15 @@ impl Configuration {
     /// # Errors
     /// As [`Configuration::read`].
     pub fn find(file: Option<&Path>, directory: Option<&Path>) -> Result<Self, ConfigError> {
-        match Self::place(file, directory) {
-            Some(file) => Self::read(&file),
-            None => Ok(Self::default()),
-        }
+        Self::of(Text::find(file, directory)?.as_ref())
     }
 
-    /// Where the configuration of a run stands now; nowhere when the defaults hold.
-    pub fn place(file: Option<&Path>, directory: Option<&Path>) -> Option<PathBuf> {
-        let named = file.map(Path::to_owned);
-        let in_directory = || directory.map(|dir| dir.join(IN_DIRECTORY));
-        named.or_else(|| in_directory().filter(|file| file.is_file()))
+    /// What a text says; the defaults where there is none.
+    ///
+    /// # Errors
+    /// When it does not have the form of a configuration.
+    pub fn of(text: Option<&Text>) -> Result<Self, ConfigError> {
+        text.map_or_else(|| Ok(Self::default()), Text::parse)
     }
 
     /// How reviews are conducted.
@@ -159,6 +143,47 @@ impl Configuration {
     pub fn rules(&self) -> Result<Arc<ProfileRules>, ConfigError> {
         let builtin = builtin().map_err(ConfigError::Builtin)?;
         Ok(Arc::new(ProfileRules::new(self.profiles.clone(), builtin)))
+    }
+}
+
+// === impl Text ===
+
+impl Text {
+    fn read(path: &Path) -> Result<Self, ConfigError> {
+        let path = path.to_owned();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Self { path, text }),
+            Err(source) => Err(ConfigError::Read { path, source }),
+        }
+    }
+
+    /// What a run is configured by now; nothing where the defaults hold.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn find(
+        file: Option<&Path>,
+        directory: Option<&Path>,
+    ) -> Result<Option<Self>, ConfigError> {
+        let in_directory = directory.map(|dir| dir.join(IN_DIRECTORY));
+        let in_directory = in_directory.filter(|file| file.is_file());
+        file.or(in_directory.as_deref()).map(Self::read).transpose()
+    }
+
+    fn parse(&self) -> Result<Configuration, ConfigError> {
+        let form = |why| ConfigError::Form {
+            path: self.path.clone(),
+            why,
+        };
+        let read: Configuration =
+            serde_saphyr::from_str(&self.text).map_err(|e| form(meant(&e.to_string())))?;
+        if read.api_version != "attache.dev/v1" || read.kind != "Configuration" {
+            return Err(form(
+                "this is not a configuration: it needs apiVersion: attache.dev/v1 and kind: Configuration"
+                    .to_owned(),
+            ));
+        }
+        Ok(read)
     }
 }
 

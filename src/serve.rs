@@ -25,7 +25,7 @@ use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
 use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
 use crate::cache::{Cluster, Published, Settings, tuned};
-use crate::config::Configuration;
+use crate::config::{Configuration, Text};
 use crate::engine::profile::ProfileRules;
 use crate::http::admin::{self, Check, Checks};
 use crate::http::admission::{App, Note, Outside};
@@ -64,8 +64,8 @@ struct State {
 pub async fn serve(args: Args) -> Result<(), Failure> {
     let (phase, phases) = watch::channel(Phase::Running);
     let signals = drain::on_signals(phase)?;
-    let seen = follow::text(args.config.as_deref(), args.from.as_deref()).ok();
-    let config = Configuration::find(args.config.as_deref(), args.from.as_deref())?;
+    let text = Text::find(args.config.as_deref(), args.from.as_deref())?;
+    let config = Configuration::of(text.as_ref())?;
     let (rules, known) = watch::channel(config.rules()?);
     let metrics = Arc::new(Metrics::new()?);
     let listen = bind("--listen", args.listen).await?;
@@ -82,7 +82,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     let follow = Follow {
         file: args.config.clone(),
         directory: args.from.clone(),
-        seen,
+        seen: text,
         conduct: conduct.clone(),
         rules,
         health: health.clone(),

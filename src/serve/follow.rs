@@ -1,6 +1,6 @@
 //! Follows the configuration file: what changes in it counts from then on, and a broken one changes nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::config::{ConfigError, Configuration};
+use crate::config::{ConfigError, Configuration, Text};
 use crate::engine::conduct::Conduct;
 use crate::engine::profile::ProfileRules;
 use crate::http::admin::Check;
@@ -20,7 +20,7 @@ pub(super) struct Follow {
     pub(super) file: Option<PathBuf>,
     /// The directory that may carry one.
     pub(super) directory: Option<PathBuf>,
-    /// What stood there before it was read for the start; a change since then is one.
+    /// The newest that could be read, at first what the run started with.
     pub(super) seen: Option<Text>,
     /// Where reviews take it from.
     pub(super) conduct: Arc<ArcSwap<Conduct>>,
@@ -30,9 +30,6 @@ pub(super) struct Follow {
     pub(super) health: Health,
     pub(super) metrics: Arc<Metrics>,
 }
-
-/// The text of a configuration; none where there is no file and the defaults hold.
-pub(super) type Text = Option<String>;
 
 /// What is wrong with the newest file, if anything is.
 #[derive(Clone, Default)]
@@ -62,26 +59,23 @@ impl Follow {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            let read = text(self.file.as_deref(), self.directory.as_deref());
-            let now = read.as_ref().ok().cloned();
-            if now.is_some() && now == self.seen {
+            let read = Text::find(self.file.as_deref(), self.directory.as_deref());
+            let is_same = read.as_ref().is_ok_and(|text| *text == self.seen);
+            if is_same && self.health.0.load().is_none() {
                 continue;
             }
-            let used = read.and_then(|text| self.take(text.as_deref()));
-            self.note(used.err());
-            self.seen = now;
+            let used = read.and_then(|text| {
+                let used = self.take(text.as_ref());
+                self.seen = text;
+                used
+            });
+            self.note(used.err().map(|error| error.to_string()));
         }
     }
 
-    fn take(&self, text: Option<&str>) -> Result<(), String> {
-        let place = Configuration::place(self.file.as_deref(), self.directory.as_deref());
-        let config = match (text, place) {
-            (Some(text), Some(place)) => Configuration::parse(&place, text),
-            _ => Ok(Configuration::default()),
-        };
-        let words = |error: ConfigError| error.to_string();
-        let config = config.map_err(words)?;
-        let rules = config.rules().map_err(words)?;
+    fn take(&self, text: Option<&Text>) -> Result<(), ConfigError> {
+        let config = Configuration::of(text)?;
+        let rules = config.rules()?;
         self.conduct.store(Arc::new(config.conduct()));
         self.rules.send_replace(rules);
         tracing::info!("configuration loaded");
@@ -102,16 +96,6 @@ impl Follow {
     }
 }
 
-/// What stands in the file now.
-pub(super) fn text(file: Option<&Path>, directory: Option<&Path>) -> Result<Text, String> {
-    let Some(place) = Configuration::place(file, directory) else {
-        return Ok(None);
-    };
-    let read = std::fs::read_to_string(&place);
-    read.map(Some)
-        .map_err(|e| format!("failed to read {}: {e}", place.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -120,8 +104,8 @@ mod tests {
     use arc_swap::ArcSwap;
     use tokio::sync::watch;
 
-    use super::{Follow, Health, text};
-    use crate::config::Configuration;
+    use super::{Follow, Health};
+    use crate::config::{Configuration, Text};
     use crate::engine::ids::GroupKind;
     use crate::metrics::Metrics;
 
@@ -144,7 +128,8 @@ mod tests {
         let file = dir.path().join("attache.yaml");
         let write = |text: &str| std::fs::write(&file, format!("{HEAD}{text}")).unwrap();
         write("");
-        let config = Configuration::read(&file).unwrap();
+        let text = Text::find(Some(&file), None).unwrap();
+        let config = Configuration::of(text.as_ref()).unwrap();
         let (rules, given) = watch::channel(config.rules().unwrap());
         let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
         let health = Health::default();
@@ -152,7 +137,7 @@ mod tests {
         let follow = Follow {
             file: Some(file.clone()),
             directory: None,
-            seen: text(Some(&file), None).ok(),
+            seen: text,
             conduct: conduct.clone(),
             rules,
             health: health.clone(),

@@ -18,7 +18,7 @@ mod mutate;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use attache::config::Configuration;
+use attache::config::{Configuration, Text};
 use attache::engine::disclosure::Subject;
 use attache::engine::finding::{Code, Severity};
 use attache::engine::ids::{GroupKind, ObjectKey};
@@ -161,7 +161,11 @@ fn the_documented_configuration_is_read() {
             .skip(1)
             .filter_map(|rest| rest.split("```").next());
         for text in blocks.filter(|text| text.starts_with("apiVersion")) {
-            Configuration::parse(Path::new("docs"), text).unwrap();
+            let text = Text {
+                path: "docs".into(),
+                text: text.to_owned(),
+            };
+            Configuration::of(Some(&text)).unwrap();
         }
     }
 }
