@@ -20,6 +20,7 @@ use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::merge::{Effective, Own, merged};
 use attache::engine::object::Object;
 use attache::engine::policy::Policy;
+use attache::engine::profile::Control;
 use attache::engine::snapshot::{Change, Snapshot};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
@@ -390,14 +391,16 @@ fn the_older_dialect_keeps_the_order_of_precedence() {
     let levels = [level(0, 6), level(1, 5), level(2, 4)];
     let levels: Vec<&[Arc<Policy>]> = levels.iter().map(Vec::as_slice).collect();
     let route = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "ns", "it");
-    let paths: Vec<(Vec<String>, Value)> = settings(3)
-        .into_iter()
-        .map(|(field, value)| (vec![field], value))
-        .collect();
-    let own = paths
-        .iter()
-        .map(|(path, value)| (path.as_slice(), value.clone()));
-    let own = Own::new(&route, own.collect());
+    let set_itself = settings(3);
+    let control = |(field, _): (&String, &Value)| Control {
+        setting: vec![field.clone()],
+        target: route.gk.clone(),
+        field: field.clone(),
+        zero_is_unset: false,
+    };
+    let controls: Vec<Control> = set_itself.iter().map(control).collect();
+    let controls: Vec<&Control> = controls.iter().collect();
+    let own = Own::new(&route, &Value::Object(set_itself.clone()), &controls);
     let (spec, _) = merged(profile, &levels, own.as_ref()).spec().unwrap();
     for set in sets {
         let first = u64::from(set.trailing_zeros());

@@ -13,13 +13,17 @@ use serde_json::Value;
 
 use super::ids::ObjectKey;
 use super::policy::{Policy, Stanza};
-use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategy, With};
-use super::rivals::winner;
+use super::profile::{DictatedBy, Direction, Op, Profile, Strategy, With};
+use super::projected::token;
 
 mod fate;
+mod level;
+mod own;
 mod tree;
 
 pub use fate::{Fate, fate, field_conflicts};
+use level::{added_up, level_pieces};
+pub use own::{Own, is_unset};
 pub use tree::{Leaf, LeafPath};
 use tree::{Lists, Tree, Units};
 
@@ -50,10 +54,17 @@ enum Merged {
 
 impl Merged {
     fn policies(&self) -> BTreeSet<ObjectKey> {
+        self.policies_by(&|_| true)
+    }
+
+    /// The policies of the leaves that count.
+    fn policies_by(&self, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKey> {
         match self {
             Self::Opaque(policies) => policies.clone(),
-            Self::Settings(tree) => policies(tree),
-            Self::Together(trees) => trees.iter().flat_map(|tree| policies(tree)).collect(),
+            known => {
+                let trees = known.trees().iter();
+                trees.flat_map(|tree| policies_by(tree, counts)).collect()
+            }
         }
     }
 
@@ -66,13 +77,17 @@ impl Merged {
         }
     }
 
+    /// Both, named and not computed.
+    fn unknown_with(&self, other: &Self) -> Self {
+        let mut both = self.policies();
+        both.extend(other.policies());
+        Self::Opaque(both)
+    }
+
+    /// Both, each in force whole.
     fn beside(&self, other: &Self) -> Self {
         match (self, other) {
-            (Self::Opaque(_), _) | (_, Self::Opaque(_)) => {
-                let mut both = self.policies();
-                both.extend(other.policies());
-                Self::Opaque(both)
-            }
+            (Self::Opaque(_), _) | (_, Self::Opaque(_)) => self.unknown_with(other),
             _ => {
                 // A policy that stands twice on a path is in force once.
                 let mut trees = self.trees().to_vec();
@@ -158,7 +173,7 @@ fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value
         let keys = policies(tree);
         let names: Vec<String> = keys.iter().map(ObjectKey::path).collect();
         let name = names.join(", ");
-        let base = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        let base = format!("/{}", token(&name));
         let mut keep = |pointer: &str, leaf: &Leaf| {
             sources.push((format!("{base}{pointer}"), leaf.clone()));
         };
@@ -171,24 +186,21 @@ fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value
 
 /// The policies in force in a result, the target itself left out.
 pub fn in_place(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
-    let given = |leaf: &Leaf| leaf.strategy.is_some().then(|| leaf.policy.clone());
-    let policies: BTreeSet<ObjectKey> = match &effective.result {
-        Some(Merged::Opaque(policies)) => policies.clone(),
-        result => {
-            let mut found = BTreeSet::new();
-            for tree in result.iter().flat_map(Merged::trees) {
-                tree.visit(&mut Vec::new(), &mut |_, leaf| found.extend(given(leaf)));
-            }
-            found
-        }
-    };
-    policies.into_iter()
+    let is_of_policy = |leaf: &Leaf| leaf.strategy.is_some();
+    let found = effective.result.iter();
+    found.flat_map(move |merged| merged.policies_by(&is_of_policy))
 }
 
 fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
+    policies_by(tree, &|_| true)
+}
+
+fn policies_by(tree: &Tree, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKey> {
     let mut found = BTreeSet::new();
     tree.visit(&mut Vec::new(), &mut |_, leaf| {
-        found.insert(leaf.policy.clone());
+        if counts(leaf) {
+            found.insert(leaf.policy.clone());
+        }
     });
     found
 }
@@ -246,125 +258,6 @@ fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
             Some(established) => fold(profile, piece.strategy, established, challenger),
         })
     })
-}
-
-/// What a target itself sets of the fields that policies of a kind control.
-#[derive(Clone, Debug)]
-pub struct Own(Arc<Tree>);
-
-impl Own {
-    /// Settings of the target; those that are unset are left out (ruling 18).
-    pub fn new(target: &ObjectKey, settings: Vec<(&[String], Value)>) -> Option<Self> {
-        let leaf = |value: &Value| Leaf {
-            value: Arc::new(value.clone()),
-            policy: target.clone(),
-            strategy: None,
-        };
-        let mut spec = Value::Object(serde_json::Map::new());
-        for (path, value) in settings {
-            if !is_unset(&value, false) {
-                put(&mut spec, path, value);
-            }
-        }
-        let tree = Tree::read(&spec, None, &leaf);
-        (!tree.is_empty()).then(|| Self(Arc::new(tree)))
-    }
-}
-
-/// Whether a value says nothing: null, and empty lists and maps; `false`, 0 and the empty text only
-/// where the profile says so (ruling 18).
-pub fn is_unset(value: &Value, zero_too: bool) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(is_so) => zero_too && !is_so,
-        Value::Number(number) => zero_too && number.as_f64() == Some(0.0),
-        Value::String(text) => zero_too && text.is_empty(),
-    }
-}
-
-/// Takes out of a value whatever in it says nothing.
-pub fn without_unset(value: &mut Value, zero_too: bool) {
-    if let Value::Object(map) = value {
-        for inner in map.values_mut() {
-            without_unset(inner, zero_too);
-        }
-        map.retain(|_, inner| !is_unset(inner, zero_too));
-    }
-}
-
-fn put(at: &mut Value, path: &[String], value: Value) {
-    match (path.split_first(), at) {
-        (None, at) => *at = value,
-        (Some((key, rest)), Value::Object(map)) => {
-            let below = map
-                .entry(key.clone())
-                .or_insert_with(|| Value::Object(serde_json::Map::new()));
-            put(below, rest, value);
-        }
-        (Some(_), _) => {}
-    }
-}
-
-/// The pieces of one level, the established first. Where the oldest or the newest wins it stands for
-/// the level; in the older dialect the oldest wins field by field, so its defaults come last.
-fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<&'a Piece> {
-    if profile.strategies.legacy {
-        return oldest_over(level.iter().flat_map(|policy| policy.pieces()).collect());
-    }
-    match *profile.same_target {
-        SameTarget::Merge => merging(level.iter()),
-        SameTarget::MergeOldest => oldest_over(merging(level.iter())),
-        SameTarget::OldestWins => pieces_of(level.first()),
-        SameTarget::NewestWins => pieces_of(level.last()),
-        SameTarget::FieldOverlap | SameTarget::EqualField | SameTarget::NoneWins => {
-            let accepted = level
-                .iter()
-                .filter(|policy| winner(level, policy).is_none());
-            merging(accepted)
-        }
-    }
-}
-
-fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<&Piece> {
-    policy
-        .into_iter()
-        .flat_map(|policy| policy.pieces())
-        .collect()
-}
-
-/// The pieces of one level as one, with the lists of each that add up; the newer wins elsewhere.
-fn added_up(pieces: &[&Piece]) -> Option<Piece> {
-    let (first, rest) = pieces.split_first()?;
-    let mut tree = (*first.tree).clone();
-    for piece in rest {
-        tree.patch(&piece.tree, Units::Fields, true);
-    }
-    Some(Piece {
-        strategy: first.strategy,
-        tree: Arc::new(tree),
-    })
-}
-
-/// In the order in which the older wins whatever its direction: overrides first, then defaults from
-/// the newest.
-fn oldest_over(pieces: Vec<&Piece>) -> Vec<&Piece> {
-    let (mut ordered, defaults): (Vec<_>, Vec<_>) =
-        pieces.into_iter().partition(|piece| piece.is_override());
-    ordered.extend(defaults.into_iter().rev());
-    ordered
-}
-
-/// All of a level, but of those with strategy None the oldest alone.
-fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<&'a Piece> {
-    let mut pieces: Vec<&Piece> = Vec::new();
-    for piece in level.flat_map(|policy| policy.pieces()) {
-        if piece.strategy != Strategy::None || pieces.is_empty() {
-            pieces.push(piece);
-        }
-    }
-    pieces
 }
 
 // === impl Piece ===
@@ -425,11 +318,7 @@ fn fold(profile: &Profile, by: Strategy, established: Merged, challenger: Merged
     let (strategies, paths) = (&profile.strategies, &profile.merging.units);
     let (above, below) = match (established, challenger) {
         (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
-        (above, below) => {
-            let mut both = above.policies();
-            both.extend(below.policies());
-            return Merged::Opaque(both);
-        }
+        (above, below) => return above.unknown_with(&below),
     };
     let units = match op {
         _ if strategies.legacy && op != Op::ByKey => Units::Paths(&strategies.maps),

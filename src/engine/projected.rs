@@ -91,8 +91,13 @@ impl Projected {
 pub(crate) fn descend(pointer: &mut String, key: &str) -> usize {
     let before = pointer.len();
     pointer.push('/');
-    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+    pointer.push_str(&token(key));
     before
+}
+
+/// A key as it stands in a JSON pointer (RFC 6901).
+pub(crate) fn token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

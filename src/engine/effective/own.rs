@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::engine::ids::ObjectKey;
-use crate::engine::merge::{Own, is_unset, without_unset};
-use crate::engine::policy::{at, spec};
+use crate::engine::merge::Own;
+use crate::engine::policy::spec;
 use crate::engine::profile::Profile;
 use crate::engine::projected::{self, Projected};
 use crate::engine::snapshot::Snapshot;
@@ -22,13 +22,5 @@ pub(super) fn own(snapshot: &Snapshot, profile: &Profile, target: &ObjectKey) ->
     if let Some(written) = written.and_then(|text| Projected::parse(text)) {
         written.take_out(&mut spec);
     }
-    let values = controls.iter().filter_map(|control| {
-        let mut value = at(&spec, &control.field)?.clone();
-        if control.zero_is_unset {
-            without_unset(&mut value, true);
-        }
-        let says_nothing = is_unset(&value, control.zero_is_unset);
-        (!says_nothing).then_some((control.setting.as_slice(), value))
-    });
-    Own::new(target, values.collect())
+    Own::new(target, &spec, &controls)
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::ids::ObjectKey;
 use crate::engine::profile::Strategy;
+use crate::engine::projected::token;
 
 /// A value and where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,7 +216,7 @@ impl Tree {
             Self::Map(map) => {
                 let mut object = Map::new();
                 for (key, tree) in map {
-                    let token = key.replace('~', "~0").replace('/', "~1");
+                    let token = token(key);
                     let value = tree.json(&format!("{pointer}/{token}"), found);
                     object.extend(value.map(|value| (key.clone(), value)));
                 }

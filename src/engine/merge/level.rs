@@ -1,0 +1,69 @@
+//! The pieces of the policies that stand at one place.
+
+use std::sync::Arc;
+
+use super::Piece;
+use super::tree::Units;
+use crate::engine::policy::Policy;
+use crate::engine::profile::{Profile, SameTarget, Strategy};
+use crate::engine::rivals::winner;
+
+/// The pieces of one level, the established first. Where the oldest or the newest wins it stands for
+/// the level; in the older dialect the oldest wins field by field, so its defaults come last.
+pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<&'a Piece> {
+    if profile.strategies.legacy {
+        return oldest_over(level.iter().flat_map(|policy| policy.pieces()).collect());
+    }
+    match *profile.same_target {
+        SameTarget::Merge => merging(level.iter()),
+        SameTarget::MergeOldest => oldest_over(merging(level.iter())),
+        SameTarget::OldestWins => pieces_of(level.first()),
+        SameTarget::NewestWins => pieces_of(level.last()),
+        SameTarget::FieldOverlap | SameTarget::EqualField | SameTarget::NoneWins => {
+            let accepted = level
+                .iter()
+                .filter(|policy| winner(level, policy).is_none());
+            merging(accepted)
+        }
+    }
+}
+
+fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<&Piece> {
+    policy
+        .into_iter()
+        .flat_map(|policy| policy.pieces())
+        .collect()
+}
+
+/// The pieces of one level as one, with the lists of each that add up; the newer wins elsewhere.
+pub(super) fn added_up(pieces: &[&Piece]) -> Option<Piece> {
+    let (first, rest) = pieces.split_first()?;
+    let mut tree = (*first.tree).clone();
+    for piece in rest {
+        tree.patch(&piece.tree, Units::Fields, true);
+    }
+    Some(Piece {
+        strategy: first.strategy,
+        tree: Arc::new(tree),
+    })
+}
+
+/// In the order in which the older wins whatever its direction: overrides first, then defaults from
+/// the newest.
+fn oldest_over(pieces: Vec<&Piece>) -> Vec<&Piece> {
+    let (mut ordered, defaults): (Vec<_>, Vec<_>) =
+        pieces.into_iter().partition(|piece| piece.is_override());
+    ordered.extend(defaults.into_iter().rev());
+    ordered
+}
+
+/// All of a level, but of those with strategy None the oldest alone.
+fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<&'a Piece> {
+    let mut pieces: Vec<&Piece> = Vec::new();
+    for piece in level.flat_map(|policy| policy.pieces()) {
+        if piece.strategy != Strategy::None || pieces.is_empty() {
+            pieces.push(piece);
+        }
+    }
+    pieces
+}
