@@ -10,7 +10,7 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::engine::ids::{APIEXTENSIONS, GroupKind};
 use crate::engine::object::{Crd, Node, Object, ROUTES};
-use crate::engine::profile::{ProfileRules, is_policy_kind};
+use crate::engine::profile::{Keeps, ProfileRules, is_policy_kind};
 use crate::engine::snapshot::Change;
 use crate::registration::Resource;
 
@@ -108,7 +108,7 @@ impl Kinds {
     /// Runs until the writer or the watch of CRDs ends, and says why.
     pub async fn run(mut self, mut crds: mpsc::Receiver<Event<SeenCrd>>) -> String {
         // Core kinds need no CRD: they are listed while CRDs are.
-        let mut kept = self.rules.borrow_and_update().keeps();
+        let mut kept = self.rules.borrow_and_update().keeps().clone();
         let core = self.wanted();
         self.start(core);
         let mut rules = self.rules.clone();
@@ -159,13 +159,12 @@ impl Kinds {
     }
 
     /// The configuration says otherwise of kinds: some may be policy kinds now, and others none.
-    async fn on_rules(&mut self, kept: &mut BTreeSet<String>) -> Result<(), Ended> {
+    async fn on_rules(&mut self, kept: &mut Keeps) -> Result<(), Ended> {
         let rules = self.rules.borrow().clone();
         let wanted = self.wanted();
-        let keeps = rules.keeps();
         // What objects keep is decided when they come: where that changes, all are listed again.
-        let again = keeps != *kept;
-        *kept = keeps;
+        let again = *rules.keeps() != *kept;
+        kept.clone_from(rules.keeps());
         self.stop(
             |gk, running| !again && wanted.get(gk) == Some(&running.resource),
             &wanted,

@@ -63,9 +63,8 @@ pub fn told_of(verdict: &Verdict) -> Vec<ObjectKey> {
 impl Levels {
     /// Levels of a configuration; of two for one kind the first counts.
     pub fn new(disclosure: &[Disclosure]) -> Self {
-        let key = |m: &Match| GroupKind::new(m.group.as_str(), m.kind.as_str());
         let levels = disclosure.iter().rev();
-        Self(levels.map(|d| (key(&d.matches), d.level)).collect())
+        Self(levels.map(|d| (d.matches.gk(), d.level)).collect())
     }
 
     /// Whether anything is kept back from everybody.

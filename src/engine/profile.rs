@@ -120,6 +120,17 @@ pub struct Profile {
 pub struct ProfileRules {
     config: BTreeMap<GroupKind, file::ProfileFile>,
     builtin: BTreeMap<GroupKind, file::ProfileFile>,
+    keeps: Keeps,
+}
+
+/// What of objects is kept because profiles ask for it. What was dropped is only there again once the
+/// objects are listed again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keeps {
+    /// Annotations by which objects are attached.
+    annotations: BTreeSet<String>,
+    /// Kinds of which policies control fields: their whole spec.
+    specs: BTreeSet<GroupKind>,
 }
 
 // === impl ProfileRules ===
@@ -127,9 +138,12 @@ pub struct ProfileRules {
 impl ProfileRules {
     /// Rules of the configuration over the built-in ones.
     pub fn new(config: Vec<file::ProfileFile>, builtin: Vec<file::ProfileFile>) -> Self {
+        let (config, builtin) = (by_kind(config), by_kind(builtin));
+        let keeps = Keeps::of(config.values().chain(builtin.values()));
         Self {
-            config: by_kind(config),
-            builtin: by_kind(builtin),
+            config,
+            builtin,
+            keeps,
         }
     }
 
@@ -139,16 +153,9 @@ impl ProfileRules {
         kinds.filter(|gk| self.says(gk) == Some(true))
     }
 
-    /// Annotations and kinds of which objects keep more than others do: what was dropped is only there
-    /// again once they are listed again.
-    pub fn keeps(&self) -> BTreeSet<String> {
-        let files = self.config.values().chain(self.builtin.values());
-        let kept = files.flat_map(|file| {
-            let annotation = file.targets.annotation.iter().map(|a| a.key.clone());
-            let controlled = file.controls.iter();
-            annotation.chain(controlled.map(|c| format!("{}.{}", c.target.kind, c.target.group)))
-        });
-        kept.collect()
+    /// What of objects is kept because profiles ask for it.
+    pub fn keeps(&self) -> &Keeps {
+        &self.keeps
     }
 
     /// Whether a profile that comes with attache knows a kind.
@@ -164,33 +171,12 @@ impl ProfileRules {
         said(&self.config).or_else(|| said(&self.builtin))
     }
 
-    /// Whether some policy kind controls fields of this kind.
-    pub fn controls(&self, gk: &GroupKind) -> bool {
-        let mut files = self.config.values().chain(self.builtin.values());
-        files.any(|file| {
-            let mut controls = file.controls.iter();
-            controls.any(|c| *c.target.group == *gk.group && *c.target.kind == *gk.kind)
-        })
-    }
-
-    /// Whether an annotation of this name means something to attache: our own, and those by which
-    /// objects are attached.
-    pub fn reads_annotation(&self, key: &str) -> bool {
-        if key.starts_with(OWN_ANNOTATIONS) {
-            return true;
-        }
-        let mut files = self.config.values().chain(self.builtin.values());
-        files.any(|file| {
-            let annotation = file.targets.annotation.as_ref();
-            annotation.is_some_and(|annotation| annotation.key == key)
-        })
-    }
-
     /// The profile of a kind; none when it is no policy kind (design 2.1).
     pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
-        let is_policy = self
-            .says(gk)
-            .unwrap_or_else(|| crd.is_some_and(|crd| is_policy_kind(self, crd)));
+        let is_policy = match crd {
+            Some(crd) => is_policy_kind(self, crd),
+            None => self.says(gk) == Some(true),
+        };
         if !is_policy {
             return None;
         }
@@ -199,6 +185,32 @@ impl ProfileRules {
             (self.builtin.get(gk), Source::Builtin),
         ];
         Some(resolve::resolve(gk, &explicit, crd))
+    }
+}
+
+// === impl Keeps ===
+
+impl Keeps {
+    fn of<'a>(profiles: impl Iterator<Item = &'a file::ProfileFile>) -> Self {
+        let mut keeps = Self::default();
+        for profile in profiles {
+            let annotation = profile.targets.annotation.as_ref();
+            keeps.annotations.extend(annotation.map(|a| a.key.clone()));
+            let controlled = profile.controls.iter().map(|c| c.target.gk());
+            keeps.specs.extend(controlled);
+        }
+        keeps
+    }
+
+    /// Whether the whole spec of objects of a kind is kept: some policy kind controls fields of it.
+    pub fn spec(&self, gk: &GroupKind) -> bool {
+        self.specs.contains(gk)
+    }
+
+    /// Whether an annotation of this name means something to attache: our own, and those by which
+    /// objects are attached.
+    pub fn annotation(&self, key: &str) -> bool {
+        key.starts_with(OWN_ANNOTATIONS) || self.annotations.contains(key)
     }
 }
 
@@ -269,7 +281,6 @@ impl Profile {
 }
 
 fn by_kind(files: Vec<file::ProfileFile>) -> BTreeMap<GroupKind, file::ProfileFile> {
-    let key =
-        |f: &file::ProfileFile| GroupKind::new(f.matches.group.as_str(), f.matches.kind.as_str());
-    files.into_iter().map(|f| (key(&f), f)).collect()
+    let keyed = files.into_iter().map(|file| (file.matches.gk(), file));
+    keyed.collect()
 }

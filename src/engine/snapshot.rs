@@ -160,7 +160,7 @@ impl Snapshot {
     /// Whether two sets of annotations are the same to policies: in those that profiles name.
     pub fn same_annotations(&self, one: &Annotations, other: &Annotations) -> bool {
         let rules = &self.rules;
-        let read = |key: &Arc<str>| rules.reads_annotation(key);
+        let read = |key: &Arc<str>| rules.keeps().annotation(key);
         let mut keys = one.keys().chain(other.keys()).filter(|key| read(key));
         keys.all(|key| one.get(key) == other.get(key))
     }
@@ -198,11 +198,11 @@ impl Snapshot {
     }
 
     fn insert(&mut self, mut object: Object) {
-        if !matches!(object.node, Node::Other) && !self.rules.controls(&object.key.gk) {
+        if !matches!(object.node, Node::Other) && !self.rules.keeps().spec(&object.key.gk) {
             object.spec = None;
         }
         let annotations = &mut object.meta.annotations;
-        annotations.retain(|key, _| self.rules.reads_annotation(key));
+        annotations.retain(|key, _| self.rules.keeps().annotation(key));
         let object = Arc::new(object);
         let key = object.key.clone();
         let kind = self.kinds.entry(key.gk.clone()).or_default();

@@ -9,6 +9,7 @@ use super::{
     Class, CrossNamespace, DictatedBy, Direction, Meets, Only, Op, SameTarget, SectionNaming,
     ServiceAs, Spelled, StatusShape, With, Without,
 };
+use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
 
 /// A file of profiles.
@@ -259,6 +260,15 @@ pub struct StrategyValue {
     pub direction: Direction,
     /// In what pieces.
     pub op: Op,
+}
+
+// === impl Match ===
+
+impl Match {
+    /// The kind.
+    pub fn gk(&self) -> GroupKind {
+        GroupKind::new(self.group.as_str(), self.kind.as_str())
+    }
 }
 
 // === impl Names ===

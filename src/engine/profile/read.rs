@@ -37,7 +37,7 @@ fn field(file: &RefFile) -> RefField {
 pub(super) fn annotation(profile: &ProfileFile) -> Option<Annotation> {
     let annotation = profile.targets.annotation.as_ref()?;
     Some(Annotation {
-        target: kind(&annotation.target),
+        target: annotation.target.gk(),
         key: annotation.key.as_str().into(),
     })
 }
@@ -56,17 +56,13 @@ pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
 }
 
 pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {
-    files.iter().map(kind).collect()
-}
-
-fn kind(file: &Match) -> GroupKind {
-    GroupKind::new(file.group.as_str(), file.kind.as_str())
+    files.iter().map(Match::gk).collect()
 }
 
 pub(super) fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
     let control = |c: &ControlFile| Control {
         setting: path(&c.setting),
-        target: kind(&c.target),
+        target: c.target.gk(),
         field: within_spec(&c.field),
         zero_is_unset: c.zero_is_unset,
     };
