@@ -55,6 +55,7 @@ impl Health {
 impl Follow {
     /// Looks each `every`; never ends by itself.
     pub(super) async fn run(mut self, every: Duration) -> String {
+        self.metrics.config_current.set(1);
         let mut ticks = interval(every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -148,9 +149,12 @@ mod tests {
         let gk = GroupKind::new("example.com", "Widget");
         let knows = || given.borrow().profile(&gk, None).is_some();
         assert!(health.check().ok && !levels() && !knows());
+        let current = || metrics.config_current.get() == 1;
+        eventually("the one of the start is current", current).await;
 
         write("profiles: [{match: {group: example.com, kind: Widget}}]\n");
         eventually("the profile is known", knows).await;
+        assert_eq!(metrics.config_current.get(), 1);
         write(
             "profiles: [{match: {group: example.com, kind: Widget}}]\ndisclosure: [{match: {group: example.com, kind: Widget}, level: which}]\n",
         );
