@@ -37,19 +37,9 @@ fn a_kind_that_comes_and_goes() {
         .silent_about("LimitPolicy");
 
     world.apply_text(&late_crd()).ok();
-    let established = [
-        "wait",
-        "--for=condition=Established",
-        "crd/limitpolicies.late.example.com",
-    ];
-    world.kubectl(established).ok();
+    established(&world, "limitpolicies.late.example.com");
     eventually("a policy of the new kind is created", || {
-        let said = world.apply_text(LIMITS);
-        if said.code == 0 {
-            Ok(())
-        } else {
-            Err(said.to_string())
-        }
+        created(&world, LIMITS)
     });
     world.warns_at_last("shoes-route.yaml", AFFECTED);
 
@@ -66,7 +56,7 @@ fn a_kind_that_comes_and_goes() {
     });
 
     world.apply_text(&late_crd()).ok();
-    world.kubectl(established).ok();
+    established(&world, "limitpolicies.late.example.com");
     eventually("a policy of the kind is created again", || {
         created(&world, LIMITS)
     });
@@ -150,12 +140,7 @@ fn a_kind_that_is_upgraded() {
     };
     world.apply("edge.yaml").ok();
     world.apply_text(&early_crd()).ok();
-    let established = [
-        "wait",
-        "--for=condition=Established",
-        "crd/wastepolicies.growing.example.com",
-    ];
-    world.kubectl(established).ok();
+    established(&world, "wastepolicies.growing.example.com");
     eventually("a policy of the first version is created", || {
         created(&world, BINS)
     });
@@ -178,6 +163,13 @@ fn a_kind_that_is_upgraded() {
             Err(said.to_string())
         }
     });
+}
+
+/// Waits until the API server serves a kind.
+fn established(world: &World<'_>, definition: &str) {
+    let definition = format!("crd/{definition}");
+    let args = ["wait", "--for=condition=Established", &definition];
+    world.kubectl(args).ok();
 }
 
 fn created(world: &World<'_>, policy: &str) -> Result<(), String> {

@@ -10,7 +10,7 @@ use attache::engine::ids::ObjectKey;
 use attache::engine::impact::impact;
 use attache::engine::merge::{Effective, Leaf};
 use attache::engine::policy::Policy;
-use attache::engine::profile::{Direction, Op, Strategy};
+use attache::engine::profile::words;
 use attache::engine::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
 
@@ -102,25 +102,6 @@ fn source(leaf: &Leaf) -> String {
         None => format!("{} itself", leaf.policy),
         Some(strategy) => format!("{removed}{} ({})", leaf.policy.path(), words(strategy)),
     }
-}
-
-fn words(strategy: Strategy) -> String {
-    let Strategy::Merge(direction, op) = strategy else {
-        return "none".to_owned();
-    };
-    let direction = match direction {
-        Direction::Defaults => "defaults",
-        Direction::Overrides => "overrides",
-    };
-    let op = match op {
-        Op::Atomic => "atomic",
-        Op::Patch => "patch",
-        Op::ByKey => "by-key",
-        Op::Strategic => "strategic",
-        Op::Custom => "custom",
-        Op::Additive => "additive",
-    };
-    format!("{op} {direction}")
 }
 
 /// The policies that act on an object, and those over it that do not.

@@ -6,13 +6,12 @@ use attache::engine::effective::{Group, Survey};
 use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use attache::engine::merge::Effective;
 use attache::engine::object::ROUTES;
-use attache::engine::review::{Evidence, Operation, Request, review};
+use attache::engine::review::{Evidence, Operation, review};
 use attache::engine::snapshot::Snapshot;
 use attache::engine::topology::{Lower, Upper};
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
-use crate::world::{gk, object};
+use crate::world::{asked, object};
 
 /// Every object of the topology that is there, and some that may not be; sorted.
 pub(crate) fn keys(snapshot: &Snapshot) -> Vec<ObjectKey> {
@@ -139,18 +138,10 @@ pub(crate) fn statuses(survey: &mut Survey<'_>) -> Vec<String> {
 
 /// What a review says of an object that is applied.
 pub(crate) fn reviewed(snapshot: &Snapshot, value: &Value) -> String {
-    let raw = to_raw_value(value).unwrap();
     let key = object(value).key;
-    let request = Request {
-        operation: Operation::Create,
-        gk: gk(value),
-        namespace: &key.namespace,
-        name: &key.name,
-        subresource: "",
-        object: Some(&raw),
-        old: None,
-    };
-    let verdict = review(snapshot, &request, &Evidence::Authoritative);
+    let verdict = asked(Operation::Create, Some(value), None, |request| {
+        review(snapshot, request, &Evidence::Authoritative)
+    });
     format!("{key} {:?} {:?}", verdict.warnings(), verdict.causes())
 }
 

@@ -3,17 +3,16 @@
 use attache::engine::ids::GroupKind;
 use attache::engine::mutate::{Mutation, Mutations, mutate};
 use attache::engine::object::Object;
-use attache::engine::review::{Operation, Request};
+use attache::engine::review::Operation;
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::random::{any_event, any_object};
-use crate::world::{Event, GROUP, change, fold, gk, object};
+use crate::world::{Event, GROUP, asked, change, fold, gk};
 
 const ALL: [Mutation; 5] = [
     Mutation::NormalizeTargets,
@@ -173,18 +172,9 @@ fn applied() -> impl Strategy<Value = Value> {
 }
 
 fn mutated(snapshot: &Snapshot, on: &Mutations, value: &Value) -> Verdict {
-    let raw = to_raw_value(value).unwrap();
-    let key = object(value).key;
-    let request = Request {
-        operation: Operation::Create,
-        gk: gk(value),
-        namespace: &key.namespace,
-        name: &key.name,
-        subresource: "",
-        object: Some(&raw),
-        old: None,
-    };
-    mutate(snapshot, on, &request)
+    asked(Operation::Create, Some(value), None, |request| {
+        mutate(snapshot, on, request)
+    })
 }
 
 proptest! {

@@ -3,16 +3,15 @@
 use attache::engine::finding::Severity;
 use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::policy::Policy;
-use attache::engine::review::{Evidence, Operation, Request, review};
+use attache::engine::review::{Evidence, Operation, review};
 use attache::engine::snapshot::Snapshot;
 use attache::engine::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::random::{any_event, any_object};
-use crate::world::{Event, change, fold, gk, object, survivors};
+use crate::world::{Event, asked, change, fold, object, survivors};
 
 fn reviewed(
     snapshot: &Snapshot,
@@ -20,20 +19,9 @@ fn reviewed(
     new: Option<&Value>,
     old: Option<&Value>,
 ) -> Verdict {
-    let subject = new.or(old).expect("an object");
-    let raw = |value: Option<&Value>| value.map(|value| to_raw_value(value).unwrap());
-    let (new, old) = (raw(new), raw(old));
-    let key = object(subject).key;
-    let request = Request {
-        operation,
-        gk: gk(subject),
-        namespace: &key.namespace,
-        name: &key.name,
-        subresource: "",
-        object: new.as_deref(),
-        old: old.as_deref(),
-    };
-    review(snapshot, &request, &Evidence::Authoritative)
+    asked(operation, new, old, |request| {
+        review(snapshot, request, &Evidence::Authoritative)
+    })
 }
 
 /// The objects that are there in the end.

@@ -7,6 +7,7 @@ use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use attache::engine::object::{Object, ROUTES};
 use attache::engine::profile::ProfileRules;
 use attache::engine::profile::file::ProfileFile;
+use attache::engine::review::{Operation, Request};
 use attache::engine::snapshot::{Change, Snapshot};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -144,4 +145,26 @@ pub(crate) fn shuffled(mut events: Vec<Event>, seed: u64) -> Vec<Event> {
         events.swap(i, usize::try_from(state >> 33).unwrap() % (i + 1));
     }
     events
+}
+
+/// A request about an object, put to whoever judges it.
+pub(crate) fn asked<T>(
+    operation: Operation,
+    new: Option<&Value>,
+    old: Option<&Value>,
+    judge: impl FnOnce(&Request<'_>) -> T,
+) -> T {
+    let subject = new.or(old).expect("an object");
+    let raw = |value: Option<&Value>| value.map(|value| to_raw_value(value).unwrap());
+    let (new, old) = (raw(new), raw(old));
+    let key = object(subject).key;
+    judge(&Request {
+        operation,
+        gk: gk(subject),
+        namespace: &key.namespace,
+        name: &key.name,
+        subresource: "",
+        object: new.as_deref(),
+        old: old.as_deref(),
+    })
 }
