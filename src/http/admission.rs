@@ -262,9 +262,9 @@ async fn hidden(
     if policies.is_empty() {
         return BTreeSet::new();
     }
-    let subject = envelope.subject().map(Arc::new);
+    let subject = envelope.subject();
     let asked = policies.into_iter().enumerate().map(|(i, policy)| {
-        let subject = subject.clone().filter(|_| i < MAX_ACCESS);
+        let subject = subject.filter(|_| i < MAX_ACCESS).cloned();
         async move {
             let may = match subject {
                 Some(subject) => timeout_at(deadline, may_get(subject, policy.clone())).await,
@@ -317,13 +317,12 @@ fn verdict(
         return verdict;
     }
     let namespace = snapshot.get(&namespace_key(&envelope.namespace().into()));
-    let (subject, field_manager, gk) =
-        (envelope.subject(), envelope.field_manager(), envelope.gk());
+    let (field_manager, gk) = (envelope.field_manager(), envelope.gk());
     let asker = Asker {
         dry_run: envelope.dry_run(),
         namespace: envelope.namespace(),
         namespace_labels: namespace.map(|namespace| &namespace.meta.labels),
-        subject: subject.as_ref(),
+        subject: envelope.subject().map(Arc::as_ref),
         field_manager: &field_manager,
         gk: &gk,
     };

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -53,6 +54,9 @@ pub struct Envelope<'a> {
     dry_run: Option<bool>,
     #[serde(borrow, default)]
     user_info: Option<&'a RawValue>,
+    /// The user, once somebody has asked.
+    #[serde(skip)]
+    subject: OnceLock<Option<Arc<Subject>>>,
     #[serde(borrow, default)]
     options: Option<&'a RawValue>,
 }
@@ -203,15 +207,19 @@ impl<'a> Envelope<'a> {
             .unwrap_or("other")
     }
 
-    /// The user, for an access review; none when the request does not say who it is.
-    pub fn subject(&self) -> Option<Subject> {
-        let info: UserInfo = serde_json::from_str(self.user_info?.get()).ok()?;
-        Some(Subject {
-            user: info.username.filter(|name| !name.is_empty())?,
-            uid: info.uid.unwrap_or_default(),
-            groups: info.groups.unwrap_or_default(),
-            extra: info.extra.unwrap_or_default(),
-        })
+    /// The user, for overrides and access reviews; none when the request does not say who it is. Read
+    /// when it is first asked for: most reviews find nothing to say.
+    pub fn subject(&self) -> Option<&Arc<Subject>> {
+        let read = || {
+            let info: UserInfo = serde_json::from_str(self.user_info?.get()).ok()?;
+            Some(Arc::new(Subject {
+                user: info.username.filter(|name| !name.is_empty())?,
+                uid: info.uid.unwrap_or_default(),
+                groups: info.groups.unwrap_or_default(),
+                extra: info.extra.unwrap_or_default(),
+            }))
+        };
+        self.subject.get_or_init(read).as_ref()
     }
 
     /// The field manager; empty where the request names none.
