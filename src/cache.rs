@@ -13,6 +13,7 @@ pub mod crds;
 pub mod directory;
 pub mod events;
 pub mod kinds;
+pub mod lists;
 pub mod manifest;
 pub mod raw;
 pub mod reach;

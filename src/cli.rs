@@ -1,10 +1,14 @@
 //! The command line: one file a command.
 
+use std::io::Write as _;
+
 use clap::{Parser, Subcommand};
 
 pub mod certs;
 pub mod kinds;
 pub mod manifests;
+mod names;
+mod render;
 pub mod schema;
 pub mod serve;
 mod state;
@@ -36,16 +40,34 @@ pub enum Command {
 /// Why a command failed, in words for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// How a command that could run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing is to be said against what was looked at.
+    Clean,
+    /// There are findings that count.
+    Findings,
+}
+
 /// Runs a command.
 ///
 /// # Errors
 /// What the command says.
-pub fn run(cli: Cli) -> Result<(), Failure> {
-    match cli.command {
+pub fn run(cli: Cli) -> Result<Outcome, Failure> {
+    let done = match cli.command {
         Command::Serve(args) => serve::run(args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),
         Command::Certs(args) => certs::run(&args),
+    };
+    done.map(|()| Outcome::Clean)
+}
+
+/// Writes to the standard output. Whoever has stopped reading (`| head`) has seen enough.
+fn print(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
     }
 }

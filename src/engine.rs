@@ -29,3 +29,4 @@ pub mod snapshot;
 pub mod topology;
 pub mod validate;
 pub mod verdict;
+pub mod words;

@@ -4,16 +4,19 @@
 //!
 //! ```text
 //! main -> cli -> serve -> { cache, http } -> metrics -> engine
+//!         cli -> answer -> engine
 //!          cli, serve -> config, telemetry
 //!          cli, cache -> registration -> engine
 //! ```
 //!
 //! - [`engine`] is pure: no async, no clock, no I/O, no client. [`engine::review::review`] is its door.
-//! - [`registration`] is pure too: which kinds the API server asks about, and on what terms.
+//! - [`answer`] is pure too: what the commands tell, as data.
+//! - [`registration`] is pure as well: which kinds the API server asks about, and on what terms.
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
 //! - `cache` and `http` do not know each other; [`serve`] joins them.
 
+pub mod answer;
 pub mod cache;
 pub mod cli;
 pub mod config;

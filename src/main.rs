@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use attache::cli::Outcome;
 use clap::Parser;
 
 /// A review makes and drops thousands of small things; this one takes half the time of the system's.
@@ -14,7 +15,8 @@ const COULD_NOT_RUN: u8 = 2;
 fn main() -> ExitCode {
     let cli = attache::cli::Cli::parse();
     match attache::cli::run(cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("attache: {error}");
             ExitCode::from(COULD_NOT_RUN)

@@ -22,6 +22,8 @@ use super::raw::RawObject;
 const LARGEST_FILE: u64 = 64 << 20;
 /// Directories in directories.
 const DEPTH: u32 = 32;
+/// What the standard input is called.
+const STDIN: &str = "standard input";
 /// The label that the API server puts on every Namespace.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
@@ -71,6 +73,16 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
             }
             Err((path, why)) => manifests.refuse(&path.display().to_string(), &why),
         }
+    }
+    manifests
+}
+
+/// Reads the standard input into manifests.
+pub fn read_stdin() -> Manifests {
+    let mut manifests = Manifests::default();
+    match read_text(std::io::stdin().lock()) {
+        Ok(text) => manifests.add(STDIN, &text),
+        Err(why) => manifests.refuse(STDIN, &why),
     }
     manifests
 }
@@ -144,14 +156,20 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 fn read_file(path: &Path) -> Result<String, String> {
-    let describe = |error: std::io::Error| format!("cannot be read: {error}");
-    let file = fs::File::open(path).map_err(describe)?;
+    read_text(fs::File::open(path).map_err(cannot)?)
+}
+
+fn cannot(error: std::io::Error) -> String {
+    format!("cannot be read: {error}")
+}
+
+fn read_text(from: impl std::io::Read) -> Result<String, String> {
     let mut text = String::new();
     // The size is not asked for beforehand: files grow, and pipes have none.
-    let length = file
+    let length = from
         .take(LARGEST_FILE + 1)
         .read_to_string(&mut text)
-        .map_err(describe)?;
+        .map_err(cannot)?;
     if length as u64 > LARGEST_FILE {
         return Err(format!("larger than {} MiB", LARGEST_FILE >> 20));
     }
@@ -166,6 +184,17 @@ impl Loaded {
     /// Age: a `creationTimestamp` in a file counts. Objects without one are newer than all that have one, and among
     /// themselves the earlier is the older. Namespaces that objects live in exist, whether or not a file says so.
     pub fn new(manifests: Manifests, rules: &Arc<ProfileRules>, namespace: &str) -> Self {
+        Self::on(None, manifests, rules, namespace)
+    }
+
+    /// Puts manifests on top of a state, all of them as one change. What is there already keeps its age; what is new
+    /// is newer than all of it.
+    pub fn on(
+        base: Option<&Snapshot>,
+        manifests: Manifests,
+        rules: &Arc<ProfileRules>,
+        namespace: &str,
+    ) -> Self {
         let mut problems = manifests.problems;
         let mut found: Vec<(Manifest, RawObject)> = Vec::with_capacity(manifests.objects.len());
         for manifest in manifests.objects {
@@ -175,10 +204,13 @@ impl Loaded {
                 None => found.push((manifest, raw)),
             }
         }
-        let cluster_scoped = cluster_scoped(&found);
+        let cluster_scoped = cluster_scoped(base, &found);
+        let there = base.into_iter().flat_map(Snapshot::all);
+        let there = there.filter_map(|object| object.meta.created);
         let newest = found
             .iter()
             .filter_map(|(_, raw)| raw.meta().created)
+            .chain(there)
             .max()
             .unwrap_or(Timestamp::UNIX_EPOCH);
 
@@ -190,16 +222,19 @@ impl Loaded {
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
             let is_global = cluster_scoped(&manifest.gk);
-            let meta = placed(raw.meta(), &manifest.gk, is_global, namespace, age);
+            let mut meta = placed(raw.meta(), &manifest.gk, is_global, namespace);
+            let known = base.and_then(|base| base.get(&key_of(&manifest.gk, &meta)));
+            let known = known.and_then(|object| object.meta.created);
+            meta.created = meta.created.or(known).or(Some(age));
             match raw.to_object_as(&manifest.gk, &meta) {
                 Ok(object) => loaded.push(object, manifest.origin.clone(), &mut places),
                 Err(why) => problems.push(problem(manifest, raw, &why.0)),
             }
         }
-        loaded.add_namespaces(age);
+        loaded.add_namespaces(base, age);
         problems.sort();
         loaded.problems = problems;
-        loaded.build(rules);
+        loaded.build(base, rules);
         loaded
     }
 
@@ -216,7 +251,7 @@ impl Loaded {
     }
 
     /// Adds the Namespaces that objects live in and that no file defines.
-    fn add_namespaces(&mut self, created: Timestamp) {
+    fn add_namespaces(&mut self, base: Option<&Snapshot>, created: Timestamp) {
         let gk = GroupKind::core("Namespace");
         let names: BTreeSet<Arc<str>> = self
             .objects
@@ -226,7 +261,8 @@ impl Loaded {
             .collect();
         for name in names {
             let key = ObjectKey::new(gk.clone(), "", Arc::clone(&name));
-            if self.origins.contains_key(&key) {
+            let known = base.is_some_and(|base| base.get(&key).is_some());
+            if known || self.origins.contains_key(&key) {
                 continue;
             }
             let meta = Meta {
@@ -244,7 +280,7 @@ impl Loaded {
         }
     }
 
-    fn build(&mut self, rules: &Arc<ProfileRules>) {
+    fn build(&mut self, base: Option<&Snapshot>, rules: &Arc<ProfileRules>) {
         let mut kinds: BTreeMap<GroupKind, Vec<Object>> = BTreeMap::new();
         // A directory is the whole state: a kind of Gateway API without objects is known to have none.
         for kind in ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
@@ -270,13 +306,19 @@ impl Loaded {
                 self.counts.kinds.insert(gk.clone(), written);
             }
         }
-        let mut snapshot = Snapshot::new(Arc::clone(rules));
+        let mut snapshot = base.map_or_else(|| Snapshot::new(Arc::clone(rules)), Snapshot::clone);
         // CRDs first: policies are read by what their CRD says.
-        if let Some(crds) = kinds.remove(&GroupKind::crd()) {
-            snapshot = snapshot.apply(Change::Listed(GroupKind::crd(), crds));
-        }
-        for (gk, objects) in kinds {
-            snapshot = snapshot.apply(Change::Listed(gk, objects));
+        let crds = kinds.remove_entry(&GroupKind::crd());
+        for (gk, objects) in crds.into_iter().chain(kinds) {
+            if base.is_some() {
+                let change = |object| Change::Applied(Box::new(object));
+                snapshot = objects
+                    .into_iter()
+                    .map(change)
+                    .fold(snapshot, |s, c| s.apply(c));
+            } else {
+                snapshot = snapshot.apply(Change::Listed(gk, objects));
+            }
         }
         self.counts.policy_kinds = snapshot
             .policy_kinds()
@@ -322,13 +364,7 @@ fn number(n: usize, one: &str, many: &str) -> String {
 }
 
 /// Metadata as the API server would have stored it.
-fn placed(
-    mut meta: Meta,
-    gk: &GroupKind,
-    is_global: bool,
-    namespace: &str,
-    age: Timestamp,
-) -> Meta {
+fn placed(mut meta: Meta, gk: &GroupKind, is_global: bool, namespace: &str) -> Meta {
     if is_global {
         meta.namespace = "".into();
     } else if meta.namespace.is_empty() {
@@ -338,13 +374,26 @@ fn placed(
         let label = meta.labels.entry(NAMESPACE_LABEL.into());
         label.or_insert_with(|| Arc::clone(&meta.name));
     }
-    meta.created.get_or_insert(age);
     meta
 }
 
-/// Tells which kinds live outside namespaces: by the CRDs among the files, else by what is known of Kubernetes' own.
-fn cluster_scoped(found: &[(Manifest, RawObject)]) -> impl Fn(&GroupKind) -> bool + use<> {
+fn key_of(gk: &GroupKind, meta: &Meta) -> ObjectKey {
+    ObjectKey::new(gk.clone(), meta.namespace.clone(), meta.name.clone())
+}
+
+/// Tells which kinds live outside namespaces: by the CRDs among the files and below them, else by what is known of
+/// Kubernetes' own.
+fn cluster_scoped(
+    base: Option<&Snapshot>,
+    found: &[(Manifest, RawObject)],
+) -> impl Fn(&GroupKind) -> bool + use<> {
     let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
+    let crd = GroupKind::crd();
+    for object in base.into_iter().flat_map(|base| base.objects(&crd)) {
+        if let Node::Crd(crd) = &object.node {
+            scopes.insert(crd.gk.clone(), !crd.namespaced);
+        }
+    }
     for (manifest, raw) in found {
         if manifest.gk == GroupKind::crd()
             && let Ok(object) = raw.to_object(&manifest.gk)

@@ -356,7 +356,7 @@ pub(super) fn is_gateway_kind(gk: &GroupKind) -> bool {
         .any(|kind| gk.is_gateway_api(kind))
 }
 
-fn core_kinds() -> [(GroupKind, ApiResource); 2] {
+pub(super) fn core_kinds() -> [(GroupKind, ApiResource); 2] {
     [("Service", "services"), ("Namespace", "namespaces")].map(|(kind, plural)| {
         let gvk = GroupVersionKind::gvk("", "v1", kind);
         (
@@ -372,7 +372,7 @@ pub(super) fn crd_resource() -> ApiResource {
 }
 
 /// The best served version of a CRD: the stored one, which needs no conversion, else the first.
-fn resource(crd: &Crd) -> Option<ApiResource> {
+pub(super) fn resource(crd: &Crd) -> Option<ApiResource> {
     let version = crd.served.first()?;
     let gvk = GroupVersionKind::gvk(&crd.gk.group, version, &crd.gk.kind);
     Some(ApiResource::from_gvk_with_plural(&gvk, &crd.plural))

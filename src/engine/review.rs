@@ -17,7 +17,6 @@ mod change;
 mod crd;
 mod policy;
 mod target;
-mod words;
 
 /// What is being done to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

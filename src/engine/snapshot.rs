@@ -128,6 +128,11 @@ impl Snapshot {
             .flat_map(|kind| kind.objects.values())
     }
 
+    /// Every object, in no order.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Object>> {
+        self.kinds.values().flat_map(|kind| kind.objects.values())
+    }
+
     /// Policy kinds with their profiles, sorted.
     pub fn policy_kinds(&self) -> impl Iterator<Item = &GroupKind> {
         self.profiles.keys()

@@ -32,6 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "telemetry",
             "metrics",
             "registration",
+            "answer",
             "engine",
         ],
     ),
@@ -42,6 +43,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cache", &["metrics", "registration", "engine"]),
     ("http", &["metrics", "engine"]),
     ("registration", &["engine"]),
+    ("answer", &["engine"]),
     ("config", &["engine"]),
     ("metrics", &["engine"]),
     ("telemetry", &[]),
@@ -49,7 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// The modules that only compute.
-const PURE: [&str; 2] = ["engine", "registration"];
+const PURE: [&str; 3] = ["engine", "registration", "answer"];
 
 /// What no file of these may name, tests included.
 const IMPURE: &[&[&str]] = &[

@@ -22,6 +22,8 @@ pub struct Crd {
     pub gk: GroupKind,
     /// The name in URLs.
     pub plural: Arc<str>,
+    /// Other names that people may call it by: the singular and the short ones.
+    pub aliases: Vec<Arc<str>>,
     /// Whether its objects live in namespaces.
     pub namespaced: bool,
     /// Served versions; the stored one first.
@@ -48,6 +50,10 @@ struct CrdSpec {
 struct NamesJson {
     kind: Arc<str>,
     plural: Arc<str>,
+    #[serde(default)]
+    singular: Option<Arc<str>>,
+    #[serde(default, rename = "shortNames")]
+    short: Option<Vec<Arc<str>>>,
 }
 
 #[derive(Deserialize)]
@@ -112,6 +118,9 @@ pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
     Ok(Crd {
         gk: GroupKind::new(spec.group, spec.names.kind),
         plural: spec.names.plural,
+        aliases: (spec.names.singular.into_iter())
+            .chain(spec.names.short.into_iter().flatten())
+            .collect(),
         namespaced: spec.scope != "Cluster",
         served,
         stored,

@@ -16,7 +16,7 @@ use crate::engine::policy::{Policy, Select};
 use crate::engine::section;
 use crate::engine::snapshot::{Change, Snapshot};
 
-use super::words;
+use crate::engine::words;
 
 /// What a change of one object does to effective policies, kind by kind.
 pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> Vec<Finding> {

@@ -15,7 +15,8 @@ use crate::engine::rivals::overlap;
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::validate::validate;
 
-use super::{change, words};
+use super::change;
+use crate::engine::words;
 
 /// Findings on a policy as it will be once it is admitted.
 ///

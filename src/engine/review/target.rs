@@ -7,7 +7,8 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::object::Object;
 use crate::engine::snapshot::{Change, Snapshot};
 
-use super::{change, words};
+use super::change;
+use crate::engine::words;
 
 /// Findings on a target as it will be once it is admitted, and on what the change does to others.
 pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object>) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! How findings put objects, places and settings into words.
+//! How objects, places and settings are put into words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::engine::object::section_noun;
 const SHOWN: usize = 3;
 
 /// `field=value` for each; what is removed is said so.
-pub(super) fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
+pub fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
     let leaves = leaves.iter();
     leaves.map(|(path, value)| setting(path, value)).collect()
 }
@@ -24,7 +24,7 @@ fn setting(path: &[String], leaf: &Value) -> String {
 
 /// `retry.codes`, and `listeners[name=http].port` within a list whose entries have keys; `spec` for a
 /// policy that counts without settings.
-pub(super) fn field(path: &[String]) -> String {
+pub fn field(path: &[String]) -> String {
     if path.is_empty() {
         return "spec".to_owned();
     }
@@ -41,7 +41,7 @@ pub(super) fn field(path: &[String]) -> String {
 }
 
 /// A value; lists and long texts are described, not repeated.
-pub(super) fn value(value: &Value) -> String {
+pub fn value(value: &Value) -> String {
     const SHOWN: usize = 40;
     match value {
         Value::String(text) if text.chars().count() <= SHOWN => text.clone(),
@@ -59,7 +59,7 @@ pub(super) fn value(value: &Value) -> String {
 }
 
 /// Where a policy stands, seen from the object that is being applied.
-pub(super) fn origin(object: &ObjectKey, places: &BTreeSet<Place>) -> String {
+pub fn origin(object: &ObjectKey, places: &BTreeSet<Place>) -> String {
     let mut places = places.iter().map(|place| one_origin(object, place));
     match (places.next(), places.count()) {
         (None, _) => String::new(),
@@ -82,7 +82,7 @@ fn one_origin(object: &ObjectKey, place: &Place) -> String {
 }
 
 /// `12 HTTPRoutes in 3 namespaces: blog/a, shop/b, shop/c and 9 more`.
-pub(super) fn counted(objects: &BTreeSet<ObjectKey>) -> String {
+pub fn counted(objects: &BTreeSet<ObjectKey>) -> String {
     // They are sorted: what is counted comes in runs.
     let mut kinds: Vec<(&GroupKind, usize)> = Vec::new();
     let mut namespaces: BTreeSet<&str> = BTreeSet::new();
@@ -122,7 +122,7 @@ pub(super) fn counted(objects: &BTreeSet<ObjectKey>) -> String {
 }
 
 /// `Gateways`, `TLSPolicies.example.com`.
-fn plural(kind: &str) -> String {
+pub fn plural(kind: &str) -> String {
     let (name, group) = match kind.split_once('.') {
         Some((name, group)) => (name, format!(".{group}")),
         None => (kind, String::new()),

@@ -1,0 +1,63 @@
+//! What the commands tell, as data: the interface that programs read (design 5.1). Pure; how it is
+//! shown to people is the business of `cli::render`.
+
+use schemars::{JsonSchema, schema_for};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+pub mod named;
+
+pub use named::{KindName, Named};
+
+/// The version of the interface.
+pub const API_VERSION: &str = "attache.dev/v1";
+
+/// One kind of answer.
+pub trait Answer: Serialize + JsonSchema {
+    /// Its `kind`.
+    const KIND: &'static str;
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a, T> {
+    api_version: &'static str,
+    kind: &'static str,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+/// An answer as JSON text: the same bytes for the same answer.
+///
+/// # Errors
+/// Never for the answers of this module: none has keys that are not text.
+pub fn json<T: Answer>(answer: &T) -> serde_json::Result<String> {
+    let document = Document {
+        api_version: API_VERSION,
+        kind: T::KIND,
+        body: answer,
+    };
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The JSON schema of an answer.
+pub fn schema<T: Answer>() -> Value {
+    let mut schema = schema_for!(T).to_value();
+    let head = [("apiVersion", API_VERSION), ("kind", T::KIND)];
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("title".to_owned(), json!(T::KIND));
+        for (name, value) in head {
+            let properties = object.entry("properties").or_insert_with(|| json!({}));
+            if let Some(properties) = properties.as_object_mut() {
+                properties.insert(name.to_owned(), json!({ "const": value }));
+            }
+            let required = object.entry("required").or_insert_with(|| json!([]));
+            if let Some(required) = required.as_array_mut() {
+                required.push(json!(name));
+            }
+        }
+    }
+    schema
+}

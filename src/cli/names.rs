@@ -1,0 +1,262 @@
+//! How people call kinds and objects: `KIND[.group]/NAME[#section]`, short names, plurals (ruling 26).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::hint::{nearest, quoted};
+use crate::engine::ids::{GroupKind, Place};
+use crate::engine::object::{Crd, ROUTES};
+use crate::engine::policy::is_cluster_scoped;
+
+/// The kinds that can be called, and what each is called.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    kinds: BTreeMap<GroupKind, Calling>,
+}
+
+/// What a kind is called, beside its own name.
+#[derive(Clone, Debug)]
+struct Calling {
+    /// Plural, singular, short names; lower case.
+    names: Vec<String>,
+    namespaced: bool,
+}
+
+/// Kinds that are there without a definition: kind, group, other names, whether it is namespaced.
+const KNOWN: [(&str, &str, &[&str], bool); 9] = [
+    ("Namespace", "", &["namespaces", "ns"], false),
+    ("Service", "", &["services", "svc"], true),
+    ("Pod", "", &["pods", "po"], true),
+    ("Secret", "", &["secrets"], true),
+    ("ConfigMap", "", &["configmaps", "cm"], true),
+    ("Deployment", "apps", &["deployments", "deploy"], true),
+    ("StatefulSet", "apps", &["statefulsets", "sts"], true),
+    ("DaemonSet", "apps", &["daemonsets", "ds"], true),
+    (
+        "CustomResourceDefinition",
+        "apiextensions.k8s.io",
+        &["customresourcedefinitions", "crd", "crds"],
+        false,
+    ),
+];
+
+/// Short names of Gateway API, for where its definitions are not at hand.
+const SHORT: [(&str, &str); 3] = [
+    ("GatewayClass", "gc"),
+    ("Gateway", "gtw"),
+    ("ReferenceGrant", "refgrant"),
+];
+
+// === impl Names ===
+
+impl Names {
+    /// The kinds of these definitions, Kubernetes' own, those of Gateway API, and others that are in use.
+    pub(super) fn new<'a>(
+        crds: impl IntoIterator<Item = &'a Crd>,
+        used: impl IntoIterator<Item = &'a GroupKind>,
+    ) -> Self {
+        let mut names = Self {
+            kinds: BTreeMap::new(),
+        };
+        for (kind, group, more, namespaced) in KNOWN {
+            let more = more.iter().map(|name| (*name).to_owned());
+            names.add(GroupKind::new(group, kind), more, namespaced);
+        }
+        for crd in crds {
+            let aliases = crd.aliases.iter().map(|name| name.to_lowercase());
+            let all = std::iter::once(crd.plural.to_lowercase()).chain(aliases);
+            names.add(crd.gk.clone(), all, crd.namespaced);
+        }
+        let own = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"].iter();
+        let own = own.chain(&ROUTES).map(|kind| GroupKind::gateway_api(kind));
+        for gk in own.chain(used.into_iter().cloned()) {
+            if names.kinds.contains_key(&gk) {
+                continue;
+            }
+            let short = SHORT.iter().filter(|(kind, _)| gk.is_gateway_api(kind));
+            let short = short.map(|(_, short)| (*short).to_owned());
+            let all: Vec<String> = std::iter::once(plural(&gk.kind)).chain(short).collect();
+            let namespaced = !is_cluster_scoped(&gk);
+            names.add(gk, all.into_iter(), namespaced);
+        }
+        names
+    }
+
+    fn add(&mut self, gk: GroupKind, names: impl Iterator<Item = String>, namespaced: bool) {
+        let names = names.collect();
+        self.kinds.insert(gk, Calling { names, namespaced });
+    }
+
+    /// Whether objects of a kind live in namespaces; those of kinds that nobody knows do.
+    pub(super) fn namespaced(&self, gk: &GroupKind) -> bool {
+        self.kinds.get(gk).is_none_or(|calling| calling.namespaced)
+    }
+
+    /// The kind that is called so: by kind, plural, singular or short name, with or without the group
+    /// (and a version before it, as kubectl takes it). A kind with a group that is not known is a
+    /// virtual one.
+    ///
+    /// # Errors
+    /// When nothing is called so, or several kinds are.
+    pub(super) fn kind(&self, word: &str) -> Result<GroupKind, String> {
+        let (name, group) = match word.split_once('.') {
+            Some((name, rest)) => (name, Some(without_version(rest))),
+            None => (word, None),
+        };
+        let lower = name.to_lowercase();
+        let is_called = |(gk, calling): &(&GroupKind, &Calling)| {
+            let by_name = calling.names.contains(&lower) || gk.kind.eq_ignore_ascii_case(name);
+            by_name && group.is_none_or(|group| gk.group.eq_ignore_ascii_case(group))
+        };
+        let mut found = self.kinds.iter().filter(is_called).map(|(gk, _)| gk);
+        match (found.next(), found.next()) {
+            (Some(gk), None) => Ok(gk.clone()),
+            (Some(one), Some(other)) => Err(format!(
+                "several kinds are called {word}: write {}.{} or {}.{}",
+                one.kind, one.group, other.kind, other.group
+            )),
+            (None, _) => match group {
+                Some(group) if !group.is_empty() => Ok(GroupKind::new(group, name)),
+                _ => Err(self.unknown(word)),
+            },
+        }
+    }
+
+    fn unknown(&self, word: &str) -> String {
+        let all = self.kinds.iter().flat_map(|(gk, calling)| {
+            std::iter::once(&*gk.kind).chain(calling.names.iter().map(String::as_str))
+        });
+        let all: Vec<&str> = all.collect();
+        match nearest(word, &all) {
+            Some(near) => format!("no kind is called {word:?}; did you mean {near:?}?"),
+            None => format!(
+                "no kind is called {word:?}; there are {}. Write KIND.group for one that the API server does not serve",
+                quoted(&self.kinds.keys().map(|gk| &*gk.kind).collect::<Vec<_>>())
+            ),
+        }
+    }
+
+    /// The object, or section of it, that is called `KIND/NAME[#section]`, or by two words.
+    ///
+    /// # Errors
+    /// As [`Names::kind`], or when there is no name.
+    pub(super) fn place(&self, kind: &str, name: &str, namespace: &str) -> Result<Place, String> {
+        let gk = self.kind(kind)?;
+        let (name, section) = match name.split_once('#') {
+            Some((name, section)) => (name, Some(section)),
+            None => (name, None),
+        };
+        if name.is_empty() || section == Some("") {
+            return Err(format!("{kind}/{name}: a name is missing"));
+        }
+        let namespace = if self.namespaced(&gk) { namespace } else { "" };
+        let object = crate::engine::ids::ObjectKey::new(gk, namespace, name);
+        Ok(Place {
+            object,
+            section: section.map(Arc::from),
+        })
+    }
+}
+
+/// What `KIND`, `KIND/NAME` or `KIND NAME` says: the kind and, where there is one, the name.
+///
+/// # Errors
+/// When there are more words than that.
+pub(super) fn split(words: &[String]) -> Result<(&str, Option<&str>), String> {
+    match words {
+        [one] => Ok(match one.split_once('/') {
+            Some((kind, name)) => (kind, Some(name)),
+            None => (one, None),
+        }),
+        [kind, name] if !kind.contains('/') && !name.contains('/') => Ok((kind, Some(name))),
+        _ => Err("write KIND/NAME, or KIND NAME".to_owned()),
+    }
+}
+
+/// The group of `v1.gateway.networking.k8s.io`, as kubectl takes it.
+fn without_version(rest: &str) -> &str {
+    let is_version = |text: &str| {
+        let digits = text.strip_prefix('v').unwrap_or_default();
+        digits.starts_with(|c: char| c.is_ascii_digit())
+            && digits.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    match rest.split_once('.') {
+        Some((version, group)) if is_version(version) => group,
+        None if is_version(rest) => "",
+        _ => rest,
+    }
+}
+
+/// The plural that a kind most likely has.
+fn plural(kind: &str) -> String {
+    let lower = kind.to_lowercase();
+    let vowel = |stem: &str| stem.ends_with(['a', 'e', 'i', 'o', 'u']);
+    match lower.strip_suffix('y') {
+        Some(stem) if !vowel(stem) => format!("{stem}ies"),
+        _ if lower.ends_with('s') => format!("{lower}es"),
+        _ => format!("{lower}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, split};
+    use crate::engine::ids::GroupKind;
+
+    fn names() -> Names {
+        let policies = ["a.example", "b.example"].map(|group| GroupKind::new(group, "RatePolicy"));
+        let retry = GroupKind::new("policies.example.com", "RetryPolicy");
+        Names::new([], policies.iter().chain([&retry]))
+    }
+
+    #[test]
+    fn kinds_are_called_as_kubectl_calls_them() {
+        let names = names();
+        for (word, kind) in [
+            ("httproute", "HTTPRoute"),
+            ("HTTPRoutes", "HTTPRoute"),
+            ("httproutes.gateway.networking.k8s.io", "HTTPRoute"),
+            ("httproutes.v1.gateway.networking.k8s.io", "HTTPRoute"),
+            ("gtw", "Gateway"),
+            ("svc", "Service"),
+            ("services.v1", "Service"),
+            ("retrypolicies", "RetryPolicy"),
+            ("RatePolicy.a.example", "RatePolicy.a.example"),
+            (
+                "ExternalService.networking.acme.io",
+                "ExternalService.networking.acme.io",
+            ),
+        ] {
+            let found = names.kind(word).unwrap();
+            assert!(found.to_string().starts_with(kind), "{word}: {found}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_said_with_the_nearest() {
+        let names = names();
+        let unknown = names.kind("htproute").unwrap_err();
+        assert!(unknown.contains("did you mean \"httproute"), "{unknown}");
+        let several = names.kind("ratepolicies").unwrap_err();
+        assert!(several.contains("RatePolicy.a.example or RatePolicy.b.example"));
+    }
+
+    #[test]
+    fn objects_have_sections_and_namespaces() {
+        let names = names();
+        let place = names.place("gtw", "edge#http", "infra").unwrap();
+        assert_eq!(place.to_string(), "Gateway infra/edge#http");
+        let class = names.place("gc", "example", "infra").unwrap();
+        assert_eq!(class.to_string(), "GatewayClass example");
+        assert!(names.place("gtw", "#http", "infra").is_err());
+    }
+
+    #[test]
+    fn kind_and_name_are_one_word_or_two() {
+        let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        assert_eq!(split(&words(&["a/b"])), Ok(("a", Some("b"))));
+        assert_eq!(split(&words(&["a", "b"])), Ok(("a", Some("b"))));
+        assert_eq!(split(&words(&["a"])), Ok(("a", None)));
+        assert!(split(&words(&["a/b", "c"])).is_err());
+    }
+}
