@@ -154,5 +154,5 @@ fn what_cannot_be_used_is_said() {
     assert!(with(&["--url", "http://attache.example"]).contains("https://HOST:PORT"));
     assert!(with(&["--failure-policy", "fail"]).contains("[possible values: Ignore, Fail]"));
     assert!(with(&["--timeout-seconds", "31"]).contains("31"));
-    assert!(refused(&["--from", "nowhere"]).contains("nowhere is not a directory"));
+    assert!(refused(&["--from", "nowhere"]).contains("there is no nowhere"));
 }
