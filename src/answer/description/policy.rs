@@ -1,0 +1,63 @@
+//! What a policy does, target by target.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::target::strategy;
+use super::{OfPolicy, OnTarget};
+use crate::answer::named::{Named, named};
+use crate::answer::state::{AcceptedName, StateName, reason};
+use crate::engine::conditions::{Accepted, TargetStatus, status};
+use crate::engine::effective::Survey;
+use crate::engine::policy::{Policy, StanzaPlace};
+use crate::engine::words::field;
+
+/// Describes a policy.
+pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
+    let status = status(survey, policy);
+    OfPolicy {
+        object: Named::from(policy.key()),
+        class: policy.profile.class.value,
+        strategy: strategy(policy),
+        state: StateName::new(&status.accepted, status.state.as_ref()),
+        reason: reason(status.state.as_ref()),
+        by: named(&status.by()),
+        settings: settings(policy),
+        targets: status.targets.iter().map(on_target).collect(),
+    }
+}
+
+/// Its settings by the stanza in which they stand.
+fn settings(policy: &Policy) -> BTreeMap<String, Value> {
+    let names = policy.profile.strategies.value.stanzas;
+    let stanzas = policy.strategies.iter().flatten();
+    let named = stanzas.map(|stanza| {
+        let name = match (stanza.place, names) {
+            (StanzaPlace::Defaults, Some(names)) => names.defaults,
+            (StanzaPlace::Overrides, Some(names)) => names.overrides,
+            _ => "spec",
+        };
+        (name.to_owned(), policy.settings(*stanza))
+    });
+    named.collect()
+}
+
+fn on_target(status: &TargetStatus) -> OnTarget {
+    let mut by = named(status.by.keys());
+    if let Accepted::Conflicted(with) = &status.accepted {
+        by.push(Named::from(with));
+    }
+    let lost = status.lost.iter();
+    OnTarget {
+        target: Named::from(&status.target),
+        accepted: AcceptedName::from(&status.accepted),
+        state: StateName::new(&status.accepted, status.state.as_ref()),
+        reason: reason(status.state.as_ref()),
+        by,
+        lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
+        overridden_on: named(&status.overridden_on),
+        merged_with: named(&status.merged_with),
+        acts_on: status.acts_on.iter().map(Named::from).collect(),
+    }
+}

@@ -1,0 +1,163 @@
+//! `attache describe`: which policies act on an object, and what is in force.
+
+use clap::ValueEnum;
+
+use super::Failure;
+use super::names::split;
+use super::render::description::show;
+use super::render::style::Style;
+use super::state::{Opened, Scope, State, View};
+use crate::answer::description::{Description, Descriptions, policy, target};
+use crate::answer::json;
+use crate::answer::workload::{is_workload, workload};
+use crate::cache::lists::Wants;
+use crate::engine::effective::Survey;
+use crate::engine::hint::{nearest, quoted};
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+
+/// Arguments of `attache describe`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What: KIND/NAME, KIND/NAME#SECTION, or KIND for all of it in the namespace.
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    what: Vec<String>,
+    #[command(flatten)]
+    state: State,
+    #[command(flatten)]
+    scope: Scope,
+    /// How to print.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: Output,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// What was asked about.
+enum Asked {
+    One(Place),
+    All(GroupKind),
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such object, directory or cluster.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let opened = args.state.open(&args.scope)?;
+    let namespace = opened.namespace.clone();
+    let asked = asked(&opened, &args.what, args.scope.all_namespaces)?;
+    let view = opened.view(&match &asked {
+        Asked::One(place) => Wants::Around(vec![place.object.clone()]),
+        Asked::All(_) => Wants::Everything,
+    });
+    view.say_what_is_missing();
+    let mut survey = Survey::new(&view.snapshot);
+    let (found, one) = match asked {
+        Asked::One(place) => (vec![describe(&mut survey, &view, &place)?], true),
+        Asked::All(gk) => {
+            let within = (!args.scope.all_namespaces).then_some(&*namespace);
+            let keys = all(&view, &gk, within);
+            if keys.is_empty() {
+                let place = within.map_or_else(String::new, |ns| format!(" in namespace {ns}"));
+                eprintln!("attache: there is no {gk}{place}");
+            }
+            let each = keys
+                .iter()
+                .map(|key| describe(&mut survey, &view, &key.whole()));
+            (each.collect::<Result<_, _>>()?, false)
+        }
+    };
+    let text = match (args.output, found.as_slice()) {
+        (Output::Text, found) => show(found, Style::of_stdout()),
+        (Output::Json, [description]) if one => json(description)?,
+        (Output::Json, _) => json(&Descriptions { items: found })?,
+    };
+    super::print(&text)
+}
+
+fn asked(opened: &Opened, words: &[String], all_namespaces: bool) -> Result<Asked, Failure> {
+    let (kind, name) = split(words)?;
+    match name {
+        Some(_) if all_namespaces => {
+            Err("an object is in one namespace: say it with -n instead of -A".into())
+        }
+        Some(name) => Ok(Asked::One(opened.names.place(
+            kind,
+            name,
+            &opened.namespace,
+        )?)),
+        None => Ok(Asked::All(opened.names.kind(kind)?)),
+    }
+}
+
+/// The objects of a kind, within a namespace if they live in any; sorted.
+fn all(view: &View, gk: &GroupKind, within: Option<&str>) -> Vec<ObjectKey> {
+    let keys = view.snapshot.objects(gk).map(|object| object.key.clone());
+    let mut keys: Vec<ObjectKey> = keys
+        .filter(|key| key.namespace.is_empty() || within.is_none_or(|ns| *key.namespace == *ns))
+        .collect();
+    keys.sort();
+    keys
+}
+
+fn describe(survey: &mut Survey<'_>, view: &View, place: &Place) -> Result<Description, Failure> {
+    let key = &place.object;
+    if let Some(found) = view.snapshot.policy(key) {
+        return Ok(Description::Policy(policy(survey, found)));
+    }
+    if is_workload(&key.gk) {
+        let found = workload(survey, &view.objects, key);
+        return found
+            .map(Description::Workload)
+            .ok_or_else(|| not_there(view, place));
+    }
+    let is_policy = view.snapshot.profile(&key.gk).is_some();
+    let known = is_policy || view.snapshot.knows(&key.gk);
+    match view.snapshot.get(key) {
+        None if known => Err(not_there(view, place)),
+        Some(object) => {
+            if let (Some(section), Some(sections)) = (&place.section, object.sections()) {
+                let labels = crate::engine::section::labels(object);
+                if !labels.contains(section) && !sections.contains(&section) {
+                    return Err(no_section(
+                        place,
+                        &labels.iter().map(|l| &**l).collect::<Vec<_>>(),
+                    ));
+                }
+            }
+            Ok(Description::Target(target(survey, place)))
+        }
+        None => Ok(Description::Target(target(survey, place))),
+    }
+}
+
+fn not_there(view: &View, place: &Place) -> Failure {
+    let key = &place.object;
+    let others = all(view, &key.gk, Some(&key.namespace));
+    let names: Vec<&str> = others.iter().map(|other| &*other.name).collect();
+    let elsewhere = view
+        .snapshot
+        .objects(&key.gk)
+        .find(|other| other.key.name == key.name);
+    let hint = match (nearest(&key.name, &names), elsewhere) {
+        (Some(near), _) => format!("; did you mean {near:?}?"),
+        (None, Some(other)) => format!("; there is one in namespace {}", other.key.namespace),
+        (None, None) if names.is_empty() => String::new(),
+        (None, None) => format!("; there are {}", quoted(&names)),
+    };
+    format!("there is no {key}{hint}").into()
+}
+
+fn no_section(place: &Place, labels: &[&str]) -> Failure {
+    let section = place.section.as_deref().unwrap_or_default();
+    let hint = match nearest(section, labels) {
+        Some(near) => format!("; did you mean {near:?}?"),
+        None => format!("; it has {}", quoted(labels)),
+    };
+    format!("{} has no section {section:?}{hint}", place.object).into()
+}
