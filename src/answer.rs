@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 pub mod description;
 pub mod effective;
+pub mod kinds;
 pub mod named;
 pub mod state;
 pub mod workload;

@@ -156,10 +156,10 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 fn read_file(path: &Path) -> Result<String, String> {
-    read_text(fs::File::open(path).map_err(cannot)?)
+    read_text(fs::File::open(path).map_err(|e| cannot(&e))?)
 }
 
-fn cannot(error: std::io::Error) -> String {
+fn cannot(error: &std::io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
@@ -169,7 +169,7 @@ fn read_text(from: impl std::io::Read) -> Result<String, String> {
     let length = from
         .take(LARGEST_FILE + 1)
         .read_to_string(&mut text)
-        .map_err(cannot)?;
+        .map_err(|e| cannot(&e))?;
     if length as u64 > LARGEST_FILE {
         return Err(format!("larger than {} MiB", LARGEST_FILE >> 20));
     }

@@ -236,7 +236,7 @@ mod tests {
     fn what_cannot_be_meant_is_said_with_the_nearest() {
         let names = names();
         let unknown = names.kind("htproute").unwrap_err();
-        assert!(unknown.contains("did you mean \"httproute"), "{unknown}");
+        assert!(unknown.contains("did you mean \"HTTPRoute"), "{unknown}");
         let several = names.kind("ratepolicies").unwrap_err();
         assert!(several.contains("RatePolicy.a.example or RatePolicy.b.example"));
     }

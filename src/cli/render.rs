@@ -2,6 +2,7 @@
 //! looks at the terminal.
 
 pub(super) mod description;
+pub(super) mod kinds;
 pub(super) mod style;
 pub(super) mod table;
 pub(super) mod words;

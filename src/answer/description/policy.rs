@@ -32,7 +32,7 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
 fn settings(policy: &Policy) -> BTreeMap<String, Value> {
     let names = policy.profile.strategies.value.stanzas;
     let stanzas = policy.strategies.iter().flatten();
-    let named = stanzas.map(|stanza| {
+    let found = stanzas.map(|stanza| {
         let name = match (stanza.place, names) {
             (StanzaPlace::Defaults, Some(names)) => names.defaults,
             (StanzaPlace::Overrides, Some(names)) => names.overrides,
@@ -40,7 +40,7 @@ fn settings(policy: &Policy) -> BTreeMap<String, Value> {
         };
         (name.to_owned(), policy.settings(*stanza))
     });
-    named.collect()
+    found.collect()
 }
 
 fn on_target(status: &TargetStatus) -> OnTarget {

@@ -1,6 +1,7 @@
 //! `attache describe` for people.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
@@ -122,7 +123,7 @@ fn workload(about: &OfWorkload, style: Style) -> String {
         .iter()
         .map(|service| words::path(&service.object));
     let through = format!("through Service {}", words::list(names));
-    text.push_str(&format!("   {}\n", style.paint(Tone::Faint, &through)));
+    let _ = writeln!(text, "   {}", style.paint(Tone::Faint, &through));
     for object in about.services.iter().chain(&about.routes) {
         text.push_str("\n\n");
         text.push_str(&target(object, style));
@@ -148,9 +149,10 @@ fn blocks(about: &OfTarget, style: Style) -> String {
     }
     if groups.len() > MOST_BLOCKS {
         let more = groups.len() - MOST_BLOCKS;
-        text.push_str(&format!(
-            "\nand {more} more results on other paths: describe a route, or use -o json\n"
-        ));
+        let _ = writeln!(
+            text,
+            "\nand {more} more results on other paths: describe a route, or use -o json"
+        );
     }
     text
 }
@@ -227,7 +229,7 @@ fn scope(about: &OfTarget, group: &[&Effective]) -> String {
     let entrances: Option<Vec<String>> = differs(|e| &e.entrances);
     let targets: Option<Vec<String>> = differs(|e| &e.targets);
     parts.extend(entrances.map(|names| format!("through {}", words::list(names))));
-    parts.extend(targets.map(|names| words::list(names)));
+    parts.extend(targets.map(words::list));
     if let Some(first) = group.first() {
         if !first.requests_from.is_empty() {
             let from = words::list(first.requests_from.clone());
