@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub mod named;
+pub mod policies;
+pub mod state;
 
 pub use named::{KindName, Named};
 

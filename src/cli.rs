@@ -5,9 +5,12 @@ use std::io::Write as _;
 use clap::{Parser, Subcommand};
 
 pub mod certs;
+mod find;
 pub mod kinds;
+mod labels;
 pub mod manifests;
 mod names;
+pub mod policies;
 mod render;
 pub mod schema;
 pub mod serve;
@@ -27,6 +30,8 @@ pub struct Cli {
 pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
     Serve(crate::serve::Args),
+    /// List the policies: what each names, what it does, and how much it acts on.
+    Policies(policies::Args),
     /// List the policy kinds, what is known of each, and where each fact came from.
     Kinds(kinds::Args),
     /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
@@ -56,6 +61,7 @@ pub enum Outcome {
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
         Command::Serve(args) => serve::run(args),
+        Command::Policies(args) => policies::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),

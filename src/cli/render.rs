@@ -1,5 +1,8 @@
 //! Answers as people and other programs read them: one file a form. Pure but for [`style`], which
 //! looks at the terminal.
 
+pub(super) mod age;
+pub(super) mod kinds;
+pub(super) mod policies;
 pub(super) mod style;
 pub(super) mod table;
