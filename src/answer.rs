@@ -5,6 +5,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub mod impact;
 pub mod named;
 pub mod policies;
 pub mod state;

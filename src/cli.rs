@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 pub mod certs;
 mod find;
+pub mod impact;
 pub mod kinds;
 mod labels;
 pub mod manifests;
@@ -30,6 +31,8 @@ pub struct Cli {
 pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
     Serve(crate::serve::Args),
+    /// Tell what a change does before it is made: before and after, per effective target.
+    Impact(impact::Args),
     /// List the policies: what each names, what it does, and how much it acts on.
     Policies(policies::Args),
     /// List the policy kinds, what is known of each, and where each fact came from.
@@ -61,6 +64,7 @@ pub enum Outcome {
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
         Command::Serve(args) => serve::run(args),
+        Command::Impact(args) => return impact::run(&args),
         Command::Policies(args) => policies::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),

@@ -37,7 +37,17 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
         }
         (None, []) if here.is_empty() => {
             let kind = plural(&key.gk.to_string());
-            format!("there are no {kind} in namespace {:?}", key.namespace)
+            let all: BTreeSet<&str> = objects().map(|other| &*other.namespace).collect();
+            let all: Vec<&str> = all.into_iter().collect();
+            let others = match all.as_slice() {
+                [] => String::new(),
+                [one] => format!(", only in {one:?}"),
+                _ => format!(", only in {}", quoted(&all)),
+            };
+            format!(
+                "there are no {kind} in namespace {:?}{others}",
+                key.namespace
+            )
         }
         (None, []) => format!("there are {}", quoted(&here)),
     };

@@ -2,6 +2,7 @@
 //! looks at the terminal.
 
 pub(super) mod age;
+pub(super) mod impact;
 pub(super) mod kinds;
 pub(super) mod policies;
 pub(super) mod style;

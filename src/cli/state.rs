@@ -14,6 +14,7 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Crd, Object};
 use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::verdict::escape;
 
 /// The namespace of what says none, where no kubeconfig says another.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -229,7 +230,7 @@ impl View {
 
 fn say(problems: &[Problem]) {
     for problem in problems {
-        eprintln!("attache: {problem}");
+        eprintln!("attache: {}", escape(&problem.to_string()));
     }
 }
 
