@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 pub mod description;
 pub mod effective;
+pub mod impact;
 pub mod kinds;
 pub mod named;
+pub mod policies;
 pub mod state;
 pub mod workload;
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Answer;
 use super::effective::Effective;
 use super::named::{KindName, Named};
-use super::state::{AcceptedName, StateName};
+use super::state::{Acceptance, PolicyState};
 use crate::engine::profile::Class;
 
 mod policy;
@@ -91,7 +91,7 @@ pub struct Standing {
     /// Its strategy; null where it cannot be used.
     pub strategy: Option<String>,
     /// What became of it on the paths through this object.
-    pub state: StateName,
+    pub state: PolicyState,
     /// Why it has no effect here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -120,7 +120,7 @@ pub struct OfPolicy {
     /// Its strategy; null where it cannot be used.
     pub strategy: Option<String>,
     /// What became of it on all targets together.
-    pub state: StateName,
+    pub state: PolicyState,
     /// Why it has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -139,9 +139,9 @@ pub struct OnTarget {
     /// The target.
     pub target: Named,
     /// Whether it is attached.
-    pub accepted: AcceptedName,
+    pub accepted: Acceptance,
     /// What became of it there.
-    pub state: StateName,
+    pub state: PolicyState,
     /// Why it has no effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

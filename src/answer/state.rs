@@ -1,46 +1,46 @@
-//! What became of a policy, in one word (design 5.1).
+//! What a policy does, in one word: the states that programs read and people filter by.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::engine::conditions::{Accepted, State};
 
-/// What became of a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub enum StateName {
-    /// All of it is in force.
+/// What a policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+pub enum PolicyState {
+    /// All of it is in force on all paths.
     Enforced,
     /// Some of it is, or on some paths.
     PartiallyEnforced,
-    /// Nothing of it is: others win.
+    /// Nothing of it is: others are in its place.
     Overridden,
-    /// Another policy has the target for itself.
+    /// Another policy of the kind has its target for itself.
     Conflicted,
-    /// Its strategy or its target cannot be used.
+    /// Its strategy cannot be used, or its target may not be named.
     Invalid,
-    /// There is no such target, or it may not be known.
+    /// There is no such target.
     TargetNotFound,
-    /// It is accepted and reaches no effective target.
+    /// It is attached and reaches no effective target.
     NoEffect,
 }
 
-/// Whether a policy is attached to a target (GEP-713, reasons of `Accepted`).
+/// Whether a policy is attached to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub enum AcceptedName {
+pub enum Acceptance {
     /// It is.
     Accepted,
-    /// Another policy has the target for itself.
+    /// Another policy of the kind has the target for itself.
     Conflicted,
-    /// Its strategy or its target cannot be used.
+    /// The strategy cannot be used, or the target may not be named.
     Invalid,
-    /// There is no such target, or it may not be known.
+    /// There is no such target.
     TargetNotFound,
 }
 
-// === impl StateName ===
+// === impl PolicyState ===
 
-impl StateName {
-    /// Every state.
+impl PolicyState {
+    /// All of them, in the order in which they are listed.
     pub const ALL: [Self; 7] = [
         Self::Enforced,
         Self::PartiallyEnforced,
@@ -51,44 +51,43 @@ impl StateName {
         Self::NoEffect,
     ];
 
-    /// The state of a policy that is accepted so, and does this.
-    pub fn new(accepted: &Accepted, state: Option<&State>) -> Self {
-        match (accepted, state) {
-            (Accepted::Conflicted(_), _) => Self::Conflicted,
-            (Accepted::Invalid, _) => Self::Invalid,
-            (Accepted::TargetNotFound, _) => Self::TargetNotFound,
-            (Accepted::Accepted, Some(State::Enforced)) => Self::Enforced,
-            (Accepted::Accepted, Some(State::PartiallyEnforced)) => Self::PartiallyEnforced,
-            (Accepted::Accepted, Some(State::Overridden)) => Self::Overridden,
-            (Accepted::Accepted, Some(State::NoEffect(_)) | None) => Self::NoEffect,
-        }
-    }
-
-    /// As people read it.
-    pub fn words(self) -> &'static str {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Enforced => "enforced",
-            Self::PartiallyEnforced => "partly overridden",
-            Self::Overridden => "overridden",
-            Self::Conflicted => "conflicted",
-            Self::Invalid => "invalid",
-            Self::TargetNotFound => "target not found",
-            Self::NoEffect => "no effect",
+            Self::Enforced => "Enforced",
+            Self::PartiallyEnforced => "PartiallyEnforced",
+            Self::Overridden => "Overridden",
+            Self::Conflicted => "Conflicted",
+            Self::Invalid => "Invalid",
+            Self::TargetNotFound => "TargetNotFound",
+            Self::NoEffect => "NoEffect",
+        }
+    }
+
+    /// What a policy does that is attached, and what it is where it is not. None where nothing is
+    /// known of what an attached one does.
+    pub fn of(accepted: &Accepted, state: Option<&State>) -> Option<Self> {
+        match accepted {
+            Accepted::Accepted => state.map(Self::from),
+            Accepted::Conflicted(_) => Some(Self::Conflicted),
+            Accepted::Invalid => Some(Self::Invalid),
+            Accepted::TargetNotFound => Some(Self::TargetNotFound),
         }
     }
 }
 
-/// Why a policy has no effect, where that is its state.
-pub fn reason(state: Option<&State>) -> Option<String> {
-    match state {
-        Some(State::NoEffect(why)) => Some(why.clone()),
-        _ => None,
+impl From<&State> for PolicyState {
+    fn from(state: &State) -> Self {
+        match state {
+            State::Enforced => Self::Enforced,
+            State::PartiallyEnforced => Self::PartiallyEnforced,
+            State::Overridden => Self::Overridden,
+            State::NoEffect(_) => Self::NoEffect,
+        }
     }
 }
 
-// === impl AcceptedName ===
-
-impl From<&Accepted> for AcceptedName {
+impl From<&Accepted> for Acceptance {
     fn from(accepted: &Accepted) -> Self {
         match accepted {
             Accepted::Accepted => Self::Accepted,
@@ -96,5 +95,13 @@ impl From<&Accepted> for AcceptedName {
             Accepted::Invalid => Self::Invalid,
             Accepted::TargetNotFound => Self::TargetNotFound,
         }
+    }
+}
+
+/// Why a policy has no effect, where it has none.
+pub fn reason(state: Option<&State>) -> Option<&str> {
+    match state {
+        Some(State::NoEffect(why)) => Some(why),
+        _ => None,
     }
 }

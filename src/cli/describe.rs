@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::Failure;
+use super::find;
 use super::names::split;
 use super::render::description::show;
 use super::render::style::Style;
@@ -12,8 +13,8 @@ use crate::answer::json;
 use crate::answer::workload::{is_workload, workload};
 use crate::cache::lists::Wants;
 use crate::engine::effective::Survey;
-use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::verdict::escape;
 
 /// Arguments of `attache describe`.
 #[derive(Debug, clap::Args)]
@@ -111,53 +112,12 @@ fn describe(survey: &mut Survey<'_>, view: &View, place: &Place) -> Result<Descr
         return Ok(Description::Policy(policy(survey, found)));
     }
     if is_workload(&key.gk) {
-        let found = workload(survey, &view.objects, key);
-        return found
-            .map(Description::Workload)
-            .ok_or_else(|| not_there(view, place));
+        let found = workload(survey, &view.objects, key).map(Description::Workload);
+        return found.ok_or_else(|| format!("there is no {}", escape(&key.to_string())).into());
     }
-    let is_policy = view.snapshot.profile(&key.gk).is_some();
-    let known = is_policy || view.snapshot.knows(&key.gk);
-    match view.snapshot.get(key) {
-        None if known => Err(not_there(view, place)),
-        Some(object) => {
-            if let (Some(section), Some(sections)) = (&place.section, object.sections()) {
-                let labels = crate::engine::section::labels(object);
-                if !labels.contains(section) && !sections.contains(&section) {
-                    return Err(no_section(
-                        place,
-                        &labels.iter().map(|l| &**l).collect::<Vec<_>>(),
-                    ));
-                }
-            }
-            Ok(Description::Target(target(survey, place)))
-        }
-        None => Ok(Description::Target(target(survey, place))),
+    if view.snapshot.profile(&key.gk).is_some() {
+        find::there(&view.snapshot, key)?;
     }
-}
-
-fn not_there(view: &View, place: &Place) -> Failure {
-    let key = &place.object;
-    let others = all(view, &key.gk, Some(&key.namespace));
-    let names: Vec<&str> = others.iter().map(|other| &*other.name).collect();
-    let elsewhere = view
-        .snapshot
-        .objects(&key.gk)
-        .find(|other| other.key.name == key.name);
-    let hint = match (nearest(&key.name, &names), elsewhere) {
-        (Some(near), _) => format!("; did you mean {near:?}?"),
-        (None, Some(other)) => format!("; there is one in namespace {}", other.key.namespace),
-        (None, None) if names.is_empty() => String::new(),
-        (None, None) => format!("; there are {}", quoted(&names)),
-    };
-    format!("there is no {key}{hint}").into()
-}
-
-fn no_section(place: &Place, labels: &[&str]) -> Failure {
-    let section = place.section.as_deref().unwrap_or_default();
-    let hint = match nearest(section, labels) {
-        Some(near) => format!("; did you mean {near:?}?"),
-        None => format!("; it has {}", quoted(labels)),
-    };
-    format!("{} has no section {section:?}{hint}", place.object).into()
+    let place = find::place(&view.snapshot, place)?;
+    Ok(Description::Target(target(survey, &place)))
 }

@@ -61,3 +61,21 @@ Examples:
     $ attache certs --out certs --san attache.attache-system.svc
   For this machine:
     $ attache certs --out certs --san localhost --san 127.0.0.1";
+
+pub(super) const IMPACT: &str = "\
+Examples:
+  What deleting a policy does, before it is gone:
+    $ attache impact --delete retrypolicy/edge-retries -n infra
+  What a pull request alters, on top of the cluster, failing when it does:
+    $ kustomize build overlays/prod | attache impact -f - --fail-on change
+  From one directory to another:
+    $ attache impact -f rendered/branch --from rendered/main";
+
+pub(super) const POLICIES: &str = "\
+Examples:
+  Every policy of the cluster, and what became of it:
+    $ attache policies -A
+  Those that act on one route:
+    $ attache policies --acting-on httproute/cart -n shop
+  Those that do nothing, in a directory of manifests:
+    $ attache policies -A --state Overridden,NoEffect,TargetNotFound --from deploy";

@@ -5,7 +5,9 @@ use schemars::schema_for;
 
 use super::Failure;
 use crate::answer::description::{Description, Descriptions};
+use crate::answer::impact::Impact;
 use crate::answer::kinds::Kinds;
+use crate::answer::policies::Policies;
 use crate::answer::schema;
 use crate::config::Configuration;
 use crate::engine::profile::file::File;
@@ -28,6 +30,10 @@ enum Of {
     Description,
     /// What `describe -o json` prints of many.
     Descriptions,
+    /// What `impact -o json` prints.
+    Impact,
+    /// What `policies -o json` prints.
+    Policies,
     /// What `kinds -o json` prints.
     Kinds,
 }
@@ -42,6 +48,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Of::Profiles => schema_for!(File).to_value(),
         Of::Description => schema::<Description>(),
         Of::Descriptions => schema::<Descriptions>(),
+        Of::Impact => schema::<Impact>(),
+        Of::Policies => schema::<Policies>(),
         Of::Kinds => schema::<Kinds>(),
     };
     super::print(&format!("{schema:#}\n"))

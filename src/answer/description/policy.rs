@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::target::strategy;
 use super::{OfPolicy, OnTarget};
 use crate::answer::named::{Named, named};
-use crate::answer::state::{AcceptedName, StateName, reason};
+use crate::answer::state::{Acceptance, PolicyState, reason};
 use crate::engine::conditions::{Accepted, TargetStatus, status};
 use crate::engine::effective::Survey;
 use crate::engine::policy::{Policy, StanzaPlace};
@@ -20,8 +20,9 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         object: Named::from(policy.key()),
         class: policy.profile.class.value,
         strategy: strategy(policy),
-        state: StateName::new(&status.accepted, status.state.as_ref()),
-        reason: reason(status.state.as_ref()),
+        state: PolicyState::of(&status.accepted, status.state.as_ref())
+            .unwrap_or(PolicyState::NoEffect),
+        reason: reason(status.state.as_ref()).map(str::to_owned),
         by: named(&status.by()),
         settings: settings(policy),
         targets: status.targets.iter().map(on_target).collect(),
@@ -51,9 +52,10 @@ fn on_target(status: &TargetStatus) -> OnTarget {
     let lost = status.lost.iter();
     OnTarget {
         target: Named::from(&status.target),
-        accepted: AcceptedName::from(&status.accepted),
-        state: StateName::new(&status.accepted, status.state.as_ref()),
-        reason: reason(status.state.as_ref()),
+        accepted: Acceptance::from(&status.accepted),
+        state: PolicyState::of(&status.accepted, status.state.as_ref())
+            .unwrap_or(PolicyState::NoEffect),
+        reason: reason(status.state.as_ref()).map(str::to_owned),
         by,
         lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
         overridden_on: named(&status.overridden_on),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{OfTarget, OnBackend, Relation, Standing};
 use crate::answer::effective::{Effective, through};
 use crate::answer::named::{Named, named};
-use crate::answer::state::{StateName, reason};
+use crate::answer::state::{PolicyState, reason};
 use crate::engine::conditions::{Accepted, TargetStatus, attachments, on_paths};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
@@ -197,8 +197,9 @@ fn standing(object: &ObjectKey, over: &Over) -> Standing {
         class: policy.profile.class.value,
         target: Named::from(&status.target),
         strategy: strategy(policy),
-        state: StateName::new(&status.accepted, status.state.as_ref()),
-        reason: reason(status.state.as_ref()),
+        state: PolicyState::of(&status.accepted, status.state.as_ref())
+            .unwrap_or(PolicyState::NoEffect),
+        reason: reason(status.state.as_ref()).map(str::to_owned),
         by,
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::style::Tone;
 use crate::answer::Named;
-use crate::answer::state::StateName;
+use crate::answer::state::PolicyState;
 use crate::engine::ids::Place;
 use crate::engine::object::section_noun;
 
@@ -96,19 +96,33 @@ pub(crate) fn seen_from(object: &Named, place: &Named) -> String {
 }
 
 /// The tone of a state.
-pub(crate) fn tone(state: StateName) -> Tone {
+pub(crate) fn tone(state: PolicyState) -> Tone {
     match state {
-        StateName::Enforced => Tone::Good,
-        StateName::PartiallyEnforced | StateName::Overridden | StateName::NoEffect => Tone::Warning,
-        StateName::Conflicted | StateName::Invalid | StateName::TargetNotFound => Tone::Bad,
+        PolicyState::Enforced => Tone::Good,
+        PolicyState::PartiallyEnforced | PolicyState::Overridden | PolicyState::NoEffect => {
+            Tone::Warning
+        }
+        PolicyState::Conflicted | PolicyState::Invalid | PolicyState::TargetNotFound => Tone::Bad,
+    }
+}
+
+fn state_words(state: PolicyState) -> &'static str {
+    match state {
+        PolicyState::Enforced => "enforced",
+        PolicyState::PartiallyEnforced => "partly overridden",
+        PolicyState::Overridden => "overridden",
+        PolicyState::Conflicted => "conflicted",
+        PolicyState::Invalid => "invalid",
+        PolicyState::TargetNotFound => "target not found",
+        PolicyState::NoEffect => "no effect",
     }
 }
 
 /// A state with whoever brought it about.
-pub(crate) fn state(state: StateName, by: &[Named], reason: Option<&str>) -> String {
-    let mut text = state.words().to_owned();
+pub(crate) fn state(state: PolicyState, by: &[Named], reason: Option<&str>) -> String {
+    let mut text = state_words(state).to_owned();
     if !by.is_empty() {
-        let with = if state == StateName::Conflicted {
+        let with = if state == PolicyState::Conflicted {
             "with"
         } else {
             "by"
