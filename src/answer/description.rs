@@ -8,18 +8,23 @@ use serde::Serialize;
 
 use super::Answer;
 use super::effective::Effective;
-use super::named::{KindName, Named};
+use super::impact::Change;
+use super::kinds::Kind;
+use super::named::Named;
+use super::policies::Listed;
 use super::state::{Acceptance, PolicyState};
 use crate::engine::profile::Class;
 
+mod kind;
 mod policy;
 mod target;
 
+pub use kind::kind;
 pub use policy::policy;
 pub use target::target;
 
 /// What is said of an object.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Description {
     /// Of a target: what acts on it.
@@ -28,10 +33,12 @@ pub enum Description {
     Policy(OfPolicy),
     /// Of a workload: what acts on the Services that lead to it.
     Workload(OfWorkload),
+    /// Of a policy kind: what is known of it, and its policies.
+    Kind(Box<OfKind>),
 }
 
 /// Descriptions of many objects.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Descriptions {
     /// One for each, in the order of their names.
     pub items: Vec<Description>,
@@ -130,6 +137,8 @@ pub struct OfPolicy {
     pub settings: BTreeMap<String, serde_json::Value>,
     /// Target by target.
     pub targets: Vec<OnTarget>,
+    /// What it changes: `before` is without it.
+    pub changes: Vec<Change>,
 }
 
 /// What a policy does on one target.
@@ -158,6 +167,16 @@ pub struct OnTarget {
     pub acts_on: Vec<Named>,
 }
 
+/// What is known of a policy kind, and its policies.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OfKind {
+    /// The kind.
+    pub policy_kind: Kind,
+    /// Its policies, those of all namespaces.
+    pub policies: Vec<Listed>,
+}
+
 /// What acts on the Services that lead to a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfWorkload {
@@ -177,24 +196,4 @@ impl Answer for Description {
 
 impl Answer for Descriptions {
     const KIND: &'static str = "Descriptions";
-}
-
-impl Description {
-    /// The object that it is about.
-    pub fn object(&self) -> &Named {
-        match self {
-            Self::Target(about) => &about.object,
-            Self::Policy(about) => &about.object,
-            Self::Workload(about) => &about.object,
-        }
-    }
-}
-
-impl OfTarget {
-    /// The kinds of which something is in force, in order.
-    pub fn kinds(&self) -> Vec<&KindName> {
-        let mut kinds: Vec<&KindName> = self.effective.iter().map(|e| &e.policy_kind).collect();
-        kinds.dedup();
-        kinds
-    }
 }

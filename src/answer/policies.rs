@@ -139,9 +139,18 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
     if asked.sort == Sort::ActsOn {
         policies.sort_by_key(|listed| std::cmp::Reverse(listed.acts_on));
     }
-    Policies {
-        summary: Summary::of(&policies),
-        policies,
+    Policies::of(policies)
+}
+
+// === impl Policies ===
+
+impl Policies {
+    /// These policies, counted.
+    pub fn of(policies: Vec<Listed>) -> Self {
+        Self {
+            summary: Summary::of(&policies),
+            policies,
+        }
     }
 }
 

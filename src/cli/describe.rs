@@ -1,31 +1,35 @@
 //! `attache describe`: which policies act on an object, and what is in force.
 
 use clap::ValueEnum;
+use jiff::Timestamp;
 
-use super::Failure;
-use super::find;
 use super::names::split;
 use super::render::description::show;
 use super::render::style::Style;
 use super::state::{Opened, Scope, State, View};
-use crate::answer::description::{Description, Descriptions, policy, target};
+use super::{Failure, find, labels};
+use crate::answer::description::{Description, Descriptions, kind, policy, target};
 use crate::answer::json;
 use crate::answer::workload::{is_workload, workload};
 use crate::cache::lists::Wants;
 use crate::engine::effective::Survey;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::selector::Selector;
 use crate::engine::verdict::escape;
 
 /// Arguments of `attache describe`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What: KIND/NAME, KIND/NAME#SECTION, or KIND for all of it in the namespace.
+    /// What: KIND/NAME, KIND/NAME#SECTION, KIND for all of it in the namespace, or kind/POLICYKIND.
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     what: Vec<String>,
     #[command(flatten)]
     state: State,
     #[command(flatten)]
     scope: Scope,
+    /// Without a name, only objects with these labels: `a=b,c!=d,e in (x,y),!f`.
+    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = labels::selector)]
+    selector: Option<Selector>,
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
@@ -38,10 +42,14 @@ enum Output {
     Json,
 }
 
+/// What policy kinds are asked for by.
+const KIND_OF_KINDS: [&str; 2] = ["kind", "kinds"];
+
 /// What was asked about.
 enum Asked {
     One(Place),
     All(GroupKind),
+    Kind(GroupKind),
 }
 
 /// Runs the command.
@@ -54,7 +62,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let asked = asked(&opened, &args.what, args.scope.all_namespaces)?;
     let view = opened.view(&match &asked {
         Asked::One(place) => Wants::Around(vec![place.object.clone()]),
-        Asked::All(_) => Wants::Everything,
+        Asked::All(_) | Asked::Kind(_) => Wants::Everything,
     });
     view.say_what_is_missing();
     let mut survey = Survey::new(&view.snapshot);
@@ -62,7 +70,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Asked::One(place) => (vec![describe(&mut survey, &view, &place)?], true),
         Asked::All(gk) => {
             let within = (!args.scope.all_namespaces).then_some(&*namespace);
-            let keys = all(&view, &gk, within);
+            let selector = args.selector.clone().unwrap_or_default();
+            let keys = all(&view, &gk, within, &selector);
             if keys.is_empty() {
                 let place = within.map_or_else(String::new, |ns| format!(" in namespace {ns}"));
                 eprintln!("attache: there is no {gk}{place}");
@@ -72,9 +81,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 .map(|key| describe(&mut survey, &view, &key.whole()));
             (each.collect::<Result<_, _>>()?, false)
         }
+        Asked::Kind(gk) => {
+            let about = kind(&view.snapshot, &view.rules, &gk, &view.undated);
+            let about = about.ok_or_else(|| format!("{gk} is not a policy kind"))?;
+            (vec![Description::Kind(Box::new(about))], true)
+        }
     };
     let text = match (args.output, found.as_slice()) {
-        (Output::Text, found) => show(found, Style::of_stdout()),
+        (Output::Text, found) => show(found, Style::of_stdout(), Timestamp::now()),
         (Output::Json, [description]) if one => json(description)?,
         (Output::Json, _) => json(&Descriptions { items: found })?,
     };
@@ -84,6 +98,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn asked(opened: &Opened, words: &[String], all_namespaces: bool) -> Result<Asked, Failure> {
     let (kind, name) = split(words)?;
     match name {
+        Some(name) if KIND_OF_KINDS.contains(&kind.to_lowercase().as_str()) => {
+            Ok(Asked::Kind(opened.names.kind(name)?))
+        }
         Some(_) if all_namespaces => {
             Err("an object is in one namespace: say it with -n instead of -A".into())
         }
@@ -97,8 +114,10 @@ fn asked(opened: &Opened, words: &[String], all_namespaces: bool) -> Result<Aske
 }
 
 /// The objects of a kind, within a namespace if they live in any; sorted.
-fn all(view: &View, gk: &GroupKind, within: Option<&str>) -> Vec<ObjectKey> {
-    let keys = view.snapshot.objects(gk).map(|object| object.key.clone());
+fn all(view: &View, gk: &GroupKind, within: Option<&str>, with: &Selector) -> Vec<ObjectKey> {
+    let objects = view.snapshot.objects(gk);
+    let selected = objects.filter(|object| with.selects(&object.meta.labels));
+    let keys = selected.map(|object| object.key.clone());
     let mut keys: Vec<ObjectKey> = keys
         .filter(|key| key.namespace.is_empty() || within.is_none_or(|ns| *key.namespace == *ns))
         .collect();

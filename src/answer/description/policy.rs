@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use super::target::strategy;
 use super::{OfPolicy, OnTarget};
+use crate::answer::impact::{Change, Doing, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::state::{Acceptance, PolicyState, reason};
 use crate::engine::conditions::{Accepted, TargetStatus, status};
 use crate::engine::effective::Survey;
 use crate::engine::policy::{Policy, StanzaPlace};
+use crate::engine::snapshot::{self as engine, Snapshot};
 use crate::engine::words::field;
 
 /// Describes a policy.
@@ -26,7 +28,18 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         by: named(&status.by()),
         settings: settings(policy),
         targets: status.targets.iter().map(on_target).collect(),
+        changes: changes(survey.snapshot(), policy),
     }
+}
+
+/// What is otherwise without it.
+fn changes(snapshot: &Snapshot, policy: &Policy) -> Vec<Change> {
+    let without = snapshot.apply(engine::Change::Deleted(policy.key().clone()));
+    let doing = Doing {
+        applied: [policy.key().clone()].into(),
+        ..Doing::default()
+    };
+    impact(&without, snapshot, &doing).changes
 }
 
 /// Its settings by the stanza in which they stand.

@@ -3,12 +3,17 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
+
+use super::kinds::details;
+use super::policies::{Form, lines};
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::words;
 use crate::answer::Named;
-use crate::answer::description::{Description, OfTarget, OfWorkload};
+use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload};
 use crate::answer::effective::Effective;
+use crate::answer::policies::Policies;
 use crate::engine::object::section_noun;
 
 mod policy;
@@ -17,14 +22,34 @@ mod policy;
 const MOST_BLOCKS: usize = 20;
 
 /// Shows descriptions, one after the other.
-pub(crate) fn show(descriptions: &[Description], style: Style) -> String {
+pub(crate) fn show(descriptions: &[Description], style: Style, now: Timestamp) -> String {
     let one = |description: &Description| match description {
         Description::Target(about) => target(about, style),
         Description::Policy(about) => policy::show(about, style),
         Description::Workload(about) => workload(about, style),
+        Description::Kind(about) => kind(about, style, now),
     };
     let texts: Vec<String> = descriptions.iter().map(one).collect();
     texts.join("\n\n")
+}
+
+/// Every fact of a kind, then its policies.
+fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
+    let mut text = details(&about.policy_kind);
+    let form = Form {
+        style,
+        namespaces: true,
+        wide: false,
+        headings: true,
+    };
+    let listed = Policies::of(about.policies.clone());
+    if listed.policies.is_empty() {
+        text.push_str("\nThere are no policies of it.\n");
+    } else {
+        text.push('\n');
+        text.push_str(&lines(&listed, &form, now));
+    }
+    text
 }
 
 fn target(about: &OfTarget, style: Style) -> String {

@@ -11,7 +11,7 @@ use crate::engine::words;
 
 mod group;
 
-use group::{groups, told};
+pub(super) use group::{groups, told};
 
 /// Things named before "and N more".
 const SHOWN: usize = 10;

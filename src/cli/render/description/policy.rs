@@ -1,14 +1,17 @@
 //! What a policy does, for people.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::answer::description::OfPolicy;
+use crate::answer::description::{OfPolicy, OnTarget};
+use crate::cli::render::impact::{groups, told};
+use crate::cli::render::kind_names::Kinds;
 use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::table::{Cell, Table};
 use crate::cli::render::words;
 
-/// Effective targets that are listed; the rest are counted.
-const MOST_TARGETS: usize = 20;
+/// Changes that are shown; the rest are counted.
+const MOST_CHANGES: usize = 20;
 
 /// Shows a policy.
 pub(super) fn show(about: &OfPolicy, style: Style) -> String {
@@ -47,7 +50,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
             let _ = writeln!(text, "  {}", style.paint(Tone::Faint, &line));
         }
     }
-    text.push_str(&acts_on(about, style));
+    text.push_str(&changes(about, style));
     text
 }
 
@@ -81,26 +84,35 @@ fn targets(about: &OfPolicy, style: Style) -> String {
         table.row([
             target.target.0.to_string().into(),
             Cell::toned(state, words::tone(target.state)),
-            target.acts_on.len().to_string().into(),
+            objects(target).to_string().into(),
         ]);
     }
     format!("\n{}", table.show(style, ""))
 }
 
-/// The effective targets, each once.
-fn acts_on(about: &OfPolicy, style: Style) -> String {
-    let mut places: Vec<_> = about.targets.iter().flat_map(|t| &t.acts_on).collect();
-    places.sort();
-    places.dedup();
-    if places.is_empty() {
-        return String::new();
+/// At how many objects it is in force; sections are not counted apart, as `policies` counts.
+fn objects(target: &OnTarget) -> usize {
+    let objects: BTreeSet<_> = target.acts_on.iter().map(|place| &place.0.object).collect();
+    objects.len()
+}
+
+/// What is otherwise without it.
+fn changes(about: &OfPolicy, style: Style) -> String {
+    let kinds = Kinds::among(about.changes.iter().map(|change| &change.policy_kind.0));
+    let groups = groups(&about.changes);
+    let mut text = String::new();
+    for group in groups.iter().take(MOST_CHANGES) {
+        text.push('\n');
+        text.push_str(&told(group, &kinds, style));
     }
-    let mut text = format!("\n{}\n", style.paint(Tone::Heading, "ACTS ON"));
-    for place in places.iter().take(MOST_TARGETS) {
-        let _ = writeln!(text, "  {}", style.paint(Tone::Faint, &place.0.to_string()));
+    if groups.len() > MOST_CHANGES {
+        let more = groups.len() - MOST_CHANGES;
+        let _ = writeln!(text, "\nand {more} more changes: -o json has all");
     }
-    if places.len() > MOST_TARGETS {
-        let _ = writeln!(text, "  and {} more", places.len() - MOST_TARGETS);
+    if !groups.is_empty() {
+        let heading = style.paint(Tone::Heading, "CHANGES");
+        let from = style.paint(Tone::Faint, "(before is without it)");
+        text = format!("\n{heading}  {from}\n{text}");
     }
     text
 }

@@ -17,13 +17,13 @@ use crate::engine::words;
 const LONGEST: usize = 120;
 
 /// Changes that are alike in everything but their target.
-pub(super) struct Group<'a> {
+pub(in crate::cli::render) struct Group<'a> {
     like: &'a Change,
     all: Vec<&'a Change>,
 }
 
 /// Changes by what becomes of the target, by kind and in their order; alike ones together.
-pub(super) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
+pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
     let mut index: BTreeMap<String, usize> = BTreeMap::new();
     let mut found: Vec<Group<'_>> = Vec::new();
     for change in changes {
@@ -49,7 +49,7 @@ pub(super) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
 }
 
 /// One group: its targets, then the settings.
-pub(super) fn told(group: &Group<'_>, kinds: &Kinds, style: Style) -> String {
+pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Style) -> String {
     let kind = kinds.name(&group.like.policy_kind.0);
     let how = match group.like.change {
         What::Changed => "on",
