@@ -5,8 +5,11 @@ use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub mod effective;
+pub mod explanation;
 pub mod named;
 
+pub use effective::Effective;
 pub use named::{KindName, Named};
 
 /// The version of the interface.

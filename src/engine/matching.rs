@@ -64,6 +64,8 @@ pub struct Way {
 /// Where a request comes in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Front {
+    /// Nowhere: there is no Gateway.
+    Nowhere,
     /// At a Gateway, and at none of its listeners.
     Gateway {
         /// The Gateway.
@@ -206,6 +208,12 @@ impl<'a> Matching<'a> {
 // === impl Way ===
 
 impl Way {
+    /// The way of every request where there is no Gateway.
+    pub fn nowhere() -> Self {
+        let why = "there is no Gateway".to_owned();
+        Self::missed(Front::Nowhere, Stage::Front, why, Vec::new())
+    }
+
     fn missed(front: Front, at: Stage, why: String, near: Vec<String>) -> Self {
         Self {
             front,

@@ -41,7 +41,8 @@ impl<'a> Matching<'a> {
                 gateway: gateway.key.clone(),
                 port: request.port,
             };
-            let near = words::few(entries.iter().map(Entry::words));
+            let near: BTreeSet<(u16, String)> = entries.iter().map(Entry::socket_words).collect();
+            let near = near.into_iter().map(|(_, words)| words).collect();
             let why = format!("no listener takes {}", sent(request));
             return vec![Way::missed(front, Stage::Port, why, near)];
         }
@@ -81,16 +82,17 @@ impl<'a> Matching<'a> {
         let (conflicted, fitting): (Vec<_>, Vec<(Fit, Entry<'a>)>) =
             fitting.partition(|(_, entry)| entry.conflicted);
         let in_conflict = |(_, entry): &(Fit, Entry<'a>)| entry.words();
-        let names = words::few(conflicted.iter().map(in_conflict));
+        let names: Vec<String> = conflicted.iter().map(in_conflict).collect();
         let Some(best) = fitting.iter().map(|(fit, _)| *fit).max() else {
             let front = Front::Gateway {
                 gateway: gateway.key.clone(),
                 port: entries.first().map(|entry| entry.listener.port),
             };
             if !names.is_empty() {
-                let why = "the listeners have one port, protocol and hostname: none is accepted";
+                let names = names.join(" and ");
+                let why = format!("{names} have one port, protocol and hostname: none is accepted");
                 let stage = Stage::ListenerConflict;
-                return vec![Way::missed(front, stage, why.to_owned(), names)];
+                return vec![Way::missed(front, stage, why, Vec::new())];
             }
             let there = entries.iter().filter_map(Entry::hostname);
             let there = there.map(|name| name.to_string());
@@ -141,15 +143,16 @@ impl<'a> Matching<'a> {
         for (route, rival) in &here.rejected {
             if let Some(hit) = self.choose(request, hosts, [*route]).hits.first() {
                 let why = format!(
-                    "{} is older and has a hostname of it: one listener takes no two kinds for one hostname",
+                    "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
                     rival.key
                 );
                 lost.push(hit.lost(Criterion::RouteKind, why));
             }
         }
         for (route, parent, why) in &here.refused {
-            // Who names another listener of a Gateway that takes the request means it.
-            let meant = matches!(why, Refusal::Section | Refusal::Port) && first.is_some();
+            // What names another listener, or fits no other protocol, is meant for others.
+            let meant = matches!(why, Refusal::Section | Refusal::Port | Refusal::Protocol)
+                && first.is_some();
             if let (false, Some(hit)) = (meant, self.choose(request, hosts, [*route]).hits.first())
             {
                 let why = words::refused(entry, route, parent, *why);
@@ -179,7 +182,11 @@ impl<'a> Matching<'a> {
             };
             let known = (hit.route.key.clone(), hit.standing.rule);
             if taken != Some((&known.0, known.1)) && seen.insert(known) {
-                let why = format!("{} is less specific than {}", other.words(), entry.words());
+                let why = format!(
+                    "{} is less specific than {}",
+                    other.with_hostname(),
+                    entry.with_hostname()
+                );
                 lost.push(hit.lost(Criterion::Listener, why));
             }
         }

@@ -150,19 +150,27 @@ impl<'a> Entry<'a> {
         }))
     }
 
-    /// `listener https (HTTPS 443)`, with the `ListenerSet` where it is of one.
+    /// `HTTPS 443`, and the port to sort by.
+    pub(super) fn socket_words(&self) -> (u16, String) {
+        let Listener { port, protocol, .. } = self.listener;
+        (*port, format!("{protocol} {port}"))
+    }
+
+    /// `listener https (hostname *.example.com)`, with the `ListenerSet` where it is of one.
+    pub(super) fn with_hostname(&self) -> String {
+        let hostname = self.hostname();
+        let hostname = hostname.map(|name| format!("hostname {name}"));
+        let hostname = hostname.unwrap_or_else(|| "any hostname".to_owned());
+        format!("{} ({hostname})", self.words())
+    }
+
+    /// `listener https`, with the `ListenerSet` where it is of one.
     pub(super) fn words(&self) -> String {
-        let Listener {
-            name,
-            port,
-            protocol,
-            ..
-        } = self.listener;
-        let of = if self.owner.key == self.gateway.key {
-            String::new()
+        let name = &self.listener.name;
+        if self.owner.key == self.gateway.key {
+            format!("listener {name}")
         } else {
-            format!("{} ", self.owner.key)
-        };
-        format!("{of}listener {name} ({protocol} {port})")
+            format!("{} listener {name}", self.owner.key)
+        }
     }
 }

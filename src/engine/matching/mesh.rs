@@ -38,7 +38,12 @@ impl<'a> Matching<'a> {
         let service = self.snapshot.get(key);
         let Some((service, Node::Service { ports })) = service.map(|s| (s, &s.node)) else {
             let why = format!("there is no {key}");
-            return vec![Way::missed(front, Stage::Front, why, Vec::new())];
+            let there = self
+                .snapshot
+                .objects(&key.gk)
+                .map(|service| service.key.path());
+            let near = words::likest(there, &key.path());
+            return vec![Way::missed(front, Stage::Front, why, near)];
         };
         let below = self.snapshot.below(key).filter(|o| is_route(&o.key.gk));
         let mut routes: Vec<&Arc<Object>> = below.collect();
@@ -52,7 +57,7 @@ impl<'a> Matching<'a> {
                 "the Service does not have port {}",
                 request.port.unwrap_or_default()
             );
-            let near = words::few(ports.iter().map(|port| port.number.to_string()));
+            let near = ports.iter().map(|port| port.number.to_string()).collect();
             return vec![Way::missed(front, Stage::Port, why, near)];
         }
         // Where no route asks for a port all ports are alike.
@@ -105,7 +110,7 @@ impl<'a> Matching<'a> {
         let chosen: BTreeSet<&ObjectKey> = in_force.iter().map(|route| &route.key).collect();
         for route in attached.iter().filter(|route| !chosen.contains(&route.key)) {
             let why = if counts(route) {
-                (Criterion::RouteKind, "of several kinds of routes on a Service the first is in force: GRPCRoute, HTTPRoute, TLSRoute, TCPRoute".to_owned())
+                (Criterion::RouteKind, "a Service has routes of one kind, the first of GRPCRoute, HTTPRoute, TLSRoute and TCPRoute".to_owned())
             } else if own(route) {
                 let why = format!(
                     "namespace {} has routes of its own",
@@ -178,12 +183,10 @@ fn others(at: Called<'_, '_>, attached: &[&Arc<Object>]) -> Option<String> {
         .filter(|namespace| at.from != Some(&***namespace))
         .map(ToString::to_string)
         .collect();
-    let names = words::few(consumers);
+    let names: Vec<String> = consumers.into_iter().collect();
     (!names.is_empty()).then(|| {
-        format!(
-            "requests from these namespaces take routes of their own: {}",
-            names.join(", ")
-        )
+        let names = names.join(", ");
+        format!("requests from these namespaces take routes of their own: {names}")
     })
 }
 
@@ -226,7 +229,10 @@ impl Called<'_, '_> {
             outcome: Outcome::Taken(Box::new(taken)),
             lost: Vec::new(),
             more: 0,
-            notes: Vec::new(),
+            notes: vec![
+                "no route of the Service is in force: it sends requests to its own endpoints"
+                    .to_owned(),
+            ],
         }
     }
 }

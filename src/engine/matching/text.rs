@@ -24,6 +24,14 @@ impl Text {
         }
     }
 
+    /// What its type is called.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Exact(_) => "Exact",
+            Self::Expression(_) => "RegularExpression",
+        }
+    }
+
     /// Whether it is a regular expression.
     pub fn is_expression(&self) -> bool {
         matches!(self, Self::Expression(_))

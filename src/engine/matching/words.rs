@@ -12,7 +12,7 @@ use super::text::Text;
 use crate::engine::object::{Node, Object, ParentRef};
 use crate::engine::topology::Refusal;
 
-/// Most names in a list.
+/// Most that is said to be near.
 const SHOWN: usize = 5;
 
 /// Why one rule goes behind another.
@@ -38,7 +38,7 @@ pub(super) fn behind(by: Criterion, first: &Hit<'_>, hit: &Hit<'_>) -> String {
         Criterion::QueryParams => counts("query parameter", wins.params.len(), loses.params.len()),
         Criterion::Age => format!("it is younger than {}", first.route.key),
         Criterion::Name => format!("as old as {}, it comes later by name", first.route.key),
-        Criterion::RuleOrder => format!("it comes after rule {}", first.label),
+        Criterion::RuleOrder => format!("it comes after {}", rule(&first.label)),
         Criterion::Listener
         | Criterion::ListenerConflict
         | Criterion::Consumer
@@ -79,6 +79,15 @@ fn counted(n: usize, what: &str) -> String {
     }
 }
 
+/// `rule checkout`; a rule without a name is called `rule-1` already.
+fn rule(label: &str) -> String {
+    if label.starts_with("rule-") || label.starts_with("unnamed ") {
+        label.to_owned()
+    } else {
+        format!("rule {label}")
+    }
+}
+
 /// Why a listener does not take a route.
 pub(super) fn refused(
     entry: &Entry<'_>,
@@ -96,6 +105,10 @@ pub(super) fn refused(
             "it is attached to port {}, not {}",
             parent.port.unwrap_or_default(),
             entry.listener.port
+        ),
+        Refusal::Protocol => format!(
+            "listener {listener} has the protocol {}, which {}s do not fit",
+            entry.listener.protocol, route.key.gk.kind
         ),
         Refusal::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
         Refusal::Hostname => format!("listener {listener} has none of its hostnames"),
@@ -124,22 +137,9 @@ pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
                 against,
                 ..
             } = miss;
-            format!("{} rule {label} wants {}", route.key, against.wants)
+            format!("{} {} wants {}", route.key, rule(label), against.wants)
         })
         .collect()
-}
-
-/// A few of many names, each once.
-pub(super) fn few(names: impl IntoIterator<Item = String>) -> Vec<String> {
-    let mut names: Vec<String> = names.into_iter().collect();
-    names.sort();
-    names.dedup();
-    if names.len() > SHOWN {
-        let more = names.len() - SHOWN;
-        names.truncate(SHOWN);
-        names.push(format!("{more} more"));
-    }
-    names
 }
 
 /// Hostnames of routes, those most like a host first.
@@ -154,7 +154,7 @@ pub(super) fn hostnames<'a>(
     likest(all.map(|name| name.to_string()), host)
 }
 
-/// Names, those most like one first; a few of them.
+/// The names most like one, the likest first.
 pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec<String> {
     /// Longer texts are not compared: it takes the square of their length.
     const COMPARED: usize = 256;
@@ -165,23 +165,15 @@ pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec
     let mut names: Vec<(usize, String)> = names.map(|name| (distance(&name), name)).collect();
     names.sort();
     names.dedup();
-    let more = names.len().saturating_sub(SHOWN);
-    let mut shown: Vec<String> = names
-        .into_iter()
-        .take(SHOWN)
-        .map(|(_, name)| name)
-        .collect();
-    if more > 0 {
-        shown.push(format!("{more} more"));
-    }
-    shown
+    let names = names.into_iter().map(|(_, name)| name);
+    names.take(SHOWN).collect()
 }
 
 /// What is to be known of a rule that takes a request for a path.
 pub(super) fn notes(hit: &Hit<'_>, path: &str) -> Vec<String> {
     let filters = hit.rule.filters.odd.iter();
     let mut notes: Vec<String> = filters
-        .map(|odd| format!("{} rule {}: {odd}", hit.route.key, hit.label))
+        .map(|odd| format!("{} {}: {odd}", hit.route.key, rule(&hit.label)))
         .collect();
     let wants = &hit.wants;
     let texts = wants

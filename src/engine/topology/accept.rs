@@ -14,7 +14,9 @@ pub enum Refusal {
     Section,
     /// The reference names another port.
     Port,
-    /// Routes of its kind do not fit the protocol, or are not allowed.
+    /// Routes of its kind do not fit the protocol.
+    Protocol,
+    /// Routes of its kind are not allowed.
     Kind,
     /// They have no hostname in common.
     Hostname,
@@ -50,7 +52,11 @@ pub fn refusal(
     if parent.port.is_some_and(|port| port != listener.port) {
         return Some(Refusal::Port);
     }
-    if !takes_kind(listener, &route.key.gk) {
+    if !fits_protocol(listener, &route.key.gk) {
+        return Some(Refusal::Protocol);
+    }
+    // Of the kinds that fit, those that the listener names.
+    if !listener.routes_of.is_empty() && !listener.routes_of.contains(&route.key.gk) {
         return Some(Refusal::Kind);
     }
     if !takes_hostname(listener, route) {
@@ -98,12 +104,9 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
     }
 }
 
-/// The kinds that fit the protocol of a listener, and of these the ones that it names; protocols of
-/// implementations take any kind.
-fn takes_kind(listener: &Listener, route: &GroupKind) -> bool {
-    if !listener.routes_of.is_empty() && !listener.routes_of.contains(route) {
-        return false;
-    }
+/// Whether routes of a kind fit the protocol of a listener; protocols of implementations take any
+/// kind.
+fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
         "TLS" => &["TLSRoute", "TCPRoute"],
