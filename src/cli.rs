@@ -55,7 +55,7 @@ pub enum Command {
     /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
     #[command(after_help = examples::MANIFESTS)]
     Manifests(manifests::Args),
-    /// Print the JSON schema of a file that people write.
+    /// Print the JSON schema of a file that people write, or of what a command prints.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
     /// Print what a shell needs to complete the command line.

@@ -1,4 +1,7 @@
-//! The commands, as people and programs meet them.
+//! The commands as people and pipelines run them: the program itself, its output held by files.
+//!
+//! `ATTACHE_BLESS=1 cargo test --test commands` writes what was said into those files; read the difference
+//! before you commit it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,4 +10,9 @@
     missing_docs
 )]
 
+mod describe;
+mod examples;
 mod explain;
+mod impact;
+mod policies;
+mod run;
