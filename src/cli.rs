@@ -5,6 +5,7 @@ use std::io::Write as _;
 use clap::{Parser, Subcommand};
 
 pub mod certs;
+mod cluster;
 pub mod kinds;
 pub mod manifests;
 mod names;
@@ -12,6 +13,8 @@ mod render;
 pub mod schema;
 pub mod serve;
 mod state;
+mod unseen;
+mod watch;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
 #[derive(Debug, Parser)]
