@@ -5,7 +5,14 @@ use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub mod description;
+pub mod effective;
+pub mod impact;
+pub mod kinds;
 pub mod named;
+pub mod policies;
+pub mod state;
+pub mod workload;
 
 pub use named::{KindName, Named};
 

@@ -36,6 +36,8 @@ pub struct Loaded {
     pub objects: Vec<Object>,
     /// Where each object stands; of two with one name, the later.
     pub origins: BTreeMap<ObjectKey, Origin>,
+    /// Those of which no file says when they were created: their times stand for their order alone.
+    pub undated: BTreeSet<ObjectKey>,
     /// Objects per kind.
     pub counts: Counts,
     /// What could not be used.
@@ -156,10 +158,10 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 fn read_file(path: &Path) -> Result<String, String> {
-    read_text(fs::File::open(path).map_err(cannot)?)
+    read_text(fs::File::open(path).map_err(|e| cannot(&e))?)
 }
 
-fn cannot(error: std::io::Error) -> String {
+fn cannot(error: &std::io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
@@ -169,7 +171,7 @@ fn read_text(from: impl std::io::Read) -> Result<String, String> {
     let length = from
         .take(LARGEST_FILE + 1)
         .read_to_string(&mut text)
-        .map_err(cannot)?;
+        .map_err(|e| cannot(&e))?;
     if length as u64 > LARGEST_FILE {
         return Err(format!("larger than {} MiB", LARGEST_FILE >> 20));
     }
@@ -225,9 +227,17 @@ impl Loaded {
             let mut meta = placed(raw.meta(), &manifest.gk, is_global, namespace);
             let known = base.and_then(|base| base.get(&key_of(&manifest.gk, &meta)));
             let known = known.and_then(|object| object.meta.created);
-            meta.created = meta.created.or(known).or(Some(age));
+            let said = meta.created.or(known);
+            meta.created = said.or(Some(age));
             match raw.to_object_as(&manifest.gk, &meta) {
-                Ok(object) => loaded.push(object, manifest.origin.clone(), &mut places),
+                Ok(object) => {
+                    if said.is_none() {
+                        loaded.undated.insert(object.key.clone());
+                    } else {
+                        loaded.undated.remove(&object.key);
+                    }
+                    loaded.push(object, manifest.origin.clone(), &mut places);
+                }
                 Err(why) => problems.push(problem(manifest, raw, &why.0)),
             }
         }

@@ -1,6 +1,7 @@
 //! How people call kinds and objects: `KIND[.group]/NAME[#section]`, short names, plurals (ruling 26).
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cache::served::Served;
@@ -10,13 +11,14 @@ use crate::engine::object::{Crd, ROUTES};
 use crate::engine::policy::is_cluster_scoped;
 
 /// The kinds that can be called, and what each is called.
+#[derive(Clone)]
 pub(super) struct Names {
     kinds: BTreeMap<GroupKind, Calling>,
     later: Option<Later>,
 }
 
 /// What is called in more ways than were known at first, and takes a while to find out.
-type Later = Box<dyn Fn() -> Names>;
+type Later = Rc<dyn Fn() -> Names>;
 
 /// What a kind is called, beside its own name.
 #[derive(Clone, Debug)]
@@ -81,7 +83,7 @@ impl Names {
 
     /// With names that are only looked for when a name is not found here.
     pub(super) fn or_later(self, later: impl Fn() -> Self + 'static) -> Self {
-        let later: Option<Later> = Some(Box::new(later));
+        let later: Option<Later> = Some(Rc::new(later));
         Self { later, ..self }
     }
 

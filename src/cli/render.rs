@@ -1,5 +1,12 @@
 //! Answers as people and other programs read them: one file a form. Pure but for [`style`], which
 //! looks at the terminal.
 
+pub(super) mod age;
+pub(super) mod description;
+pub(super) mod impact;
+pub(super) mod kind_names;
+pub(super) mod kinds;
+pub(super) mod policies;
 pub(super) mod style;
 pub(super) mod table;
+pub(super) mod words;

@@ -1,11 +1,14 @@
-//! `attache schema`: JSON schemas of what people write.
-
-use std::io::Write as _;
+//! `attache schema`: JSON schemas of what people write and of what programs read.
 
 use clap::ValueEnum;
 use schemars::schema_for;
 
 use super::Failure;
+use crate::answer::description::{Description, Descriptions};
+use crate::answer::impact::Impact;
+use crate::answer::kinds::Kinds;
+use crate::answer::policies::Policies;
+use crate::answer::schema;
 use crate::config::Configuration;
 use crate::engine::profile::file::File;
 
@@ -23,18 +26,31 @@ enum Of {
     Config,
     /// A file of profiles.
     Profiles,
+    /// What `describe -o json` prints of one object.
+    Description,
+    /// What `describe -o json` prints of many.
+    Descriptions,
+    /// What `impact -o json` prints.
+    Impact,
+    /// What `policies -o json` prints.
+    Policies,
+    /// What `kinds -o json` prints.
+    Kinds,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the output is closed.
+/// When the output cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let schema = match args.of {
-        Of::Config => schema_for!(Configuration),
-        Of::Profiles => schema_for!(File),
+        Of::Config => schema_for!(Configuration).to_value(),
+        Of::Profiles => schema_for!(File).to_value(),
+        Of::Description => schema::<Description>(),
+        Of::Descriptions => schema::<Descriptions>(),
+        Of::Impact => schema::<Impact>(),
+        Of::Policies => schema::<Policies>(),
+        Of::Kinds => schema::<Kinds>(),
     };
-    let text = format!("{:#}\n", schema.as_value());
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    super::print(&format!("{schema:#}\n"))
 }

@@ -1,6 +1,6 @@
 //! Where a command looks: a cluster, a directory of manifests, or manifests on the standard input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Crd, Object};
 use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::verdict::escape;
 
 /// The namespace of what says none, where no kubeconfig says another.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -74,6 +75,8 @@ pub(super) struct View {
     pub(super) snapshot: Snapshot,
     /// The objects with their whole specs, in the order of files.
     pub(super) objects: Vec<Object>,
+    /// Those of files that do not say when they were created.
+    pub(super) undated: BTreeSet<ObjectKey>,
     /// Where each stands in files.
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
     /// What of a cluster could not be read.
@@ -171,6 +174,7 @@ impl Opened {
             Found::Files(loaded) => View {
                 snapshot: loaded.snapshot,
                 objects: loaded.objects,
+                undated: loaded.undated,
                 origins: loaded.origins,
                 missing: Vec::new(),
                 problems: loaded.problems,
@@ -220,6 +224,7 @@ impl View {
         Self {
             snapshot: listed.snapshot,
             objects: listed.objects,
+            undated: BTreeSet::new(),
             origins: BTreeMap::new(),
             missing: listed.missing,
             problems: Vec::new(),
@@ -237,7 +242,10 @@ impl View {
         let known = |gk: &&GroupKind| self.snapshot.knows(gk);
         let policies = self.snapshot.policy_kinds().filter(known);
         let policies: Vec<GroupKind> = policies.cloned().collect();
-        let problems = self.problems.iter().map(ToString::to_string);
+        let problems = self
+            .problems
+            .iter()
+            .map(|problem| escape(&problem.to_string()));
         problems
             .chain(unseen::lines(&self.missing, &policies))
             .collect()
@@ -257,7 +265,7 @@ fn say_unseen(lines: &[String]) {
 
 fn say(problems: &[Problem]) {
     for problem in problems {
-        eprintln!("attache: {problem}");
+        eprintln!("attache: {}", escape(&problem.to_string()));
     }
 }
 

@@ -10,6 +10,7 @@ use super::ids::{ObjectKey, Place};
 use super::level::Level;
 use super::merge::LeafPath;
 use super::policy::Policy;
+use super::profile::Class;
 use super::rivals::winner;
 
 /// A policy that stands on the paths through an object, at it or above.
@@ -42,12 +43,28 @@ impl Acting {
 /// where at least one leaf of it survives. Never up or sideways; a Namespace is acted on by policies
 /// that name it.
 pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
+    over(survey, &key.whole())
+}
+
+fn over(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
+    let key = &place.object;
     let mut found: BTreeMap<ObjectKey, Acting> = BTreeMap::new();
     for kind in survey.kinds_over(key) {
         // Paths with the same policies on them are told once.
         let mut told: Vec<(Outcome, Level)> = Vec::new();
-        for group in survey.through(key, &kind) {
-            let Some(level) = group.level(key) else {
+        let groups = survey.through(key, &kind);
+        let profile = survey.snapshot().profile(&kind);
+        let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
+        // A direct policy on the whole keeps the sections that have none of their own.
+        let is_apart = groups.iter().any(|group| level(group, place).is_some());
+        let whole = key.whole();
+        let place = if is_direct && !is_apart {
+            &whole
+        } else {
+            place
+        };
+        for group in groups {
+            let Some(level) = level(&group, place) else {
                 continue;
             };
             if !told.contains(&(group.outcome(), level)) {
@@ -59,9 +76,27 @@ pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     found.into_values().collect()
 }
 
+/// The level of a place on the paths of a group; none where it is on none of them.
+fn level(group: &Group, place: &Place) -> Option<Level> {
+    if place.section.is_none() {
+        return group.level(&place.object);
+    }
+    let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
+    let steps = uppers.chain(group.lowers.iter().flat_map(|lower| &lower.steps));
+    let here = steps.filter(|step| step.place == *place);
+    here.map(|step| step.level).max()
+}
+
 /// The policies that act on an object, by policy: what warnings, conditions and counts tell.
 pub fn acting_on(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     let mut found = standing_over(survey, key);
+    found.retain(Acting::acts);
+    found
+}
+
+/// The same for one section of an object, or for all of it.
+pub fn acting_at(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
+    let mut found = over(survey, place);
     found.retain(Acting::acts);
     found
 }

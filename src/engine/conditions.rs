@@ -116,6 +116,51 @@ impl PolicyStatus {
     }
 }
 
+// === impl TargetStatus ===
+
+impl TargetStatus {
+    fn new(target: Place, accepted: Accepted) -> Self {
+        Self {
+            target,
+            accepted,
+            state: None,
+            by: BTreeMap::new(),
+            overridden_on: BTreeSet::new(),
+            merged_with: BTreeSet::new(),
+            acts_on: BTreeSet::new(),
+            lost: BTreeMap::new(),
+            through: BTreeMap::new(),
+        }
+    }
+}
+
+/// What a policy that stands at a place does on some of the paths there, and on no others.
+pub fn on_paths(policy: &Policy, place: &Place, groups: &[Group]) -> TargetStatus {
+    let mut status = TargetStatus::new(place.clone(), Accepted::Accepted);
+    let mine = groups.iter().filter(|group| stands(group, policy, place));
+    let mine: Vec<&Group> = mine.collect();
+    enforce(policy, &mine, &mut status);
+    status
+}
+
+/// The places at an object that a policy names, and whether it is attached to each.
+pub fn attachments(
+    survey: &mut Survey<'_>,
+    policy: &Policy,
+    object: &ObjectKey,
+) -> Vec<(Place, Accepted)> {
+    let mut found: Vec<(Place, Accepted)> = Vec::new();
+    for target in &policy.targets {
+        for place in places(survey.snapshot(), policy, target) {
+            if place.object == *object && !found.iter().any(|(known, _)| *known == place) {
+                let accepted = accepted(survey, policy, target, &place);
+                found.push((place, accepted));
+            }
+        }
+    }
+    found
+}
+
 /// The status that a policy of the survey's snapshot should have.
 pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     let mut targets: Vec<TargetStatus> = Vec::new();
@@ -188,17 +233,7 @@ fn on_target(
     place: Place,
 ) -> TargetStatus {
     let accepted = accepted(survey, policy, target, &place);
-    let mut status = TargetStatus {
-        target: place,
-        state: None,
-        by: BTreeMap::new(),
-        overridden_on: BTreeSet::new(),
-        merged_with: BTreeSet::new(),
-        acts_on: BTreeSet::new(),
-        lost: BTreeMap::new(),
-        through: BTreeMap::new(),
-        accepted,
-    };
+    let mut status = TargetStatus::new(place, accepted);
     if status.accepted == Accepted::Accepted {
         let groups = survey.through(&status.target.object, &policy.key().gk);
         let mine = groups

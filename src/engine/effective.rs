@@ -213,6 +213,14 @@ impl<'a> Survey<'a> {
         tops.map(|step| step.place.object.clone()).collect()
     }
 
+    /// The listeners, and Services of a mesh, at which requests to an object come in; sorted.
+    pub fn entrances(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
+        let region = self.region(key);
+        let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
+        let last = ways.chain(&region.uppers).filter_map(|upper| upper.last());
+        last.cloned().collect()
+    }
+
     /// What is in force on the paths of a kind through an object.
     ///
     /// Direct policies act on what they name and nothing else: their paths are the object and its

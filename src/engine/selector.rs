@@ -18,18 +18,23 @@ pub struct Selector {
 
 /// One part of `matchExpressions`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Expression {
+pub struct Expression {
     key: Arc<str>,
     operator: Operator,
     #[serde(default)]
     values: Option<Vec<Arc<str>>>,
 }
 
+/// How an expression compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-enum Operator {
+pub enum Operator {
+    /// The label has one of the values.
     In,
+    /// It has none of them, or is not there.
     NotIn,
+    /// It is there.
     Exists,
+    /// It is not.
     DoesNotExist,
 }
 
@@ -39,6 +44,14 @@ impl Selector {
         Self {
             match_labels: Some(labels),
             match_expressions: None,
+        }
+    }
+
+    /// Those for which all of these hold.
+    pub fn by_expressions(expressions: Vec<Expression>) -> Self {
+        Self {
+            match_labels: None,
+            match_expressions: Some(expressions),
         }
     }
 
@@ -58,6 +71,15 @@ impl Selector {
 }
 
 impl Expression {
+    /// A label compared with values; those that ask whether it is there take none.
+    pub fn new(key: &str, operator: Operator, values: Vec<Arc<str>>) -> Self {
+        Self {
+            key: key.into(),
+            operator,
+            values: Some(values),
+        }
+    }
+
     fn holds(&self, value: Option<&Arc<str>>) -> bool {
         let listed = || {
             let mut values = self.values.iter().flatten();

@@ -83,6 +83,16 @@ fn one_origin(object: &ObjectKey, place: &Place) -> String {
 
 /// `12 HTTPRoutes in 3 namespaces: blog/a, shop/b, shop/c and 9 more`.
 pub fn counted(objects: &BTreeSet<ObjectKey>) -> String {
+    let mut names: Vec<String> = objects.iter().take(SHOWN).map(ObjectKey::path).collect();
+    if objects.len() > SHOWN {
+        let last = names.pop().unwrap_or_default();
+        names.push(format!("{last} and {} more", objects.len() - SHOWN));
+    }
+    format!("{}: {}", count(objects), names.join(", "))
+}
+
+/// `12 HTTPRoutes in 3 namespaces`.
+pub fn count(objects: &BTreeSet<ObjectKey>) -> String {
     // They are sorted: what is counted comes in runs.
     let mut kinds: Vec<(&GroupKind, usize)> = Vec::new();
     let mut namespaces: BTreeSet<&str> = BTreeSet::new();
@@ -113,12 +123,7 @@ pub fn counted(objects: &BTreeSet<ObjectKey>) -> String {
         0 | 1 => String::new(),
         many => format!(" in {many} namespaces"),
     };
-    let mut names: Vec<String> = objects.iter().take(SHOWN).map(ObjectKey::path).collect();
-    if objects.len() > SHOWN {
-        let last = names.pop().unwrap_or_default();
-        names.push(format!("{last} and {} more", objects.len() - SHOWN));
-    }
-    format!("{}{whereabouts}: {}", kinds.join(", "), names.join(", "))
+    format!("{}{whereabouts}", kinds.join(", "))
 }
 
 /// `Gateways`, `TLSPolicies.example.com`.

@@ -61,6 +61,11 @@ impl Table {
         self.rows.push(cells.into());
     }
 
+    /// Adds a row of as many cells as there are.
+    pub(crate) fn cells(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
     /// Whether there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()

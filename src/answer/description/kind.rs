@@ -1,0 +1,46 @@
+//! What is known of a policy kind, and its policies.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::OfKind;
+use crate::answer::kinds::kinds;
+use crate::answer::policies::{Asked, Sort, policies};
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::{Crd, Node};
+use crate::engine::profile::ProfileRules;
+use crate::engine::selector::Selector;
+use crate::engine::snapshot::Snapshot;
+
+/// Describes a policy kind; none where it is none. `undated` are policies whose time of creation only
+/// stands for their order.
+pub fn kind(
+    snapshot: &Snapshot,
+    rules: &ProfileRules,
+    gk: &GroupKind,
+    undated: &BTreeSet<ObjectKey>,
+) -> Option<OfKind> {
+    let crd = GroupKind::crd();
+    let definitions = snapshot.objects(&crd);
+    let crds: Vec<Arc<Crd>> = definitions
+        .filter_map(|object| match &object.node {
+            Node::Crd(crd) if crd.gk == *gk => Some(crd.clone()),
+            _ => None,
+        })
+        .collect();
+    let found = kinds(rules, &crds, std::slice::from_ref(gk), false);
+    let policy_kind = found.kinds.into_iter().next()?;
+    let asked = Asked {
+        kind: Some(gk.clone()),
+        namespace: None,
+        selector: Selector::default(),
+        acting_on: None,
+        states: BTreeSet::new(),
+        sort: Sort::Name,
+        undated,
+    };
+    Some(OfKind {
+        policy_kind,
+        policies: policies(snapshot, &asked).policies,
+    })
+}

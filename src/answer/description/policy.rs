@@ -1,0 +1,78 @@
+//! What a policy does, target by target.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::target::strategy;
+use super::{OfPolicy, OnTarget};
+use crate::answer::impact::{Change, Doing, impact};
+use crate::answer::named::{Named, named};
+use crate::answer::state::{Acceptance, PolicyState, reason};
+use crate::engine::conditions::{Accepted, TargetStatus, status};
+use crate::engine::effective::Survey;
+use crate::engine::policy::{Policy, StanzaPlace};
+use crate::engine::snapshot::{self as engine, Snapshot};
+use crate::engine::words::field;
+
+/// Describes a policy.
+pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
+    let status = status(survey, policy);
+    OfPolicy {
+        object: Named::from(policy.key()),
+        class: policy.profile.class.value,
+        strategy: strategy(policy),
+        state: PolicyState::of(&status.accepted, status.state.as_ref())
+            .unwrap_or(PolicyState::NoEffect),
+        reason: reason(status.state.as_ref()).map(str::to_owned),
+        by: named(&status.by()),
+        settings: settings(policy),
+        targets: status.targets.iter().map(on_target).collect(),
+        changes: changes(survey.snapshot(), policy),
+    }
+}
+
+/// What is otherwise without it.
+fn changes(snapshot: &Snapshot, policy: &Policy) -> Vec<Change> {
+    let without = snapshot.apply(engine::Change::Deleted(policy.key().clone()));
+    let doing = Doing {
+        applied: [policy.key().clone()].into(),
+        ..Doing::default()
+    };
+    impact(&without, snapshot, &doing).changes
+}
+
+/// Its settings by the stanza in which they stand.
+fn settings(policy: &Policy) -> BTreeMap<String, Value> {
+    let names = policy.profile.strategies.value.stanzas;
+    let stanzas = policy.strategies.iter().flatten();
+    let found = stanzas.map(|stanza| {
+        let name = match (stanza.place, names) {
+            (StanzaPlace::Defaults, Some(names)) => names.defaults,
+            (StanzaPlace::Overrides, Some(names)) => names.overrides,
+            _ => "spec",
+        };
+        (name.to_owned(), policy.settings(*stanza))
+    });
+    found.collect()
+}
+
+fn on_target(status: &TargetStatus) -> OnTarget {
+    let mut by = named(status.by.keys());
+    if let Accepted::Conflicted(with) = &status.accepted {
+        by.push(Named::from(with));
+    }
+    let lost = status.lost.iter();
+    OnTarget {
+        target: Named::from(&status.target),
+        accepted: Acceptance::from(&status.accepted),
+        state: PolicyState::of(&status.accepted, status.state.as_ref())
+            .unwrap_or(PolicyState::NoEffect),
+        reason: reason(status.state.as_ref()).map(str::to_owned),
+        by,
+        lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
+        overridden_on: named(&status.overridden_on),
+        merged_with: named(&status.merged_with),
+        acts_on: status.acts_on.iter().map(Named::from).collect(),
+    }
+}

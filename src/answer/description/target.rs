@@ -1,0 +1,264 @@
+//! What acts on an object or a section of it, and what is in force on its paths.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{OfTarget, OnBackend, Relation, Standing};
+use crate::answer::effective::{Effective, through};
+use crate::answer::named::{Named, named};
+use crate::answer::state::{PolicyState, reason};
+use crate::engine::conditions::{Accepted, TargetStatus, attachments, on_paths};
+use crate::engine::effective::{Group, Survey};
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::level::Level;
+use crate::engine::object::{Node, Object};
+use crate::engine::policy::Policy;
+use crate::engine::profile::words;
+use crate::engine::rivals::winner;
+use crate::engine::section;
+
+/// The policies that stand over an object, by policy and place.
+type Found = BTreeMap<(ObjectKey, Place), Over>;
+
+/// A policy over an object.
+struct Over {
+    policy: Arc<Policy>,
+    /// The level of the place where it stands.
+    level: Level,
+    /// What became of it there.
+    status: TargetStatus,
+}
+
+/// Describes an object, or a section of it.
+pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
+    let key = &place.object;
+    let mut found = Found::new();
+    let mut effective: Vec<Effective> = Vec::new();
+    for kind in kinds(survey, key) {
+        let mut groups = on(survey, place, &kind);
+        groups.retain(|group| !group.stack.is_empty());
+        groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
+        over(place, &groups, &mut found);
+        effective.extend(groups.iter().map(|group| Effective::new(&kind, group)));
+    }
+    refused(survey, place, &mut found);
+    let object = survey.snapshot().get(key).cloned();
+    let hostnames = match object.as_ref().map(|object| &object.node) {
+        Some(Node::Route { hostnames, .. }) => hostnames.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    };
+    let entrances = entrances(survey, key);
+    OfTarget {
+        object: Named::from(place),
+        not_looked_up: object.is_none() && !survey.snapshot().knows(&key.gk),
+        hostnames,
+        not_attached_to: not_attached_to(survey, key, &entrances),
+        attached_to: entrances.iter().map(Named::from).collect(),
+        policies: sorted(key, found),
+        effective,
+        backends: object.map_or_else(Vec::new, |route| backends(survey, place, &route)),
+        used_by: survey
+            .snapshot()
+            .using(key)
+            .map(|route| Named::from(&route.key))
+            .collect(),
+    }
+}
+
+/// The policies on the backends of a route, or of one rule of it.
+fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBackend> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let asked = |index: &usize| {
+        let label = section::rule_label(route, *index);
+        place
+            .section
+            .as_ref()
+            .is_none_or(|section| *section == label)
+    };
+    let rules = rules.iter().enumerate().filter(|(index, _)| asked(index));
+    let references = rules.flat_map(|(_, rule)| &rule.backends);
+    let objects: BTreeSet<&ObjectKey> = references.map(|backend| &backend.object).collect();
+    let mut found = Vec::new();
+    for object in objects {
+        let mut policies = target(survey, &object.whole()).policies;
+        policies.retain(|standing| standing.relation == Relation::Attached);
+        if !policies.is_empty() {
+            let object = Named::from(object);
+            found.push(OnBackend { object, policies });
+        }
+    }
+    found
+}
+
+/// The kinds of which policies stand at the object or on paths through it.
+fn kinds(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<GroupKind> {
+    // What stands below the object is on paths through it too.
+    let used: Vec<GroupKind> = survey.snapshot().used_kinds().cloned().collect();
+    let mut kinds = survey.kinds_over(key);
+    kinds.extend(used);
+    kinds
+}
+
+/// The groups of paths through a place; of a section on which no direct policy stands, those of the
+/// whole object.
+fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Vec<Group> {
+    let groups = survey.through(&place.object, kind);
+    if place.section.is_none() {
+        return groups;
+    }
+    let leading: Vec<Group> = groups.iter().filter_map(|g| through(g, place)).collect();
+    let inherits = survey
+        .snapshot()
+        .profile(kind)
+        .is_some_and(|p| p.inherits());
+    if leading.is_empty() && !inherits {
+        let whole = place.object.whole();
+        let is_whole = |group: &&Group| group.targets().all(|target| *target == whole);
+        return groups.iter().filter(is_whole).cloned().collect();
+    }
+    leading
+}
+
+/// Policies on the paths, at the place or above it.
+fn over(place: &Place, groups: &[Group], found: &mut Found) {
+    for group in groups {
+        let Some(own) = group.level(&place.object) else {
+            continue;
+        };
+        for above in group.stack.iter() {
+            let stands = &above.step.place;
+            let here = stands.object == place.object;
+            let of_namespace = place.object.gk.is_core("Namespace");
+            if !here && (of_namespace || above.step.level > own) {
+                continue;
+            }
+            if here && place.section.is_some() && stands.section.is_some() && stands != place {
+                continue;
+            }
+            for policy in &above.policies {
+                let id = (policy.key().clone(), stands.clone());
+                if found.contains_key(&id) {
+                    continue;
+                }
+                let mut status = on_paths(policy, stands, groups);
+                if let Some(rival) = winner(&above.policies, policy) {
+                    status.accepted = Accepted::Conflicted(rival.key().clone());
+                    status.state = None;
+                    status.by.clear();
+                }
+                let over = Over {
+                    policy: policy.clone(),
+                    level: above.step.level,
+                    status,
+                };
+                found.insert(id, over);
+            }
+        }
+    }
+}
+
+/// Policies that name the object and are not attached to it.
+fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
+    let snapshot = survey.snapshot();
+    let naming: Vec<Arc<Policy>> = snapshot.standing(&place.object).cloned().collect();
+    for policy in naming {
+        for (stands, accepted) in attachments(survey, &policy, &place.object) {
+            let id = (policy.key().clone(), stands.clone());
+            let elsewhere = place.section.is_some() && stands.section.is_some() && stands != *place;
+            if elsewhere || found.contains_key(&id) {
+                continue;
+            }
+            let mut status = on_paths(&policy, &stands, &[]);
+            if accepted != Accepted::Accepted {
+                status.accepted = accepted;
+                status.state = None;
+            }
+            let over = Over {
+                policy: policy.clone(),
+                level: Level::Port,
+                status,
+            };
+            found.insert(id, over);
+        }
+    }
+}
+
+fn standing(object: &ObjectKey, over: &Over) -> Standing {
+    let (policy, status) = (&over.policy, &over.status);
+    let mut by = named(status.by.keys());
+    if let Accepted::Conflicted(with) = &status.accepted {
+        by.push(Named::from(with));
+    }
+    Standing {
+        policy: Named::from(policy.key()),
+        relation: relation(object, over),
+        class: policy.profile.class.value,
+        target: Named::from(&status.target),
+        strategy: strategy(policy),
+        state: PolicyState::of(&status.accepted, status.state.as_ref())
+            .unwrap_or(PolicyState::NoEffect),
+        reason: reason(status.state.as_ref()).map(str::to_owned),
+        by,
+    }
+}
+
+fn relation(object: &ObjectKey, over: &Over) -> Relation {
+    if over.status.target.object == *object {
+        Relation::Attached
+    } else {
+        Relation::Inherited
+    }
+}
+
+/// By kind, from the least specific place to the object itself.
+fn sorted(object: &ObjectKey, found: Found) -> Vec<Standing> {
+    let mut found: Vec<Over> = found.into_values().collect();
+    found.sort_by_cached_key(|over| {
+        let (policy, place) = (over.policy.key().clone(), over.status.target.clone());
+        let attached = relation(object, over) == Relation::Attached;
+        (policy.gk.clone(), attached, over.level, place, policy)
+    });
+    found.iter().map(|over| standing(object, over)).collect()
+}
+
+/// The strategy of a policy in words; both of a policy of the older dialect.
+pub(super) fn strategy(policy: &Policy) -> Option<String> {
+    let stanzas = policy.strategies.as_ref()?;
+    let names: Vec<String> = stanzas.iter().map(|s| words(s.strategy)).collect();
+    Some(names.join(" and "))
+}
+
+/// Where requests to an object come in; of a Gateway its listeners are its own.
+fn entrances(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<Place> {
+    let mut entrances = survey.entrances(key);
+    entrances.retain(|entrance| entrance.object != *key);
+    entrances
+}
+
+/// Parents of a route that do not take it.
+fn not_attached_to(
+    survey: &Survey<'_>,
+    key: &ObjectKey,
+    entrances: &BTreeSet<Place>,
+) -> Vec<Named> {
+    let Some(Node::Route { parents, .. }) = survey.snapshot().get(key).map(|o| &o.node) else {
+        return Vec::new();
+    };
+    let not_taken = parents.iter().filter(|parent| {
+        let mut entrances = entrances.iter();
+        !entrances.any(|entrance| {
+            let section = parent.section.as_ref();
+            entrance.object == parent.object
+                && section.is_none_or(|name| entrance.section.as_ref() == Some(name))
+        })
+    });
+    let places: BTreeSet<Place> = not_taken
+        .map(|parent| Place {
+            object: parent.object.clone(),
+            section: parent.section.clone(),
+        })
+        .collect();
+    places.iter().map(Named::from).collect()
+}

@@ -1,0 +1,186 @@
+//! What a change does: before and after, per effective target, field by field.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Answer;
+use super::named::{KindName, Named, named};
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::impact::impact as differences;
+use crate::engine::object::Node;
+use crate::engine::snapshot::Snapshot;
+
+mod changes;
+mod fields;
+mod idle;
+
+pub use fields::Field;
+
+/// What a change does to effective policies.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Impact {
+    /// The objects that are applied.
+    pub applied: Vec<Named>,
+    /// The objects that are deleted, as they were named.
+    pub deleted: Vec<Named>,
+    /// How many more go with those: what a Namespace holds, the objects of a definition.
+    pub deleted_with: usize,
+    /// What changes, by target.
+    pub changes: Vec<Change>,
+    /// Objects of the change that change nothing, and why.
+    pub idle: Vec<Idle>,
+    /// How much changes.
+    pub summary: Summary,
+}
+
+/// What changes at one effective target, of one kind of policy.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// The effective target.
+    pub object: Named,
+    /// Whether the target stays, or comes or goes with the change.
+    pub change: What,
+    /// The places of the first path that changes in this way, from the top of the topology.
+    pub path: Vec<Named>,
+    /// How many paths do.
+    pub paths: Paths,
+    /// The kind of policy.
+    pub policy_kind: KindName,
+    /// The settings before; null where nothing was in force, and where only the kind's own controller
+    /// knows what was: then `beforeFrom` has the policies.
+    pub before: Option<Value>,
+    /// The policies that took part in it.
+    pub before_from: Vec<Named>,
+    /// The settings afterwards; null as before.
+    pub after: Option<Value>,
+    /// The policies that take part in it.
+    pub after_from: Vec<Named>,
+    /// The settings that differ; empty where only the kind's own controller knows them.
+    pub fields: Vec<Field>,
+}
+
+/// What becomes of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum What {
+    /// It stays, and what is in force at it changes.
+    Changed,
+    /// It is new, or reached by a new path: this comes into force.
+    Added,
+    /// It is gone, or no longer reached by the path.
+    Removed,
+}
+
+/// How many paths change, of how many that lead to the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Paths {
+    /// Those that change in this way.
+    pub changed: usize,
+    /// Those that there are.
+    pub of: usize,
+}
+
+/// An object of the change that changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Idle {
+    /// The object.
+    pub object: Named,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// How much changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Summary {
+    /// Objects at which something changes; sections are not counted apart.
+    pub objects: usize,
+    /// Policies whose settings come or go.
+    pub policies: usize,
+}
+
+impl Answer for Impact {
+    const KIND: &'static str = "Impact";
+}
+
+/// What is done, all of it as one change.
+#[derive(Clone, Debug, Default)]
+pub struct Doing {
+    /// The objects that are applied.
+    pub applied: BTreeSet<ObjectKey>,
+    /// The objects that are deleted, as they were named.
+    pub deleted: BTreeSet<ObjectKey>,
+    /// What goes with them.
+    pub with_them: BTreeSet<ObjectKey>,
+}
+
+/// What a change does, seen from the state before it and the one after it.
+pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
+    let touched: Vec<ObjectKey> = doing.all().cloned().collect();
+    let found = differences(before, after, &touched);
+    let changes = changes::changes(before, after, &found);
+    let idle = idle::idle(before, after, doing, &changes);
+    let objects = changes.iter().map(|change| &change.object.0.object);
+    let objects: BTreeSet<&ObjectKey> = objects.collect();
+    let policies: BTreeSet<&ObjectKey> = changes.iter().flat_map(Change::policies).collect();
+    Impact {
+        applied: named(&doing.applied),
+        deleted: named(&doing.deleted),
+        deleted_with: doing.with_them.len(),
+        summary: Summary {
+            objects: objects.len(),
+            policies: policies.len(),
+        },
+        changes,
+        idle,
+    }
+}
+
+/// What goes with objects that are deleted: what a Namespace holds, and the objects of a definition.
+pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {
+    let mut namespaces = BTreeSet::new();
+    let mut kinds: BTreeSet<GroupKind> = BTreeSet::new();
+    for key in deleted {
+        if key.gk.is_core("Namespace") {
+            namespaces.insert(key.name.clone());
+        }
+        if let Some(Node::Crd(crd)) = snapshot.get(key).map(|object| &object.node) {
+            kinds.insert(crd.gk.clone());
+        }
+    }
+    if namespaces.is_empty() && kinds.is_empty() {
+        return BTreeSet::new();
+    }
+    let all = snapshot.all().map(|object| &object.key);
+    let goes = |key: &&ObjectKey| {
+        let held = !key.namespace.is_empty() && namespaces.contains(&key.namespace);
+        (held || kinds.contains(&key.gk)) && !deleted.contains(*key)
+    };
+    all.filter(goes).cloned().collect()
+}
+
+// === impl Doing ===
+
+impl Doing {
+    fn all(&self) -> impl Iterator<Item = &ObjectKey> {
+        let gone = self.deleted.iter().chain(&self.with_them);
+        self.applied.iter().chain(gone)
+    }
+}
+
+// === impl Change ===
+
+impl Change {
+    /// The policies whose settings come or go.
+    fn policies(&self) -> impl Iterator<Item = &ObjectKey> {
+        let sources = self.fields.iter().map(|field| &field.source);
+        let unknown = self.before_from.iter().chain(&self.after_from);
+        let unknown = unknown.filter(|_| self.fields.is_empty());
+        let all = sources.chain(unknown).map(|named| &named.0.object);
+        all.filter(|key| key.gk == self.policy_kind.0)
+    }
+}

@@ -1,0 +1,167 @@
+//! Paths that change, told target by target.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::fields::{Field, fields};
+use super::{Change, KindName, Named, Paths, What, named};
+use crate::engine::effective::{Group, Survey};
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::impact::Changed;
+use crate::engine::merge::Effective;
+use crate::engine::snapshot::Snapshot;
+
+/// What is the same for paths on which the same is in force before and afterwards.
+#[derive(Debug, PartialEq)]
+struct Difference {
+    before: Side,
+    after: Side,
+    fields: Vec<Field>,
+}
+
+/// What is in force on one side.
+#[derive(Debug, PartialEq)]
+struct Side {
+    spec: Option<Value>,
+    from: Vec<Named>,
+}
+
+/// The changes by target, kind and first path. Paths of one target that change alike are one.
+pub(super) fn changes(before: &Snapshot, after: &Snapshot, found: &[Changed]) -> Vec<Change> {
+    let mut known: HashMap<[*const Effective; 2], Rc<Difference>> = HashMap::new();
+    let mut count = Counting::new(before, after);
+    let mut changes = Vec::new();
+    // They come sorted by target and kind.
+    for alike in found.chunk_by(|a, b| a.target == b.target && a.kind == b.kind) {
+        let mut told: Vec<(&Changed, What, Rc<Difference>, usize)> = Vec::new();
+        for changed in alike {
+            let difference = known
+                .entry([Arc::as_ptr(&changed.before), Arc::as_ptr(&changed.after)])
+                .or_insert_with(|| Rc::new(Difference::of(changed)))
+                .clone();
+            let what = what(changed, &difference);
+            let same = |(_, known, other, _): &&mut (_, What, Rc<Difference>, _)| {
+                *known == what && (Rc::ptr_eq(other, &difference) || *other == difference)
+            };
+            match told.iter_mut().find(same) {
+                Some((.., paths)) => *paths += 1,
+                None => told.push((changed, what, difference, 1)),
+            }
+        }
+        let all: usize = told.iter().map(|(.., paths)| paths).sum();
+        for (changed, what, difference, paths) in told {
+            let of = count.paths(&changed.target, &changed.kind).max(all);
+            changes.push(difference.told(changed, what, Paths { changed: paths, of }));
+        }
+    }
+    changes
+}
+
+/// Whether the target stays. A path that comes or goes by itself is no change of what was in force.
+fn what(changed: &Changed, difference: &Difference) -> What {
+    let is_nothing = |side: &Side| side.from.is_empty();
+    if changed.stays {
+        What::Changed
+    } else if is_nothing(&difference.before) {
+        What::Added
+    } else if is_nothing(&difference.after) {
+        What::Removed
+    } else {
+        What::Changed
+    }
+}
+
+// === impl Difference ===
+
+impl Difference {
+    fn of(changed: &Changed) -> Self {
+        Self {
+            before: Side::of(&changed.before),
+            after: Side::of(&changed.after),
+            fields: fields(&changed.before, &changed.after),
+        }
+    }
+
+    fn told(&self, changed: &Changed, change: What, paths: Paths) -> Change {
+        Change {
+            object: Named::from(&changed.target),
+            change,
+            path: changed.path.iter().map(Named::from).collect(),
+            paths,
+            policy_kind: KindName::from(&changed.kind),
+            before: self.before.spec.clone(),
+            before_from: self.before.from.clone(),
+            after: self.after.spec.clone(),
+            after_from: self.after.from.clone(),
+            fields: self.fields.clone(),
+        }
+    }
+}
+
+// === impl Side ===
+
+impl Side {
+    fn of(effective: &Effective) -> Self {
+        let from = named(&effective.policies());
+        let spec = effective.spec().map(|(spec, _)| spec);
+        Self {
+            spec: spec.filter(|_| !from.is_empty()),
+            from,
+        }
+    }
+}
+
+/// Counts the paths that lead to a target; looks at each object once.
+struct Counting<'a> {
+    before: Survey<'a>,
+    after: Survey<'a>,
+    /// Of the last object: its changes come together.
+    last: Option<(ObjectKey, GroupKind, [Vec<Group>; 2])>,
+}
+
+// === impl Counting ===
+
+impl<'a> Counting<'a> {
+    fn new(before: &'a Snapshot, after: &'a Snapshot) -> Self {
+        Self {
+            before: Survey::new(before),
+            after: Survey::new(after),
+            last: None,
+        }
+    }
+
+    /// Those that there are afterwards; those that there were where the target is gone.
+    fn paths(&mut self, target: &Place, kind: &GroupKind) -> usize {
+        let key = &target.object;
+        let known = matches!(&self.last, Some((last, of, _)) if last == key && of == kind);
+        if !known {
+            let groups = [
+                self.after.through(key, kind),
+                self.before.through(key, kind),
+            ];
+            self.last = Some((key.clone(), kind.clone(), groups));
+        }
+        let groups = self.last.iter().flat_map(|(.., groups)| groups);
+        let counts = groups.map(|groups| groups.iter().map(|group| to(group, target)).sum());
+        counts
+            .into_iter()
+            .find(|count: &usize| *count > 0)
+            .unwrap_or(0)
+    }
+}
+
+/// How many paths of a group lead to a target.
+fn to(group: &Group, target: &Place) -> usize {
+    if group.lowers.is_empty() {
+        let uppers = group.uppers.iter();
+        return uppers.filter(|upper| upper.last() == Some(target)).count();
+    }
+    let lowers = group.lowers.iter();
+    let lowers = lowers
+        .filter(|lower| lower.target() == Some(target))
+        .count();
+    lowers * group.uppers.len()
+}

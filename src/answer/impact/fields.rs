@@ -1,0 +1,69 @@
+//! Two effective policies compared, setting by setting.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Named;
+use crate::engine::ids::ObjectKey;
+use crate::engine::merge::{Effective, Leaf, LeafPath};
+use crate::engine::words;
+
+/// A setting that differs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Field {
+    /// Its path: `retry.codes`, `rules[name=a].limit`; `spec` for a policy that counts without settings.
+    pub field: String,
+    /// Its value before; null where it had none.
+    pub before: Option<Value>,
+    /// Its value afterwards; null where it has none.
+    pub after: Option<Value>,
+    /// The policy that gives the value afterwards, or removes it, or gave it before. It can be the
+    /// target itself, of a setting that it has too.
+    pub source: Named,
+    /// Whether `source` removes the setting.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub removed: bool,
+}
+
+/// Where a setting stands. What is in force side by side takes no setting from anybody: it comes and
+/// goes policy by policy.
+type Whose = (LeafPath, Option<ObjectKey>);
+
+/// The settings that differ; none where only the kind's own controller knows them.
+pub(super) fn fields(before: &Effective, after: &Effective) -> Vec<Field> {
+    if before.is_opaque() || after.is_opaque() {
+        return Vec::new();
+    }
+    let together = before.is_together() || after.is_together();
+    let (was, is) = (leaves(before, together), leaves(after, together));
+    let all: BTreeSet<&Whose> = was.keys().chain(is.keys()).collect();
+    let differing = all.into_iter().filter_map(|whose| {
+        let (was, is) = (was.get(whose), is.get(whose));
+        let value = |leaf: Option<&&Leaf>| {
+            let value = leaf.map(|leaf| &*leaf.value)?;
+            (!value.is_null()).then(|| value.clone())
+        };
+        let (before, after) = (value(was), value(is));
+        let source = is.or(was)?;
+        (before != after).then(|| Field {
+            field: words::field(&whose.0),
+            before,
+            removed: is.is_some_and(|leaf| leaf.value.is_null()),
+            after,
+            source: Named::from(&source.policy),
+        })
+    });
+    differing.collect()
+}
+
+fn leaves(effective: &Effective, together: bool) -> BTreeMap<Whose, &Leaf> {
+    let leaves = effective.leaves().into_iter();
+    let whose = |leaf: &Leaf| together.then(|| leaf.policy.clone());
+    leaves
+        .map(|(path, leaf)| ((path, whose(leaf)), leaf))
+        .collect()
+}

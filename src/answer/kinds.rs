@@ -1,0 +1,127 @@
+//! `attache kinds`: policy kinds, what is known of each, and where each fact came from.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::Answer;
+use super::named::KindName;
+use crate::engine::ids::GroupKind;
+use crate::engine::object::Crd;
+use crate::engine::profile::{Class, Profile, ProfileRules, Source};
+
+/// Policy kinds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Kinds {
+    /// Each kind, in the order of group and kind.
+    pub kinds: Vec<Kind>,
+}
+
+/// A policy kind.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Kind {
+    /// API group.
+    pub group: Arc<str>,
+    /// Kind.
+    pub kind: Arc<str>,
+    /// Served versions, the stored one first; none without a definition.
+    pub versions: Vec<Arc<str>>,
+    /// Whether its objects live in namespaces; null without a definition.
+    pub scope: Option<Scope>,
+    /// Its class.
+    pub class: Class,
+    /// The names of its strategies.
+    pub strategies: Vec<String>,
+    /// The kinds that can be targets; null where nothing says so.
+    pub targets: Option<Vec<KindName>>,
+    /// Every fact by name.
+    pub facts: BTreeMap<String, KnownFact>,
+    /// What was read of it.
+    #[serde(skip)]
+    pub profile: Arc<Profile>,
+}
+
+/// Where objects live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum Scope {
+    /// In namespaces.
+    Namespaced,
+    /// Outside.
+    Cluster,
+}
+
+/// A fact and where it came from.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct KnownFact {
+    /// The fact.
+    pub value: Value,
+    /// Where it came from.
+    #[schemars(schema_with = "sources")]
+    pub from: Source,
+}
+
+fn sources(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"enum": ["config", "builtin", "crd", "default"]})
+}
+
+impl Answer for Kinds {
+    const KIND: &'static str = "Kinds";
+}
+
+/// The policy kinds: those with a definition, those in use, and with `all` those of the profiles.
+pub fn kinds(rules: &ProfileRules, crds: &[Arc<Crd>], used: &[GroupKind], all: bool) -> Kinds {
+    let mut found: BTreeMap<GroupKind, Kind> = BTreeMap::new();
+    for crd in crds {
+        if let Some(profile) = rules.profile(&crd.gk, Some(crd)) {
+            found.insert(profile.gk.clone(), Kind::new(profile, Some(crd)));
+        }
+    }
+    let more = rules.kinds().filter(|_| all).chain(used);
+    for gk in more {
+        if let (false, Some(profile)) = (found.contains_key(gk), rules.profile(gk, None)) {
+            found.insert(gk.clone(), Kind::new(profile, None));
+        }
+    }
+    Kinds {
+        kinds: found.into_values().collect(),
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    fn new(profile: Profile, crd: Option<&Crd>) -> Self {
+        let facts = profile.facts().into_iter().map(|fact| {
+            let known = KnownFact {
+                value: json!(fact.value),
+                from: fact.from,
+            };
+            (fact.name.to_owned(), known)
+        });
+        let targets = profile.allow.as_ref().map(|allow| {
+            let kinds = allow.value.iter();
+            kinds.map(|allowed| KindName::from(&allowed.gk)).collect()
+        });
+        let scope = crd.map(|crd| {
+            if crd.namespaced {
+                Scope::Namespaced
+            } else {
+                Scope::Cluster
+            }
+        });
+        Self {
+            group: profile.gk.group.clone(),
+            kind: profile.gk.kind.clone(),
+            versions: crd.map(|crd| crd.served.clone()).unwrap_or_default(),
+            scope,
+            class: profile.class.value,
+            strategies: profile.strategy_names(),
+            targets,
+            facts: facts.collect(),
+            profile: Arc::new(profile),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Every policy: what it names, what it does, and how much it acts on.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Answer;
+use super::named::{KindName, Named, named};
+use super::state::{Acceptance, PolicyState, reason};
+use crate::engine::affected::acting_at;
+use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, status};
+use crate::engine::effective::Survey;
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::policy::Policy;
+use crate::engine::profile::{Class, words};
+use crate::engine::selector::Selector;
+use crate::engine::snapshot::Snapshot;
+
+mod loose;
+mod totals;
+
+pub use totals::{Count, Summary, Total};
+
+/// The policies that were asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Policies {
+    /// One entry a policy.
+    pub policies: Vec<Listed>,
+    /// How many there are.
+    pub summary: Summary,
+}
+
+/// One policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// The policy.
+    pub policy: Named,
+    /// Whether policies of its kind reach beyond what they name.
+    pub class: Class,
+    /// How it merges; null where what it says cannot be used.
+    pub strategy: Option<String>,
+    /// What it does on all its targets together.
+    pub state: PolicyState,
+    /// Why it has no effect, or what is wrong with its target entries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The policies that supersede it somewhere.
+    pub by: Vec<Named>,
+    /// At how many objects something of it is in force: effective targets, sections not counted apart.
+    pub acts_on: usize,
+    /// When it was created (RFC 3339); null where a file does not say.
+    pub created: Option<String>,
+    /// Its targets, in the order of the spec; of a selector the objects that it selects now.
+    pub targets: Vec<Target>,
+}
+
+/// One target of a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Target {
+    /// The target.
+    pub target: Named,
+    /// Whether the policy is attached to it.
+    pub accepted: Acceptance,
+    /// What the policy does there; null where it is not attached.
+    pub state: Option<PolicyState>,
+    /// Why it has no effect there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Objects below it where another policy replaces this one whole.
+    pub overridden_on: Vec<Named>,
+    /// Policies that are in force beside it on some path.
+    pub merged_with: Vec<Named>,
+}
+
+impl Answer for Policies {
+    const KIND: &'static str = "Policies";
+}
+
+/// Which policies, and in which order.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// Of this kind; of all where none is said.
+    pub kind: Option<GroupKind>,
+    /// In this namespace; in all, and in none, where none is said.
+    pub namespace: Option<Arc<str>>,
+    /// With these labels.
+    pub selector: Selector,
+    /// Those that act on this object, or section of one.
+    pub acting_on: Option<Place>,
+    /// In these states; in all where none is said.
+    pub states: BTreeSet<PolicyState>,
+    /// The order.
+    pub sort: Sort,
+    /// Policies whose time of creation only stands for their order.
+    pub undated: &'a BTreeSet<ObjectKey>,
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// By kind, namespace and name.
+    #[default]
+    Name,
+    /// The oldest first, which is the order of precedence.
+    Age,
+    /// Those that act on most first.
+    ActsOn,
+}
+
+/// The policies of a state that were asked for.
+pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
+    let mut survey = Survey::new(snapshot);
+    let mut found: Vec<&Arc<Policy>> = match &asked.acting_on {
+        Some(place) => {
+            let acting = acting_at(&mut survey, place).into_iter();
+            let keys = acting.map(|acting| acting.policy.key().clone());
+            keys.filter_map(|key| snapshot.policy(&key)).collect()
+        }
+        None => snapshot
+            .policy_kinds()
+            .flat_map(|kind| snapshot.policies(kind))
+            .collect(),
+    };
+    found.retain(|policy| asked.takes(policy));
+    found.sort_by(|a, b| match asked.sort {
+        Sort::Age => a.precedence().cmp(b.precedence()),
+        Sort::Name | Sort::ActsOn => a.key().cmp(b.key()),
+    });
+    let listed = found.into_iter().map(|policy| {
+        let status = status(&mut survey, policy);
+        listed(policy, &status, asked.undated)
+    });
+    let counts = |listed: &Listed| asked.states.is_empty() || asked.states.contains(&listed.state);
+    let mut policies: Vec<Listed> = listed.filter(counts).collect();
+    if asked.sort == Sort::ActsOn {
+        policies.sort_by_key(|listed| std::cmp::Reverse(listed.acts_on));
+    }
+    Policies::of(policies)
+}
+
+// === impl Policies ===
+
+impl Policies {
+    /// These policies, counted.
+    pub fn of(policies: Vec<Listed>) -> Self {
+        Self {
+            summary: Summary::of(&policies),
+            policies,
+        }
+    }
+}
+
+// === impl Asked ===
+
+impl Asked<'_> {
+    fn takes(&self, policy: &Policy) -> bool {
+        let key = policy.key();
+        let of = |wanted: &Option<Arc<str>>| wanted.as_ref().is_none_or(|ns| *ns == key.namespace);
+        self.kind.as_ref().is_none_or(|kind| *kind == key.gk)
+            && of(&self.namespace)
+            && self.selector.selects(&policy.object.meta.labels)
+    }
+}
+
+fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>) -> Listed {
+    let stanzas = policy.strategies.as_ref();
+    let strategy = stanzas.map(|stanzas| {
+        let names: Vec<String> = stanzas
+            .iter()
+            .map(|stanza| words(stanza.strategy))
+            .collect();
+        names.join(", ")
+    });
+    let known = PolicyState::of(&status.accepted, status.state.as_ref());
+    let why = reason(status.state.as_ref()).map(str::to_owned);
+    let loose = || loose::why(policy, !status.targets.is_empty());
+    let created = policy.object.meta.created;
+    let created = created.filter(|_| !undated.contains(policy.key()));
+    let objects: BTreeSet<ObjectKey> = status.acts_on().into_iter().map(|p| p.object).collect();
+    Listed {
+        policy: Named::from(policy.key()),
+        class: policy.profile.class.value,
+        strategy,
+        state: known.unwrap_or(PolicyState::NoEffect),
+        reason: why.or_else(loose),
+        by: named(&status.by()),
+        acts_on: objects.len(),
+        created: created.map(|created| created.to_string()),
+        targets: status.targets.iter().map(target).collect(),
+    }
+}
+
+fn target(status: &TargetStatus) -> Target {
+    let state = status.state.as_ref();
+    Target {
+        target: Named::from(&status.target),
+        accepted: Acceptance::from(&status.accepted),
+        state: state
+            .filter(|_| status.accepted == Accepted::Accepted)
+            .map(PolicyState::from),
+        reason: reason(state).map(str::to_owned),
+        overridden_on: named(&status.overridden_on),
+        merged_with: named(&status.merged_with),
+    }
+}

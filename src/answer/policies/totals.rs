@@ -1,0 +1,107 @@
+//! How many policies there are, and in which states.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{KindName, Listed};
+use crate::answer::state::PolicyState;
+
+/// How many policies, by state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "PascalCase")]
+pub struct Count {
+    /// In any state.
+    #[serde(rename = "total")]
+    pub total: usize,
+    enforced: usize,
+    partially_enforced: usize,
+    overridden: usize,
+    conflicted: usize,
+    invalid: usize,
+    target_not_found: usize,
+    no_effect: usize,
+}
+
+/// How many policies of one kind there are in one namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Total {
+    /// The namespace; empty for cluster-scoped policies.
+    pub namespace: String,
+    /// The kind.
+    pub policy_kind: KindName,
+    /// How many.
+    #[serde(flatten)]
+    pub count: Count,
+}
+
+/// How many policies are listed, in all and by namespace and kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// In all.
+    #[serde(flatten)]
+    pub count: Count,
+    /// In each namespace, kind by kind.
+    pub by_namespace: Vec<Total>,
+}
+
+// === impl Count ===
+
+impl Count {
+    /// How many are in a state.
+    pub fn of(&self, state: PolicyState) -> usize {
+        match state {
+            PolicyState::Enforced => self.enforced,
+            PolicyState::PartiallyEnforced => self.partially_enforced,
+            PolicyState::Overridden => self.overridden,
+            PolicyState::Conflicted => self.conflicted,
+            PolicyState::Invalid => self.invalid,
+            PolicyState::TargetNotFound => self.target_not_found,
+            PolicyState::NoEffect => self.no_effect,
+        }
+    }
+
+    fn add(&mut self, state: PolicyState) {
+        self.total += 1;
+        let count = match state {
+            PolicyState::Enforced => &mut self.enforced,
+            PolicyState::PartiallyEnforced => &mut self.partially_enforced,
+            PolicyState::Overridden => &mut self.overridden,
+            PolicyState::Conflicted => &mut self.conflicted,
+            PolicyState::Invalid => &mut self.invalid,
+            PolicyState::TargetNotFound => &mut self.target_not_found,
+            PolicyState::NoEffect => &mut self.no_effect,
+        };
+        *count += 1;
+    }
+}
+
+// === impl Summary ===
+
+impl Summary {
+    /// Counts what is listed.
+    pub(super) fn of(policies: &[Listed]) -> Self {
+        let mut all = Count::default();
+        let mut parts: BTreeMap<(String, KindName), Count> = BTreeMap::new();
+        for listed in policies {
+            let key = &listed.policy.0.object;
+            let part = (key.namespace.to_string(), KindName::from(&key.gk));
+            parts.entry(part).or_default().add(listed.state);
+            all.add(listed.state);
+        }
+        let totals = parts
+            .into_iter()
+            .map(|((namespace, policy_kind), count)| Total {
+                namespace,
+                policy_kind,
+                count,
+            });
+        Self {
+            count: all,
+            by_namespace: totals.collect(),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What a policy does, in one word: the states that programs read and people filter by.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engine::conditions::{Accepted, State};
+
+/// What a policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+pub enum PolicyState {
+    /// All of it is in force on all paths.
+    Enforced,
+    /// Some of it is, or on some paths.
+    PartiallyEnforced,
+    /// Nothing of it is: others are in its place.
+    Overridden,
+    /// Another policy of the kind has its target for itself.
+    Conflicted,
+    /// Its strategy cannot be used, or its target may not be named.
+    Invalid,
+    /// There is no such target.
+    TargetNotFound,
+    /// It is attached and reaches no effective target.
+    NoEffect,
+}
+
+/// Whether a policy is attached to a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub enum Acceptance {
+    /// It is.
+    Accepted,
+    /// Another policy of the kind has the target for itself.
+    Conflicted,
+    /// The strategy cannot be used, or the target may not be named.
+    Invalid,
+    /// There is no such target.
+    TargetNotFound,
+}
+
+// === impl PolicyState ===
+
+impl PolicyState {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 7] = [
+        Self::Enforced,
+        Self::PartiallyEnforced,
+        Self::Overridden,
+        Self::Conflicted,
+        Self::Invalid,
+        Self::TargetNotFound,
+        Self::NoEffect,
+    ];
+
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforced => "Enforced",
+            Self::PartiallyEnforced => "PartiallyEnforced",
+            Self::Overridden => "Overridden",
+            Self::Conflicted => "Conflicted",
+            Self::Invalid => "Invalid",
+            Self::TargetNotFound => "TargetNotFound",
+            Self::NoEffect => "NoEffect",
+        }
+    }
+
+    /// What a policy does that is attached, and what it is where it is not. None where nothing is
+    /// known of what an attached one does.
+    pub fn of(accepted: &Accepted, state: Option<&State>) -> Option<Self> {
+        match accepted {
+            Accepted::Accepted => state.map(Self::from),
+            Accepted::Conflicted(_) => Some(Self::Conflicted),
+            Accepted::Invalid => Some(Self::Invalid),
+            Accepted::TargetNotFound => Some(Self::TargetNotFound),
+        }
+    }
+}
+
+impl From<&State> for PolicyState {
+    fn from(state: &State) -> Self {
+        match state {
+            State::Enforced => Self::Enforced,
+            State::PartiallyEnforced => Self::PartiallyEnforced,
+            State::Overridden => Self::Overridden,
+            State::NoEffect(_) => Self::NoEffect,
+        }
+    }
+}
+
+impl From<&Accepted> for Acceptance {
+    fn from(accepted: &Accepted) -> Self {
+        match accepted {
+            Accepted::Accepted => Self::Accepted,
+            Accepted::Conflicted(_) => Self::Conflicted,
+            Accepted::Invalid => Self::Invalid,
+            Accepted::TargetNotFound => Self::TargetNotFound,
+        }
+    }
+}
+
+/// Why a policy has no effect, where it has none.
+pub fn reason(state: Option<&State>) -> Option<&str> {
+    match state {
+        Some(State::NoEffect(why)) => Some(why),
+        _ => None,
+    }
+}

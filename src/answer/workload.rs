@@ -1,0 +1,94 @@
+//! Workloads and the Services that lead to them, from the specs of both.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::description::{OfWorkload, target};
+use super::named::Named;
+use crate::engine::effective::Survey;
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::object::{Node, Object, Rule};
+use crate::engine::policy::spec;
+use crate::engine::section;
+
+/// Whether a kind runs Pods or is one.
+pub fn is_workload(gk: &GroupKind) -> bool {
+    let of_apps = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
+    gk.is_core("Pod") || (&*gk.group == "apps" && of_apps.contains(&&*gk.kind))
+}
+
+/// Describes the Services that select a workload; none where it is not among the objects.
+pub fn workload(
+    survey: &mut Survey<'_>,
+    objects: &[Object],
+    key: &ObjectKey,
+) -> Option<OfWorkload> {
+    let object = objects.iter().find(|object| object.key == *key)?;
+    let labels = labels(object);
+    let mut services: Vec<&ObjectKey> = objects
+        .iter()
+        .filter(|other| other.key.gk.is_core("Service") && other.key.namespace == key.namespace)
+        .filter(|service| selects(service, &labels))
+        .map(|service| &service.key)
+        .collect();
+    services.sort();
+    services.dedup();
+    let snapshot = survey.snapshot();
+    let routes: BTreeMap<&ObjectKey, &Arc<Object>> = services
+        .iter()
+        .flat_map(|service| snapshot.using(service))
+        .map(|route| (&route.key, route))
+        .collect();
+    let places: Vec<Place> = routes
+        .values()
+        .flat_map(|route| leading(route, &services))
+        .collect();
+    let mut describe = |place: &Place| target(survey, place);
+    Some(OfWorkload {
+        object: Named::from(key),
+        routes: places.iter().map(&mut describe).collect(),
+        services: services.iter().map(|key| describe(&key.whole())).collect(),
+    })
+}
+
+/// A route of which every rule leads to one of these Services, or the rules that do.
+fn leading(route: &Object, services: &[&ObjectKey]) -> Vec<Place> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let leads = |rule: &Rule| rule.backends.iter().any(|b| services.contains(&&b.object));
+    if rules.iter().all(leads) {
+        return vec![route.key.whole()];
+    }
+    let rules = rules.iter().enumerate().filter(|(_, rule)| leads(rule));
+    let places = rules.map(|(i, _)| route.key.section(section::rule_label(route, i)));
+    places.collect()
+}
+
+/// The labels of its Pods.
+fn labels(object: &Object) -> BTreeMap<String, String> {
+    if object.key.gk.is_core("Pod") {
+        let labels = object.meta.labels.iter();
+        return labels
+            .map(|(k, v)| (k.to_string(), v.to_string()))
+            .collect();
+    }
+    strings(spec(object).pointer("/template/metadata/labels"))
+}
+
+/// Whether a Service sends requests to Pods with these labels; one without selector does to none.
+fn selects(service: &Object, labels: &BTreeMap<String, String>) -> bool {
+    let wanted = strings(spec(service).get("selector"));
+    !wanted.is_empty()
+        && wanted
+            .iter()
+            .all(|(key, value)| labels.get(key) == Some(value))
+}
+
+fn strings(value: Option<&Value>) -> BTreeMap<String, String> {
+    let map = value.and_then(Value::as_object).into_iter().flatten();
+    let texts = map.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+    texts.collect()
+}

@@ -1,0 +1,88 @@
+//! Objects that people name: whether they are there, and what was most likely meant where they are not.
+
+use std::collections::BTreeSet;
+
+use crate::engine::hint::{nearest, quoted};
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::verdict::escape;
+use crate::engine::words::plural;
+
+/// Whether an object is there.
+///
+/// # Errors
+/// When it is not: names the nearest, or the namespaces that have one of that name.
+pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> {
+    if snapshot.get(key).is_some() {
+        return Ok(());
+    }
+    let objects = || snapshot.objects(&key.gk).map(|object| &object.key);
+    let elsewhere = objects().filter(|other| other.name == key.name);
+    let elsewhere: BTreeSet<&str> = elsewhere.map(|other| &*other.namespace).collect();
+    let elsewhere: Vec<&str> = elsewhere.into_iter().collect();
+    let here = objects().filter(|other| other.namespace == key.namespace);
+    let here: BTreeSet<&str> = here.map(|other| &*other.name).collect();
+    let here: Vec<&str> = here.into_iter().collect();
+    let hint = match (nearest(&key.name, &here), elsewhere.as_slice()) {
+        _ if key.name.contains('/') => "write the namespace with -n".to_owned(),
+        (_, [one]) => format!("there is one in namespace {one:?}: write -n {one}"),
+        (_, [_, ..]) => format!(
+            "there are some in namespaces {}: write -n",
+            quoted(&elsewhere)
+        ),
+        (Some(near), []) => format!("did you mean {near:?}?"),
+        (None, []) if here.is_empty() && key.namespace.is_empty() => {
+            format!("there are no {} here", plural(&key.gk.to_string()))
+        }
+        (None, []) if here.is_empty() => {
+            let kind = plural(&key.gk.to_string());
+            let all: BTreeSet<&str> = objects().map(|other| &*other.namespace).collect();
+            let all: Vec<&str> = all.into_iter().collect();
+            let others = match all.as_slice() {
+                [] => String::new(),
+                [one] => format!(", only in {one:?}"),
+                _ => format!(", only in {}", quoted(&all)),
+            };
+            format!(
+                "there are no {kind} in namespace {:?}{others}",
+                key.namespace
+            )
+        }
+        (None, []) => format!("there are {}", quoted(&here)),
+    };
+    Err(format!("there is no {}; {hint}", escape(&key.to_string())))
+}
+
+/// Whether an object, or a section of it, is there; the place with the section as paths show it.
+///
+/// Objects of kinds that are not looked at may be there: what policies name them is known all the same.
+///
+/// # Errors
+/// As [`there`], or when the object has no such section.
+pub(super) fn place(snapshot: &Snapshot, place: &Place) -> Result<Place, String> {
+    let key = &place.object;
+    let Some(object) = snapshot.get(key) else {
+        if !snapshot.knows(&key.gk) {
+            return Ok(place.clone());
+        }
+        return there(snapshot, key).map(|()| place.clone());
+    };
+    let Some(name) = &place.section else {
+        return Ok(place.clone());
+    };
+    if let Some(label) = section::resolve(object, name, true) {
+        return Ok(key.section(label));
+    }
+    let labels = section::labels(object);
+    if labels.contains(name) {
+        return Ok(place.clone());
+    }
+    let labels: Vec<&str> = labels.iter().map(|label| &**label).collect();
+    let key = escape(&key.to_string());
+    Err(match (nearest(name, &labels), labels.as_slice()) {
+        (_, []) => format!("{key} has no sections"),
+        (Some(near), _) => format!("{key} has no section {name:?}; did you mean {near:?}?"),
+        (None, _) => format!("{key} has no section {name:?}; it has {}", quoted(&labels)),
+    })
+}

@@ -1,0 +1,262 @@
+//! `attache impact`: what a change does, before it is made.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::names::Names;
+use super::render::impact::text;
+use super::render::style::Style;
+use super::state::{Scope, State, View};
+use super::{Failure, Outcome, find, print};
+use crate::answer;
+use crate::answer::impact::{Doing, Impact, impact, with_them};
+use crate::cache::directory;
+use crate::cache::lists::Wants;
+use crate::cache::manifest::Manifests;
+use crate::engine::ids::ObjectKey;
+use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::verdict::escape;
+
+/// The name of the standard input.
+const STDIN: &str = "-";
+
+/// Arguments of `attache impact`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Manifests that would be applied: a file, a directory, or - for the standard input. All are one
+    /// change.
+    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR")]
+    files: Vec<PathBuf>,
+    /// Objects that would be deleted; without a name those of -f.
+    #[arg(long, value_name = "KIND/NAME", num_args = 0.., default_missing_value = "",
+          required_unless_present = "files")]
+    delete: Vec<String>,
+    /// The namespace of what says none; without it that of the context, or default.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+    /// End with 1 when there is something of this.
+    #[arg(long, value_name = "WHAT")]
+    fail_on: Option<FailOn>,
+    /// How to print.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: Output,
+    #[command(flatten)]
+    at: State,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// What ends the command with 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// An effective policy changes, comes or goes.
+    Change,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such directory or cluster, the configuration is wrong, a manifest cannot be read, or
+/// what would be deleted is not there.
+pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    let manifests = args.manifests()?;
+    let scope = Scope {
+        namespace: args.namespace.clone(),
+        all_namespaces: false,
+    };
+    let opened = args.at.open(&scope)?;
+    let (names, namespace) = (opened.names.clone(), opened.namespace.clone());
+    let view = opened.view(&Wants::Everything);
+    view.say_what_is_missing();
+    let named = args.named(&names, &namespace, &view.snapshot)?;
+    let found = if args.deletes_files() {
+        deleted(&view, manifests, named, &namespace)?
+    } else {
+        changed(&view, manifests, named, &namespace)?
+    };
+    match args.output {
+        Output::Json => print(&answer::json(&found)?)?,
+        Output::Text => print(&text(&found, &args.file_names(), Style::of_stdout()))?,
+    }
+    Ok(match args.fail_on {
+        Some(FailOn::Change) if !found.changes.is_empty() => Outcome::Findings,
+        _ => Outcome::Clean,
+    })
+}
+
+/// What applying manifests and deleting objects does, as one change.
+fn changed(
+    view: &View,
+    manifests: Manifests,
+    deleted: BTreeSet<ObjectKey>,
+    namespace: &str,
+) -> Result<Impact, Failure> {
+    let loaded = view.with(manifests, namespace);
+    usable(&loaded)?;
+    let before = &view.snapshot;
+    let with_them = with_them(before, &deleted);
+    let doing = Doing {
+        applied: loaded.origins.into_keys().collect(),
+        deleted,
+        with_them,
+    };
+    if let Some(both) = doing.applied.intersection(&doing.deleted).next() {
+        return Err(format!("{both} cannot be applied and deleted in one change").into());
+    }
+    let after = without(
+        loaded.snapshot,
+        doing.deleted.iter().chain(&doing.with_them),
+    );
+    Ok(impact(before, &after, &doing))
+}
+
+/// What deleting the objects of manifests does, and others with them.
+fn deleted(
+    view: &View,
+    manifests: Manifests,
+    mut named: BTreeSet<ObjectKey>,
+    namespace: &str,
+) -> Result<Impact, Failure> {
+    let before = &view.snapshot;
+    let loaded = view.with(manifests, namespace);
+    usable(&loaded)?;
+    for key in loaded.origins.keys() {
+        // Kinds that policies have nothing to do with are not looked at.
+        if before.knows(&key.gk) {
+            find::there(before, key)?;
+            named.insert(key.clone());
+        }
+    }
+    let doing = Doing {
+        applied: BTreeSet::new(),
+        with_them: with_them(before, &named),
+        deleted: named,
+    };
+    let gone = doing.deleted.iter().chain(&doing.with_them);
+    let after = without(before.clone(), gone);
+    Ok(impact(before, &after, &doing))
+}
+
+fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Snapshot {
+    gone.fold(state, |state, key| {
+        state.apply(Change::Deleted(key.clone()))
+    })
+}
+
+/// That all of the change could be read: nothing can be said of one that is known in part.
+fn usable(loaded: &directory::Loaded) -> Result<(), Failure> {
+    let problems = loaded.problems.iter();
+    let problems: Vec<String> = problems
+        .map(|problem| escape(&problem.to_string()))
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let all = problems.join("\nattache: ");
+    Err(format!("{all}\nattache: nothing can be said of a change that is not read whole").into())
+}
+
+// === impl Args ===
+
+impl Args {
+    /// Whether what -f names would be deleted: --delete stands there without a name.
+    fn deletes_files(&self) -> bool {
+        self.delete.iter().any(String::is_empty)
+    }
+
+    /// What -f names.
+    fn manifests(&self) -> Result<Manifests, Failure> {
+        let mut all = Manifests::default();
+        let (piped, named): (Vec<&PathBuf>, Vec<&PathBuf>) = self
+            .files
+            .iter()
+            .partition(|file| file.as_os_str() == STDIN);
+        if !piped.is_empty()
+            && self
+                .at
+                .from
+                .as_ref()
+                .is_some_and(|from| from.as_os_str() == STDIN)
+        {
+            return Err("-f and --from cannot both read the standard input".into());
+        }
+        for file in named {
+            if !file.exists() {
+                return Err(format!("there is no {}", file.display()).into());
+            }
+        }
+        for file in &self.files {
+            let found = if file.as_os_str() == STDIN {
+                directory::read_stdin()
+            } else {
+                directory::read(std::slice::from_ref(file))
+            };
+            if found.objects.is_empty() && found.problems.is_empty() {
+                let name = if file.as_os_str() == STDIN {
+                    "the standard input".to_owned()
+                } else {
+                    file.display().to_string()
+                };
+                return Err(format!("there are no objects in {name}").into());
+            }
+            all.objects.extend(found.objects);
+            all.problems.extend(found.problems);
+        }
+        if self.deletes_files() && self.files.is_empty() {
+            return Err("--delete: say what, by KIND/NAME or with -f".into());
+        }
+        Ok(all)
+    }
+
+    /// The objects that --delete names.
+    fn named(
+        &self,
+        names: &Names,
+        namespace: &str,
+        snapshot: &Snapshot,
+    ) -> Result<BTreeSet<ObjectKey>, Failure> {
+        let mut found = BTreeSet::new();
+        let words = self.delete.iter().filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.map(String::as_str).collect();
+        for (kind, name) in pairs(&words)? {
+            let place = names.place(kind, name, namespace)?;
+            if place.section.is_some() {
+                let place = escape(&place.to_string());
+                return Err(format!(
+                    "{place}: a section is not deleted by itself; apply the object without it"
+                )
+                .into());
+            }
+            find::there(snapshot, &place.object)?;
+            found.insert(place.object);
+        }
+        Ok(found)
+    }
+
+    fn file_names(&self) -> Vec<String> {
+        let files = self.files.iter();
+        files.map(|file| file.display().to_string()).collect()
+    }
+}
+
+/// `KIND/NAME KIND/NAME`, or `KIND NAME`.
+fn pairs<'a>(words: &[&'a str]) -> Result<Vec<(&'a str, &'a str)>, String> {
+    if let [kind, name] = words
+        && !kind.contains('/')
+        && !name.contains('/')
+    {
+        return Ok(vec![(kind, name)]);
+    }
+    let pair = |word: &&'a str| {
+        let wrong = || format!("--delete {word:?}: write KIND/NAME");
+        word.split_once('/').ok_or_else(wrong)
+    };
+    words.iter().map(pair).collect()
+}

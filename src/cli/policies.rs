@@ -1,0 +1,183 @@
+//! `attache policies`: every policy, what it does, and how much it acts on.
+
+use std::collections::BTreeSet;
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use jiff::Timestamp;
+
+use super::names::{Names, split};
+use super::render::policies::{Form, lines, names_of, totals};
+use super::render::style::Style;
+use super::state::{Scope, State};
+use super::{Failure, find, labels, print};
+use crate::answer;
+use crate::answer::policies::{Asked, policies};
+use crate::answer::state::PolicyState;
+use crate::cache::lists::Wants;
+use crate::engine::hint::nearest;
+use crate::engine::ids::{GroupKind, Place};
+use crate::engine::selector::Selector;
+use crate::engine::snapshot::Snapshot;
+
+/// Arguments of `attache policies`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only policies of this kind: `retrypolicies`, `RetryPolicy.policies.example.com`.
+    #[arg(value_name = "KIND[.GROUP]")]
+    kind: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
+    /// Only policies with these labels: `a=b,c!=d,e in (x,y),!f`.
+    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = labels::selector)]
+    selector: Option<Selector>,
+    /// Only policies that act on this object, wherever they are; -n says where the object is.
+    #[arg(long, value_name = "KIND/NAME[#SECTION]")]
+    acting_on: Option<String>,
+    /// Only policies in these states.
+    #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true,
+          value_parser = PossibleValuesParser::new(PolicyState::ALL.map(PolicyState::as_str)).map(|word| state(&word)))]
+    state: Vec<PolicyState>,
+    /// The order: by kind, namespace and name; the oldest first; or those that act on most first.
+    #[arg(long, value_name = "BY", default_value = "name")]
+    sort: Sort,
+    /// How many there are by namespace and kind, in place of the policies themselves.
+    #[arg(long)]
+    summary: bool,
+    /// No headings and no totals.
+    #[arg(long)]
+    no_headers: bool,
+    /// How to print.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: Output,
+    #[command(flatten)]
+    at: State,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Wide,
+    Json,
+    Name,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Sort {
+    Name,
+    Age,
+    ActsOn,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such directory or cluster, the configuration is wrong, or what is asked for is not
+/// there.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let opened = args.at.open(&args.scope)?;
+    let (names, namespace) = (opened.names.clone(), opened.namespace.clone());
+    let acting_on = args.acting_on.as_deref();
+    let acting_on = acting_on.map(|word| named(&names, word, &namespace));
+    let (acting_on, kind) = (acting_on.transpose()?, args.kind.as_deref());
+    let kind = kind.map(|word| names.kind(word)).transpose()?;
+    let view = opened.view(&Wants::Everything);
+    view.say_what_is_missing();
+    let snapshot = &view.snapshot;
+    if let Some(kind) = &kind {
+        is_policy_kind(snapshot, kind)?;
+    }
+    let acting_on = acting_on.map(|place| find::place(snapshot, &place));
+    let acting_on = acting_on.transpose()?;
+    let of_cluster = kind.as_ref().is_some_and(|kind| !names.namespaced(kind));
+    let everywhere = args.scope.all_namespaces || acting_on.is_some() || of_cluster;
+    let asked = Asked {
+        kind,
+        namespace: (!everywhere).then(|| namespace.as_str().into()),
+        selector: args.selector.clone().unwrap_or_default(),
+        acting_on,
+        states: args.state.iter().copied().collect(),
+        sort: match args.sort {
+            Sort::Name => answer::policies::Sort::Name,
+            Sort::Age => answer::policies::Sort::Age,
+            Sort::ActsOn => answer::policies::Sort::ActsOn,
+        },
+        undated: &view.undated,
+    };
+    let found = policies(snapshot, &asked);
+    let form = Form {
+        style: Style::of_stdout(),
+        namespaces: everywhere && !of_cluster,
+        wide: args.output == Output::Wide,
+        headings: !args.no_headers,
+    };
+    match args.output {
+        Output::Json => print(&answer::json(&found)?),
+        Output::Name => print(&names_of(&found)),
+        Output::Text | Output::Wide if found.policies.is_empty() => {
+            say_none(snapshot, &asked);
+            Ok(())
+        }
+        Output::Text | Output::Wide if args.summary => print(&totals(&found, &form)),
+        Output::Text | Output::Wide => print(&lines(&found, &form, Timestamp::now())),
+    }
+}
+
+/// Says on the standard error that there are none, and where there are some.
+fn say_none(snapshot: &Snapshot, asked: &Asked<'_>) {
+    let of = match &asked.kind {
+        Some(kind) => format!("policies of kind {kind}"),
+        None => "policies".to_owned(),
+    };
+    let narrowed = !asked.states.is_empty() || !asked.selector.is_empty();
+    let such = if narrowed { "such " } else { "" };
+    if let Some(place) = &asked.acting_on {
+        eprintln!("attache: no {such}{of} act on {place}");
+        return;
+    }
+    let Some(namespace) = &asked.namespace else {
+        eprintln!("attache: there are no {such}{of}");
+        return;
+    };
+    let all = Asked {
+        namespace: None,
+        ..asked.clone()
+    };
+    let elsewhere = policies(snapshot, &all).policies.len();
+    let hint = match elsewhere {
+        0 => String::new(),
+        some => format!("; {some} in all namespaces: write -A"),
+    };
+    eprintln!("attache: there are no {such}{of} in namespace {namespace}{hint}");
+}
+
+fn named(names: &Names, word: &str, namespace: &str) -> Result<Place, Failure> {
+    let words = [word.to_owned()];
+    match split(&words)? {
+        (kind, Some(name)) => Ok(names.place(kind, name, namespace)?),
+        (kind, None) => Err(format!("--acting-on {kind}: write KIND/NAME").into()),
+    }
+}
+
+/// That a kind is one of policies.
+fn is_policy_kind(snapshot: &Snapshot, kind: &GroupKind) -> Result<(), String> {
+    if snapshot.profile(kind).is_some() {
+        return Ok(());
+    }
+    let kinds: BTreeSet<String> = snapshot
+        .policy_kinds()
+        .map(|gk| gk.kind.to_string())
+        .collect();
+    let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+    Err(match nearest(&kind.kind, &kinds) {
+        Some(near) => format!("{kind} is no policy kind; did you mean {near}?"),
+        None => format!("{kind} is no policy kind; attache kinds lists those that are"),
+    })
+}
+
+fn state(word: &str) -> PolicyState {
+    let mut all = PolicyState::ALL.into_iter();
+    let found = all.find(|state| state.as_str().eq_ignore_ascii_case(word));
+    found.unwrap_or(PolicyState::NoEffect)
+}

@@ -1,0 +1,289 @@
+//! `attache describe` for people.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use super::kinds::details;
+use super::policies::{Form, lines};
+use super::style::{Style, Tone};
+use super::table::{Cell, Table};
+use super::words;
+use crate::answer::Named;
+use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload};
+use crate::answer::effective::Effective;
+use crate::answer::policies::Policies;
+use crate::engine::object::section_noun;
+
+mod policy;
+
+/// Blocks of one description; the rest are counted.
+const MOST_BLOCKS: usize = 20;
+
+/// Shows descriptions, one after the other.
+pub(crate) fn show(descriptions: &[Description], style: Style, now: Timestamp) -> String {
+    let one = |description: &Description| match description {
+        Description::Target(about) => target(about, style),
+        Description::Policy(about) => policy::show(about, style),
+        Description::Workload(about) => workload(about, style),
+        Description::Kind(about) => kind(about, style, now),
+    };
+    let texts: Vec<String> = descriptions.iter().map(one).collect();
+    texts.join("\n\n")
+}
+
+/// Every fact of a kind, then its policies.
+fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
+    let mut text = details(&about.policy_kind);
+    let form = Form {
+        style,
+        namespaces: true,
+        wide: false,
+        headings: true,
+    };
+    let listed = Policies::of(about.policies.clone());
+    if listed.policies.is_empty() {
+        text.push_str("\nThere are no policies of it.\n");
+    } else {
+        text.push('\n');
+        text.push_str(&lines(&listed, &form, now));
+    }
+    text
+}
+
+fn target(about: &OfTarget, style: Style) -> String {
+    let mut text = heading(about, style);
+    if about.policies.is_empty() {
+        text.push_str("\nNo policy acts on it.\n");
+    } else {
+        let mut table = Table::new(&["POLICY", "", "FROM", "STATE", "STRATEGY"]);
+        for standing in &about.policies {
+            let policy = &standing.policy.0.object;
+            let state = words::state(standing.state, &standing.by, standing.reason.as_deref());
+            table.row([
+                policy.gk.kind.to_string().into(),
+                policy.path().into(),
+                words::seen_from(&about.object, &standing.target).into(),
+                Cell::toned(state, words::tone(standing.state)),
+                standing.strategy.clone().unwrap_or_default().into(),
+            ]);
+        }
+        text.push('\n');
+        text.push_str(&table.show(style, ""));
+    }
+    text.push_str(&blocks(about, style));
+    text.push_str(&backends(about, style));
+    text
+}
+
+/// The policies on the backends of a route.
+fn backends(about: &OfTarget, style: Style) -> String {
+    let mut table = Table::new(&["BACKEND", "POLICY", "", "STATE"]);
+    for backend in &about.backends {
+        for standing in &backend.policies {
+            let policy = &standing.policy.0.object;
+            let state = words::state(standing.state, &standing.by, standing.reason.as_deref());
+            table.row([
+                standing.target.0.to_string().into(),
+                policy.gk.kind.to_string().into(),
+                policy.path().into(),
+                Cell::toned(state, words::tone(standing.state)),
+            ]);
+        }
+    }
+    if table.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", table.show(style, ""))
+}
+
+/// The object, its hosts, and where requests come in.
+fn heading(about: &OfTarget, style: Style) -> String {
+    let mut parts = vec![style.paint(Tone::Heading, &about.object.0.to_string())];
+    let mut part = |text: String| parts.push(style.paint(Tone::Faint, &text));
+    if about.not_looked_up {
+        part("not looked up: policies may name it".to_owned());
+    }
+    if !about.hostnames.is_empty() {
+        part(format!("hosts {}", words::list(about.hostnames.clone())));
+    }
+    if !about.attached_to.is_empty() {
+        part(format!("attached to {}", owners(&about.attached_to)));
+    }
+    if !about.used_by.is_empty() {
+        let names = about.used_by.iter().map(|route| route.0.to_string());
+        part(format!("used by {}", words::list(names)));
+    }
+    if !about.not_attached_to.is_empty() {
+        let names = about.not_attached_to.iter().map(words::path);
+        part(format!("not attached to {}", words::list(names)));
+    }
+    parts.join("   ") + "\n"
+}
+
+/// `infra/edge (http, https), infra/extra (tls)`.
+fn owners(places: &[Named]) -> String {
+    let owners: BTreeSet<_> = places.iter().map(|place| &place.0.object).collect();
+    let each = owners.into_iter().map(|owner| {
+        let own = places.iter().filter(|place| place.0.object == *owner);
+        let sections = own.filter_map(|place| place.0.section.clone());
+        let sections = words::list(sections.map(|name| name.to_string()));
+        match sections.as_str() {
+            "" => owner.path(),
+            _ => format!("{} ({sections})", owner.path()),
+        }
+    });
+    words::list(each)
+}
+
+fn workload(about: &OfWorkload, style: Style) -> String {
+    let mut text = style.paint(Tone::Heading, &about.object.0.to_string());
+    if about.services.is_empty() {
+        text.push_str("\n\nNo Service selects it, so no policy reaches it through one.\n");
+        return text;
+    }
+    let names = about
+        .services
+        .iter()
+        .map(|service| words::path(&service.object));
+    let through = format!("through Service {}", words::list(names));
+    let _ = writeln!(text, "   {}", style.paint(Tone::Faint, &through));
+    for object in about.services.iter().chain(&about.routes) {
+        text.push_str("\n\n");
+        text.push_str(&target(object, style));
+    }
+    text
+}
+
+/// What is in force: one block for paths with the same result.
+fn blocks(about: &OfTarget, style: Style) -> String {
+    let mut groups: Vec<Vec<&Effective>> = Vec::new();
+    for effective in &about.effective {
+        let same = |group: &&mut Vec<&Effective>| {
+            group.first().is_some_and(|first| is_same(first, effective))
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(effective),
+            None => groups.push(vec![effective]),
+        }
+    }
+    let mut text = String::new();
+    for group in groups.iter().take(MOST_BLOCKS) {
+        text.push_str(&block(about, group, style));
+    }
+    if groups.len() > MOST_BLOCKS {
+        let more = groups.len() - MOST_BLOCKS;
+        let _ = writeln!(
+            text,
+            "\nand {more} more results on other paths: describe a route, or use -o json"
+        );
+    }
+    text
+}
+
+/// Whether two come to the same, wherever they are.
+fn is_same(one: &Effective, other: &Effective) -> bool {
+    one.policy_kind == other.policy_kind
+        && one.spec == other.spec
+        && one.sources == other.sources
+        && one.merged_of == other.merged_of
+        && (one.not_attached, one.incomplete) == (other.not_attached, other.incomplete)
+        && one.requests_from == other.requests_from
+}
+
+fn block(about: &OfTarget, group: &[&Effective], style: Style) -> String {
+    let Some(first) = group.first() else {
+        return String::new();
+    };
+    let kind = &first.policy_kind.0;
+    let heading = style.paint(Tone::Heading, &format!("EFFECTIVE {}", kind.kind));
+    let where_to = style.paint(Tone::Faint, &format!("({})", scope(about, group)));
+    let mut text = format!("\n{heading}  {where_to}\n");
+    text.push_str(&settings(about, first, style));
+    text
+}
+
+/// The values of one result, each with its source.
+pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) -> String {
+    let Some(spec) = &effective.spec else {
+        let names = effective.merged_of.iter().map(words::path);
+        let names: Vec<String> = names.collect();
+        let line = format!(
+            "only its controller knows how these merge: {}",
+            names.join(", ")
+        );
+        return format!("  {}\n", style.paint(Tone::Warning, &line));
+    };
+    let mut table = Table::new(&[]);
+    for (pointer, source) in &effective.sources {
+        let value = match spec.pointer(pointer) {
+            _ if effective.removed.contains(pointer) => Cell::toned("removed", Tone::Warning),
+            Some(_) if pointer.is_empty() => Cell::from("nothing set"),
+            Some(value) => words::value(value).into(),
+            None => Cell::from("-"),
+        };
+        let from = if source.0.object == about.object.0.object {
+            format!("this {} itself", source.0.object.gk.kind)
+        } else {
+            words::path(source)
+        };
+        table.row([
+            words::field(pointer).into(),
+            value,
+            Cell::toned(from, Tone::Faint),
+        ]);
+    }
+    table.show(style, "  ")
+}
+
+/// On which of the paths of its kind a result holds.
+fn scope(about: &OfTarget, group: &[&Effective]) -> String {
+    let kind = group.first().map(|first| &first.policy_kind);
+    let all: Vec<&Effective> = about
+        .effective
+        .iter()
+        .filter(|e| Some(&e.policy_kind) == kind)
+        .collect();
+    let mut parts = Vec::new();
+    let differs = |of: fn(&Effective) -> &Vec<Named>| {
+        let mine: BTreeSet<&Named> = group.iter().flat_map(|e| of(e)).collect();
+        let every: BTreeSet<&Named> = all.iter().flat_map(|e| of(e)).collect();
+        (mine != every).then(|| mine.into_iter().map(|place| nearby(about, place)).collect())
+    };
+    let entrances: Option<Vec<String>> = differs(|e| &e.entrances);
+    let targets: Option<Vec<String>> = differs(|e| &e.targets);
+    parts.extend(entrances.map(|names| format!("through {}", words::list(names))));
+    parts.extend(targets.map(words::list));
+    if let Some(first) = group.first() {
+        if !first.requests_from.is_empty() {
+            let from = words::list(first.requests_from.clone());
+            parts.push(format!("requests from namespace {from}"));
+        }
+        if first.not_attached {
+            parts.push("not attached to a Gateway".to_owned());
+        }
+        if first.incomplete {
+            parts.push("leads to no backend that is there".to_owned());
+        }
+    }
+    if parts.is_empty() && group.len() == all.len() {
+        parts.push("all paths".to_owned());
+    } else if parts.is_empty() {
+        let paths = group.iter().map(|e| e.paths).sum();
+        parts.push(words::count(paths, "path", "paths"));
+    }
+    parts.join("; ")
+}
+
+/// A place by its section alone where it is one of the object's own.
+fn nearby(about: &OfTarget, place: &Named) -> String {
+    let noun = section_noun(&place.0.object.gk);
+    match (&place.0.section, noun) {
+        (Some(section), Some(noun)) if place.0.object == about.object.0.object => {
+            format!("{noun} {section}")
+        }
+        (None, _) if place.0.object == about.object.0.object => "the whole".to_owned(),
+        _ => place.0.to_string(),
+    }
+}

@@ -1,0 +1,118 @@
+//! What a policy does, for people.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::answer::description::{OfPolicy, OnTarget};
+use crate::cli::render::impact::{groups, told};
+use crate::cli::render::kind_names::Kinds;
+use crate::cli::render::style::{Style, Tone};
+use crate::cli::render::table::{Cell, Table};
+use crate::cli::render::words;
+
+/// Changes that are shown; the rest are counted.
+const MOST_CHANGES: usize = 20;
+
+/// Shows a policy.
+pub(super) fn show(about: &OfPolicy, style: Style) -> String {
+    let mut text = style.paint(Tone::Heading, &about.object.0.to_string());
+    let strategy = about.strategy.as_deref().unwrap_or("no usable strategy");
+    let class = serde_json::to_value(about.class).unwrap_or_default();
+    let class = class.as_str().unwrap_or_default().to_owned();
+    let facts = style.paint(Tone::Faint, &format!("{class}, {strategy}"));
+    let state = words::state(about.state, &about.by, about.reason.as_deref());
+    let state = style.paint(words::tone(about.state), &state);
+    let _ = writeln!(text, "   {facts}   {state}");
+    text.push_str(&settings(about, style));
+    text.push_str(&targets(about, style));
+    for target in &about.targets {
+        if target.lost.is_empty() {
+            continue;
+        }
+        let name = target.target.0.to_string();
+        let heading = style.paint(Tone::Heading, "OVERRIDDEN");
+        let _ = writeln!(
+            text,
+            "\n{heading}  {}",
+            style.paint(Tone::Faint, &format!("(on {name})"))
+        );
+        let mut table = Table::new(&[]);
+        for (field, by) in &target.lost {
+            table.row([
+                field.as_str().into(),
+                format!("by {}", words::list(by.iter().map(words::path))).into(),
+            ]);
+        }
+        text.push_str(&table.show(style, "  "));
+        if !target.overridden_on.is_empty() {
+            let names = target.overridden_on.iter().map(|on| on.0.to_string());
+            let line = format!("replaced whole on {}", words::list(names));
+            let _ = writeln!(text, "  {}", style.paint(Tone::Faint, &line));
+        }
+    }
+    text.push_str(&changes(about, style));
+    text
+}
+
+fn settings(about: &OfPolicy, style: Style) -> String {
+    let mut text = String::new();
+    for (stanza, settings) in &about.settings {
+        let _ = writeln!(
+            text,
+            "\n{}",
+            style.paint(Tone::Heading, &format!("SETS  {stanza}"))
+        );
+        let mut table = Table::new(&[]);
+        for (field, value) in settings.as_object().into_iter().flatten() {
+            table.row([field.as_str().into(), words::value(value).into()]);
+        }
+        if table.is_empty() {
+            text.push_str("  nothing\n");
+        }
+        text.push_str(&table.show(style, "  "));
+    }
+    text
+}
+
+fn targets(about: &OfPolicy, style: Style) -> String {
+    if about.targets.is_empty() {
+        return "\nIt names no target that is there.\n".to_owned();
+    }
+    let mut table = Table::new(&["TARGET", "STATE", "ACTS ON"]);
+    for target in &about.targets {
+        let state = words::state(target.state, &target.by, target.reason.as_deref());
+        table.row([
+            target.target.0.to_string().into(),
+            Cell::toned(state, words::tone(target.state)),
+            objects(target).to_string().into(),
+        ]);
+    }
+    format!("\n{}", table.show(style, ""))
+}
+
+/// At how many objects it is in force; sections are not counted apart, as `policies` counts.
+fn objects(target: &OnTarget) -> usize {
+    let objects: BTreeSet<_> = target.acts_on.iter().map(|place| &place.0.object).collect();
+    objects.len()
+}
+
+/// What is otherwise without it.
+fn changes(about: &OfPolicy, style: Style) -> String {
+    let kinds = Kinds::among(about.changes.iter().map(|change| &change.policy_kind.0));
+    let groups = groups(&about.changes);
+    let mut text = String::new();
+    for group in groups.iter().take(MOST_CHANGES) {
+        text.push('\n');
+        text.push_str(&told(group, &kinds, style));
+    }
+    if groups.len() > MOST_CHANGES {
+        let more = groups.len() - MOST_CHANGES;
+        let _ = writeln!(text, "\nand {more} more changes: -o json has all");
+    }
+    if !groups.is_empty() {
+        let heading = style.paint(Tone::Heading, "CHANGES");
+        let from = style.paint(Tone::Faint, "(before is without it)");
+        text = format!("\n{heading}  {from}\n{text}");
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! What a change does, as text: one line that says how much, then what changes alike, together.
+
+use std::collections::BTreeSet;
+
+use super::kind_names::Kinds;
+use super::style::{Style, Tone};
+use crate::answer::impact::{Impact, What};
+use crate::answer::named::Named;
+use crate::engine::ids::ObjectKey;
+use crate::engine::words;
+
+mod group;
+
+pub(super) use group::{groups, told};
+
+/// Things named before "and N more".
+const SHOWN: usize = 10;
+
+/// The whole answer. `files` are those that were applied, for the closing line.
+pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
+    let kinds = kinds(found);
+    let mut text = line(style, Tone::Heading, &headline(found, &kinds));
+    for group in groups(&found.changes) {
+        text.push('\n');
+        text.push_str(&told(&group, &kinds, style));
+    }
+    if said_above(found).is_none() && !found.idle.is_empty() {
+        text.push_str("\nThese change nothing:\n");
+        for idle in found.idle.iter().take(SHOWN) {
+            let what = format!("  {}: {}", kinds.place(&idle.object.0), idle.reason);
+            text.push_str(&line(style, Tone::Faint, &what));
+        }
+        if let Some(more @ 1..) = found.idle.len().checked_sub(SHOWN) {
+            text.push_str(&line(style, Tone::Faint, &format!("  and {more} more")));
+        }
+    }
+    if !found.applied.is_empty() {
+        let files = files.join(" ");
+        let closing = format!("What is wrong with the manifests themselves: attache check {files}");
+        text.push('\n');
+        text.push_str(&line(style, Tone::Faint, &closing));
+    }
+    text
+}
+
+fn line(style: Style, tone: Tone, text: &str) -> String {
+    format!("{}\n", style.paint(tone, text))
+}
+
+/// `Deleting RetryPolicy infra/edge-retries changes 12 HTTPRoutes in 3 namespaces.`
+fn headline(found: &Impact, kinds: &Kinds) -> String {
+    let subject = subject(found, kinds);
+    let of = |what: What| -> BTreeSet<ObjectKey> {
+        let changes = found.changes.iter().filter(|change| change.change == what);
+        changes
+            .map(|change| change.object.0.object.clone())
+            .collect()
+    };
+    let (changed, added, removed) = (of(What::Changed), of(What::Added), of(What::Removed));
+    if let Some(reason) = said_above(found) {
+        return format!("{subject} changes nothing: {reason}.");
+    }
+    let what = match (changed.len(), added.len(), removed.len()) {
+        (0, 0, 0) => "nothing".to_owned(),
+        (0, _, 0) => "nothing that is in force".to_owned(),
+        (0, ..) => "nothing that stays".to_owned(),
+        _ => words::count(&changed),
+    };
+    let mut text = format!("{subject} changes {what}");
+    for (word, objects) in [("new", added), ("gone", removed)] {
+        if !objects.is_empty() {
+            text = format!("{text}; {word}: {}", words::count(&objects));
+        }
+    }
+    format!("{text}.")
+}
+
+/// Why the only object of a change changes nothing: the headline has room for that.
+fn said_above(found: &Impact) -> Option<&str> {
+    let touched = found.applied.len() + found.deleted.len() + found.deleted_with;
+    match found.idle.as_slice() {
+        [idle] if touched == 1 && found.changes.is_empty() => Some(&idle.reason),
+        _ => None,
+    }
+}
+
+/// `Applying 2 objects and deleting Namespace shop and the 12 objects that go with it`.
+fn subject(found: &Impact, kinds: &Kinds) -> String {
+    let things = |all: &[Named]| match all {
+        [one] => kinds.place(&one.0),
+        many => objects(many.len()),
+    };
+    let mut parts = Vec::new();
+    if !found.applied.is_empty() {
+        parts.push(format!("Applying {}", things(&found.applied)));
+    }
+    if !found.deleted.is_empty() || parts.is_empty() {
+        let verb = if parts.is_empty() {
+            "Deleting"
+        } else {
+            "deleting"
+        };
+        parts.push(format!("{verb} {}", things(&found.deleted)));
+    }
+    if found.deleted_with > 0 {
+        let it = if found.deleted.len() == 1 {
+            "it"
+        } else {
+            "them"
+        };
+        parts.push(format!(
+            "the {} that go with {it}",
+            objects(found.deleted_with)
+        ));
+    }
+    parts.join(" and ")
+}
+
+fn objects(count: usize) -> String {
+    format!("{count} object{}", if count == 1 { "" } else { "s" })
+}
+
+fn kinds(found: &Impact) -> Kinds {
+    let changes = &found.changes;
+    let idle = found.idle.iter().map(|idle| &idle.object);
+    let named = found.applied.iter().chain(&found.deleted).chain(idle);
+    let named = named.chain(changes.iter().flat_map(|change| &change.path));
+    let of_policies = changes.iter().map(|change| &change.policy_kind.0);
+    Kinds::among(named.map(|named| &named.0.object.gk).chain(of_policies))
+}

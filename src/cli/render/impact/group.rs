@@ -1,0 +1,202 @@
+//! Targets at which the same changes: which they are, and one table of what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::super::kind_names::Kinds;
+use super::super::style::{Style, Tone};
+use super::super::table::{Cell, Table};
+use super::{SHOWN, line};
+use crate::answer::impact::{Change, Field, What};
+use crate::answer::named::Named;
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::words;
+
+/// More of one value is cut.
+const LONGEST: usize = 120;
+
+/// Changes that are alike in everything but their target.
+pub(in crate::cli::render) struct Group<'a> {
+    like: &'a Change,
+    all: Vec<&'a Change>,
+}
+
+/// Changes by what becomes of the target, by kind and in their order; alike ones together.
+pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
+    let mut index: BTreeMap<String, usize> = BTreeMap::new();
+    let mut found: Vec<Group<'_>> = Vec::new();
+    for change in changes {
+        let sides = change.fields.is_empty().then_some((
+            &change.before,
+            &change.before_from,
+            &change.after,
+            &change.after_from,
+        ));
+        let alike = (change.change, &change.policy_kind, &change.fields, sides);
+        let alike = serde_json::to_string(&alike).unwrap_or_default();
+        let at = *index.entry(alike).or_insert(found.len());
+        match found.get_mut(at) {
+            Some(group) => group.all.push(change),
+            None => found.push(Group {
+                like: change,
+                all: vec![change],
+            }),
+        }
+    }
+    found.sort_by_key(|group| (group.like.change, group.like.policy_kind.clone()));
+    found
+}
+
+/// One group: its targets, then the settings.
+pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Style) -> String {
+    let kind = kinds.name(&group.like.policy_kind.0);
+    let how = match group.like.change {
+        What::Changed => "on",
+        What::Added => "comes to",
+        What::Removed => "goes with",
+    };
+    let targets = group.all.iter().map(|change| &change.object.0.object);
+    let objects: BTreeSet<ObjectKey> = targets.cloned().collect();
+    let names = names(&group.all, kinds);
+    let mut text = match names.as_slice() {
+        [one] => line(style, Tone::Heading, &format!("{kind} {how} {one}")),
+        many => {
+            let heading = format!("{kind} {how} {}", words::count(&objects));
+            let mut text = line(style, Tone::Heading, &heading);
+            for name in many.iter().take(SHOWN) {
+                text.push_str(&line(style, Tone::Faint, &format!("  {name}")));
+            }
+            if let Some(more @ 1..) = many.len().checked_sub(SHOWN) {
+                let rest = format!("  and {more} more; -o json has all");
+                text.push_str(&line(style, Tone::Faint, &rest));
+            }
+            text
+        }
+    };
+    text.push_str(&table(group.like, kinds).show(style, "  "));
+    text
+}
+
+/// The targets: `HTTPRoute shop/cart#browse, #checkout`, and the path where only some of them change.
+fn names(changes: &[&Change], kinds: &Kinds) -> Vec<String> {
+    let mut found: Vec<(&ObjectKey, String)> = Vec::new();
+    for change in changes {
+        let place = &change.object.0;
+        let partly = partly(change, kinds);
+        match (found.last_mut(), &place.section) {
+            (Some((object, name)), Some(section)) if **object == place.object => {
+                name.push_str(&format!(", #{section}{partly}"));
+            }
+            _ => found.push((&place.object, format!("{}{partly}", kinds.place(place)))),
+        }
+    }
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+/// ` (1 of 3 paths: Gateway infra/edge#http > HTTPRoute shop/cart#browse)`.
+fn partly(change: &Change, kinds: &Kinds) -> String {
+    let (changed, of) = (change.paths.changed, change.paths.of);
+    if changed >= of {
+        return String::new();
+    }
+    // Places that say the most: sections where there are some, and no Namespaces.
+    let target = &change.object.0.object;
+    let path: Vec<&Place> = change.path.iter().map(|named| &named.0).collect();
+    let says = |place: &&&Place| {
+        let in_part = |other: &&Place| other.object == place.object && other.section.is_some();
+        let gk = &place.object.gk;
+        place.object != *target
+            && !gk.is_core("Namespace")
+            && !gk.is_gateway_api("GatewayClass")
+            && (place.section.is_some() || !path.iter().any(in_part))
+    };
+    let way: Vec<String> = path
+        .iter()
+        .filter(says)
+        .map(|place| kinds.place(place))
+        .collect();
+    let more = match changed {
+        0 | 1 => String::new(),
+        many => format!(" and {} more", many - 1),
+    };
+    if way.is_empty() {
+        format!(" ({changed} of {of} paths)")
+    } else {
+        format!(" ({changed} of {of} paths: {}{more})", way.join(" > "))
+    }
+}
+
+fn table(change: &Change, kinds: &Kinds) -> Table {
+    if change.fields.is_empty() {
+        let mut table = Table::new(&["BEFORE", "AFTER"]);
+        table.row([
+            side(change.before.as_ref(), &change.before_from).into(),
+            side(change.after.as_ref(), &change.after_from).into(),
+        ]);
+        return table;
+    }
+    let mut table = Table::new(&["FIELD", "BEFORE", "AFTER", "FROM"]);
+    for field in &change.fields {
+        table.row([
+            field.field.clone().into(),
+            shown(field.before.as_ref()),
+            shown(field.after.as_ref()),
+            source(change, field, kinds).into(),
+        ]);
+    }
+    table
+}
+
+/// Whose setting it is, or was.
+fn source(change: &Change, field: &Field, kinds: &Kinds) -> String {
+    let Named(Place { object, .. }) = &field.source;
+    if object.gk != change.policy_kind.0 {
+        return format!("{} itself", kinds.object(object));
+    }
+    let name = object.path();
+    if field.removed {
+        format!("removed by {name}")
+    } else if field.after.is_none() {
+        format!("no longer {name}")
+    } else {
+        name
+    }
+}
+
+/// What is in force as a whole, where it is not told setting by setting.
+fn side(spec: Option<&Value>, from: &[Named]) -> String {
+    let names: Vec<String> = from.iter().map(|from| from.0.object.path()).collect();
+    match spec {
+        _ if names.is_empty() => "nothing".to_owned(),
+        None => format!("what the kind's controller makes of {}", names.join(", ")),
+        Some(spec) => cut(&spec.to_string()),
+    }
+}
+
+/// A value; a text that could be taken for something else stands in quotes.
+fn shown(value: Option<&Value>) -> Cell {
+    match value {
+        None => Cell::toned("-", Tone::Faint),
+        Some(Value::String(text)) => {
+            let is_plain = !text.is_empty() && serde_json::from_str::<Value>(text).is_err();
+            let quoted = || Value::String(text.clone()).to_string();
+            cut(&if is_plain && text != "-" {
+                text.clone()
+            } else {
+                quoted()
+            })
+            .into()
+        }
+        Some(value) => cut(&value.to_string()).into(),
+    }
+}
+
+fn cut(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= LONGEST {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(LONGEST).collect();
+    format!("{start}… ({length} characters)")
+}

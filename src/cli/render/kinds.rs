@@ -1,0 +1,83 @@
+//! `attache kinds` for people.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::style::Style;
+use super::table::Table;
+use crate::answer::kinds::{Kind, Kinds};
+use crate::engine::profile::Source;
+use crate::engine::verdict::escape;
+
+/// The kinds, one a line, each fact with its source.
+pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
+    let mut table = Table::new(&["KIND", "CLASS", "STRATEGIES", "TARGETS"]);
+    for kind in &kinds.kinds {
+        let profile = &kind.profile;
+        let targets = kind.targets.as_ref().map_or_else(
+            || "any".to_owned(),
+            |targets| {
+                let names: Vec<String> = targets.iter().map(|kind| kind.0.to_string()).collect();
+                names.join(", ")
+            },
+        );
+        let allow = profile.allow.as_ref();
+        let targets_from = allow.map_or(Source::Default, |allow| allow.from);
+        let strategies_from = profile.strategies.from.min(profile.unset.from);
+        table.row([
+            full_name(kind).into(),
+            said(&word(&json!(kind.class)), profile.class.from).into(),
+            said(&kind.strategies.join(", "), strategies_from).into(),
+            said(&targets, targets_from).into(),
+        ]);
+    }
+    table.show(style, "")
+}
+
+/// One kind with every fact.
+pub(crate) fn details(kind: &Kind) -> String {
+    let mut text = format!("{}{}\n", escape(&full_name(kind)), about(kind));
+    for fact in kind.profile.facts() {
+        let (from, value) = (word(&json!(fact.from)), escape(&word(&fact.value)));
+        let _ = writeln!(text, "  {:24} {from:8} {value}", fact.name);
+    }
+    text
+}
+
+/// Versions and scope, where there is a definition.
+fn about(kind: &Kind) -> String {
+    match kind.scope {
+        Some(scope) => format!(" ({}; {scope:?})", kind.versions.join(", ")),
+        None => " (no definition here)".to_owned(),
+    }
+}
+
+fn full_name(kind: &Kind) -> String {
+    format!("{}.{}", kind.kind, kind.group)
+}
+
+fn said(text: &str, from: Source) -> String {
+    format!("{text} ({})", word(&json!(from)))
+}
+
+/// A value as a person reads it and writes it into a configuration: nothing as a dash, kinds of
+/// Gateway API and core by their names, no quotes.
+fn word(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) if text.is_empty() => "\"\"".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "-".to_owned(),
+        Value::Array(items) => items.iter().map(word).collect::<Vec<_>>().join(", "),
+        Value::Object(map) if map.is_empty() => "-".to_owned(),
+        Value::Object(map) => {
+            let parts = map.iter().map(|(key, value)| match value {
+                Value::Array(_) => format!("{key}: [{}]", word(value)),
+                _ => format!("{key}: {}", word(value)),
+            });
+            format!("{{{}}}", parts.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,214 @@
+//! Policies as a table, as names, and counted.
+
+use jiff::Timestamp;
+
+use super::age::age;
+use super::kind_names::Kinds;
+use super::style::{Style, Tone};
+use super::table::{Cell, Table};
+use crate::answer::named::Named;
+use crate::answer::policies::{Count, Listed, Policies};
+use crate::answer::state::PolicyState;
+use crate::engine::ids::Place;
+use crate::engine::verdict::escape;
+
+/// How policies are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// The terminal.
+    pub(crate) style: Style,
+    /// Whether the namespaces are said.
+    pub(crate) namespaces: bool,
+    /// Whether all columns are shown.
+    pub(crate) wide: bool,
+    /// Whether there are headings and totals.
+    pub(crate) headings: bool,
+}
+
+/// One row a policy, and the totals.
+pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
+    let kinds = kinds(found);
+    let mut headings = vec![
+        "NAMESPACE",
+        "KIND",
+        "NAME",
+        "TARGETS",
+        "STRATEGY",
+        "STATE",
+        "ACTS ON",
+        "AGE",
+    ];
+    if form.wide {
+        headings.extend(["BY", "CLASS", "REASON"]);
+    }
+    let shown = |column: usize| form.namespaces || column > 0;
+    let mut table = form.table(&headings);
+    for listed in &found.policies {
+        let row = row(listed, &kinds, form, now);
+        let cells = row.into_iter().enumerate().filter(|(i, _)| shown(*i));
+        table.cells(cells.map(|(_, cell)| cell).collect());
+    }
+    let mut text = table.show(form.style, "");
+    if form.headings {
+        text.push('\n');
+        text.push_str(&escape(&in_all(&found.summary.count)));
+        text.push('\n');
+    }
+    text
+}
+
+/// How many there are, by namespace and kind.
+pub(crate) fn totals(found: &Policies, form: &Form) -> String {
+    let kinds = kinds(found);
+    let count = &found.summary.count;
+    let states = PolicyState::ALL.into_iter();
+    let states: Vec<PolicyState> = states.filter(|state| count.of(*state) > 0).collect();
+    let words: Vec<String> = states.iter().map(|s| s.as_str().to_uppercase()).collect();
+    let mut headings = vec!["NAMESPACE", "KIND", "TOTAL"];
+    headings.extend(words.iter().map(String::as_str));
+    let mut table = if form.headings {
+        Table::new(&headings)
+    } else {
+        Table::default()
+    };
+    for total in &found.summary.by_namespace {
+        let namespace = match total.namespace.as_str() {
+            "" => "-",
+            namespace => namespace,
+        };
+        let mut row: Vec<Cell> = vec![
+            namespace.into(),
+            kinds.name(&total.policy_kind.0).into(),
+            total.count.total.to_string().into(),
+        ];
+        row.extend(states.iter().map(|state| match total.count.of(*state) {
+            0 => Cell::toned("-", Tone::Faint),
+            some => Cell::toned(some.to_string(), tone(*state)),
+        }));
+        table.cells(row);
+    }
+    let mut text = table.show(form.style, "");
+    if form.headings {
+        text.push('\n');
+        text.push_str(&escape(&in_all(count)));
+        text.push('\n');
+    }
+    text
+}
+
+/// `retrypolicy.policies.example.com/edge-retries`, as kubectl names objects.
+pub(crate) fn names_of(found: &Policies) -> String {
+    let line = |listed: &Listed| {
+        let key = &listed.policy.0.object;
+        let kind = key.gk.kind.to_lowercase();
+        let group = &key.gk.group;
+        let dot = if group.is_empty() { "" } else { "." };
+        format!("{}\n", escape(&format!("{kind}{dot}{group}/{}", key.name)))
+    };
+    found.policies.iter().map(line).collect()
+}
+
+// === impl Form ===
+
+impl Form {
+    /// A table with these headings, where there are any; the first is that of namespaces.
+    fn table(&self, headings: &[&str]) -> Table {
+        if !self.headings {
+            return Table::default();
+        }
+        let skipped = usize::from(!self.namespaces);
+        Table::new(headings.get(skipped..).unwrap_or_default())
+    }
+}
+
+/// All columns, the namespace first.
+fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell> {
+    let key = &listed.policy.0.object;
+    let created = listed.created.as_ref().and_then(|text| text.parse().ok());
+    let mut row: Vec<Cell> = vec![
+        if key.namespace.is_empty() {
+            "-"
+        } else {
+            &*key.namespace
+        }
+        .into(),
+        kinds.name(&key.gk).into(),
+        key.name.to_string().into(),
+        targets(listed, kinds).into(),
+        listed.strategy.as_deref().unwrap_or("-").into(),
+        Cell::toned(listed.state.as_str(), tone(listed.state)),
+        listed.acts_on.to_string().into(),
+        created
+            .map_or_else(|| "-".to_owned(), |created| age(created, now))
+            .into(),
+    ];
+    if form.wide {
+        let by: Vec<String> = listed.by.iter().map(|by| by.0.object.path()).collect();
+        let class = match listed.class {
+            crate::engine::profile::Class::Direct => "direct",
+            crate::engine::profile::Class::Inherited => "inherited",
+        };
+        let by = if by.is_empty() {
+            "-".to_owned()
+        } else {
+            by.join(", ")
+        };
+        row.push(by.into());
+        row.push(class.into());
+        row.push(listed.reason.clone().unwrap_or_default().into());
+    }
+    row
+}
+
+/// The first target, and how many more there are.
+fn targets(listed: &Listed, kinds: &Kinds) -> String {
+    let own = &listed.policy.0.object.namespace;
+    let mut targets = listed.targets.iter();
+    let Some(first) = targets.next() else {
+        return "-".to_owned();
+    };
+    let Named(Place { object, section }) = &first.target;
+    let mut text = kinds.name(&object.gk);
+    if !object.namespace.is_empty() && object.namespace != *own {
+        text = format!("{text}/{}", object.namespace);
+    }
+    text = format!("{text}/{}", object.name);
+    if let Some(section) = section {
+        text = format!("{text}#{section}");
+    }
+    match targets.count() {
+        0 => text,
+        more => format!("{text} +{more} more"),
+    }
+}
+
+/// `12 policies: 9 Enforced, 2 Overridden, 1 NoEffect`.
+fn in_all(count: &Count) -> String {
+    let states = PolicyState::ALL.into_iter();
+    let counts = states.map(|state| (count.of(state), state.as_str()));
+    let counts = counts.filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+    let noun = if count.total == 1 {
+        "policy"
+    } else {
+        "policies"
+    };
+    format!("{} {noun}: {}", count.total, counts.join(", "))
+}
+
+fn tone(state: PolicyState) -> Tone {
+    match state {
+        PolicyState::Enforced => Tone::Good,
+        PolicyState::PartiallyEnforced | PolicyState::Overridden | PolicyState::NoEffect => {
+            Tone::Warning
+        }
+        PolicyState::Conflicted | PolicyState::Invalid | PolicyState::TargetNotFound => Tone::Bad,
+    }
+}
+
+fn kinds(found: &Policies) -> Kinds {
+    let own = found.policies.iter().map(|listed| &listed.policy);
+    let targets = found.policies.iter().flat_map(|listed| &listed.targets);
+    let all = own.chain(targets.map(|target| &target.target));
+    Kinds::among(all.map(|named| &named.0.object.gk))
+}

@@ -1,0 +1,148 @@
+//! Names, fields, values and counts as people read them; escaped where they are painted.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::style::Tone;
+use crate::answer::Named;
+use crate::answer::state::PolicyState;
+use crate::engine::ids::Place;
+use crate::engine::object::section_noun;
+
+/// Names shown before "and N more".
+const SHOWN: usize = 3;
+/// Characters of a value shown in a line.
+const LONGEST_VALUE: usize = 60;
+
+/// `infra/edge` or `infra/edge#http`.
+pub(crate) fn path(named: &Named) -> String {
+    let Place { object, section } = &named.0;
+    match section {
+        Some(section) => format!("{}#{section}", object.path()),
+        None => object.path(),
+    }
+}
+
+/// The field that a JSON pointer leads to: `retry.codes`, `listeners[0].port`; `spec` for all of it.
+pub(crate) fn field(pointer: &str) -> String {
+    let mut text = String::new();
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        if !token.is_empty() && token.chars().all(|c| c.is_ascii_digit()) {
+            text.extend(["[", &token, "]"]);
+        } else {
+            text.push_str(if text.is_empty() { "" } else { "." });
+            text.push_str(&token);
+        }
+    }
+    if text.is_empty() {
+        "spec".to_owned()
+    } else {
+        text
+    }
+}
+
+/// A value in a line; long ones are described.
+pub(crate) fn value(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let length = text.chars().count();
+    match value {
+        _ if length <= LONGEST_VALUE => text,
+        Value::Array(items) => format!("[{} items]", items.len()),
+        Value::Object(map) => format!("{{{} fields}}", map.len()),
+        _ => {
+            let shown: String = text.chars().take(LONGEST_VALUE).collect();
+            format!("{shown}… ({length} characters)")
+        }
+    }
+}
+
+/// `1 path`, `3 paths`.
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Names, the first few, and how many more there are.
+pub(crate) fn list(names: impl IntoIterator<Item = String>) -> String {
+    let names: BTreeSet<String> = names.into_iter().collect();
+    let more = names.len().saturating_sub(SHOWN);
+    let mut shown: Vec<String> = names.into_iter().take(SHOWN).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(", ")
+}
+
+/// A place seen from an object: `this route`, `this Gateway listener http`, `Gateway infra/edge`.
+pub(crate) fn seen_from(object: &Named, place: &Named) -> String {
+    let Place {
+        object: owner,
+        section,
+    } = &place.0;
+    let owner_text = if *owner == object.0.object {
+        format!("this {}", owner.gk.kind)
+    } else {
+        owner.to_string()
+    };
+    match (section, section_noun(&owner.gk)) {
+        (Some(section), Some(noun)) => format!("{owner_text} {noun} {section}"),
+        (Some(section), None) => format!("{owner_text} {section}"),
+        (None, _) => owner_text,
+    }
+}
+
+/// The tone of a state.
+pub(crate) fn tone(state: PolicyState) -> Tone {
+    match state {
+        PolicyState::Enforced => Tone::Good,
+        PolicyState::PartiallyEnforced | PolicyState::Overridden | PolicyState::NoEffect => {
+            Tone::Warning
+        }
+        PolicyState::Conflicted | PolicyState::Invalid | PolicyState::TargetNotFound => Tone::Bad,
+    }
+}
+
+fn state_words(state: PolicyState) -> &'static str {
+    match state {
+        PolicyState::Enforced => "enforced",
+        PolicyState::PartiallyEnforced => "partly overridden",
+        PolicyState::Overridden => "overridden",
+        PolicyState::Conflicted => "conflicted",
+        PolicyState::Invalid => "invalid",
+        PolicyState::TargetNotFound => "target not found",
+        PolicyState::NoEffect => "no effect",
+    }
+}
+
+/// A state with whoever brought it about.
+pub(crate) fn state(state: PolicyState, by: &[Named], reason: Option<&str>) -> String {
+    let mut text = state_words(state).to_owned();
+    if !by.is_empty() {
+        let with = if state == PolicyState::Conflicted {
+            "with"
+        } else {
+            "by"
+        };
+        text = format!("{text} {with} {}", list(by.iter().map(path)));
+    }
+    match reason {
+        Some(reason) => format!("{text}: {reason}"),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field;
+
+    #[test]
+    fn pointers_are_fields() {
+        assert_eq!(field("/retry/codes/0"), "retry.codes[0]");
+        assert_eq!(field("/a~1b/c~0d"), "a/b.c~d");
+        assert_eq!(field(""), "spec");
+    }
+}
