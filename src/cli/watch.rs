@@ -8,6 +8,7 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -54,6 +55,8 @@ pub(super) struct Teller<'a> {
     pub(super) screen: bool,
     /// Waits until it is time to look again; false when it is over.
     pub(super) wait: &'a mut dyn FnMut() -> bool,
+    /// What time it is.
+    pub(super) clock: &'a dyn Fn() -> Timestamp,
 }
 
 /// Prints the answer whenever it changes, until nobody reads it any more.
@@ -63,13 +66,14 @@ pub(super) struct Teller<'a> {
 pub(super) fn run(
     opened: Opened,
     wants: &Wants,
-    answer: impl Fn(&View) -> Result<String, Failure>,
+    answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     let stdout = io::stdout();
     let teller = Teller {
         out: &mut stdout.lock(),
         screen: stdout.is_terminal(),
         wait: &mut || is_read(&stdout, PAUSE),
+        clock: &Timestamp::now,
     };
     let mut look = opened.followed(wants)?;
     follow(&mut *look, teller, answer)
@@ -82,14 +86,16 @@ pub(super) fn run(
 pub(super) fn follow(
     looked: &mut dyn Look,
     teller: Teller<'_>,
-    answer: impl Fn(&View) -> Result<String, Failure>,
+    answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
+    // That time goes by is no news: answers are compared as if all were given at the start.
+    let start = (teller.clock)();
     let mut shown: Option<String> = None;
     let mut said: Option<Vec<String>> = None;
     let mut trouble = String::new();
     loop {
         let answered = looked.look().and_then(|view| match view {
-            Some(view) => Ok(Some((answer(&view)?, view.unseen()))),
+            Some(view) => Ok(Some((answer(&view, start)?, view))),
             None => Ok(None),
         });
         match answered {
@@ -102,7 +108,7 @@ pub(super) fn follow(
                 }
             }
             Ok(None) => {}
-            Ok(Some((text, unseen))) => {
+            Ok(Some((text, view))) => {
                 // What was said to be wrong is over.
                 let recovered = !std::mem::take(&mut trouble).is_empty();
                 if recovered || shown.as_ref() != Some(&text) {
@@ -111,11 +117,13 @@ pub(super) fn follow(
                         (false, Some(_)) => SEPARATOR,
                         (false, None) => "",
                     };
-                    if !print(teller.out, &[before, &text])? {
+                    let now = answer(&view, (teller.clock)())?;
+                    if !print(teller.out, &[before, &now])? {
                         return Ok(());
                     }
                     shown = Some(text);
                 }
+                let unseen = view.unseen();
                 if said.as_ref() != Some(&unseen) {
                     for line in &unseen {
                         eprintln!("attache: {line}");

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use super::super::Failure;
 use super::super::state::{Scope, State, View};
 use super::{Look, Teller, follow};
@@ -15,7 +17,7 @@ fn printed(
     dir: &Path,
     screen: bool,
     steps: &[&dyn Fn()],
-    answer: impl Fn(&View) -> Result<String, Failure>,
+    answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
     let state = State {
         from: Some(dir.to_owned()),
@@ -31,15 +33,26 @@ fn printed(
         out: &mut out,
         screen,
         wait: &mut || steps.next().map(|step| step()).is_some(),
+        clock: &hour_by_hour(),
     };
     follow(&mut *looked, teller, answer)?;
     String::from_utf8(out).map_err(Into::into)
 }
 
-fn services(view: &View) -> Result<String, Failure> {
+/// How many Services there are, and the hour.
+fn services(view: &View, now: Timestamp) -> Result<String, Failure> {
     match view.snapshot.count(&GroupKind::core("Service")) {
         0 => Err("there is no Service".into()),
-        n => Ok(format!("{n}\n")),
+        n => Ok(format!("{n} at {}\n", now.as_second() / 3600)),
+    }
+}
+
+/// A clock that strikes whenever it is looked at.
+fn hour_by_hour() -> impl Fn() -> Timestamp {
+    let hour = RefCell::new(0);
+    move || {
+        *hour.borrow_mut() += 1;
+        Timestamp::from_second(*hour.borrow() * 3600).unwrap()
     }
 }
 
@@ -60,9 +73,9 @@ fn an_answer_is_printed_again_when_it_changes() {
         },
     );
     let text = printed(dir.path(), false, &[&|| {}, &one, &same], services).unwrap();
-    assert_eq!(text, "1\n---\n2\n");
+    assert_eq!(text, "1 at 2\n---\n2 at 3\n");
     let text = printed(dir.path(), true, &[], services).unwrap();
-    assert_eq!(text, "\u{1b}[H\u{1b}[2J\u{1b}[3J2\n");
+    assert_eq!(text, "\u{1b}[H\u{1b}[2J\u{1b}[3J2 at 2\n");
 }
 
 #[test]
@@ -77,7 +90,7 @@ fn what_goes_may_come_back() {
         },
     );
     let text = printed(dir.path(), false, &[&gone, &back], services).unwrap();
-    assert_eq!(text, "1\n---\n2\n");
+    assert_eq!(text, "1 at 2\n---\n2 at 3\n");
 }
 
 #[test]
@@ -97,13 +110,14 @@ fn nothing_is_printed_to_whom_nobody_listens() {
         out: &mut Closed,
         screen: false,
         wait: &mut || panic!("it is over"),
+        clock: &hour_by_hour(),
     };
-    let answer = |view: &View| {
+    let answer = |view: &View, now| {
         *asked.borrow_mut() += 1;
-        services(view)
+        services(view, now)
     };
     follow(&mut *looked, teller, answer).unwrap();
-    assert_eq!(*asked.borrow(), 1);
+    assert_eq!(*asked.borrow(), 2);
 }
 
 fn look(dir: &Path) -> Box<dyn Look> {
