@@ -1,10 +1,12 @@
 //! The command line: one file a command.
 
 use std::io::Write as _;
+use std::path::Path;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub mod certs;
+mod cluster;
 pub mod completions;
 pub mod describe;
 mod examples;
@@ -21,6 +23,8 @@ mod render;
 pub mod schema;
 pub mod serve;
 mod state;
+mod unseen;
+mod watch;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
 #[derive(Debug, Parser)]
@@ -82,6 +86,36 @@ pub enum Outcome {
     Findings,
 }
 
+/// What kubectl looks for when it is asked for `kubectl attache`.
+const PLUGIN: &str = "kubectl-attache";
+
+/// Reads the arguments of this process. Under the name of a plugin, usage texts say what is typed then.
+pub fn parse() -> Cli {
+    let called = std::env::args_os().next();
+    let matches = command(called.as_deref().map(Path::new)).get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+fn command(called: Option<&Path>) -> clap::Command {
+    let is_plugin = called
+        .and_then(Path::file_stem)
+        .is_some_and(|name| name == PLUGIN);
+    if !is_plugin {
+        return Cli::command();
+    }
+    let typed = |text: &str| {
+        let text = text.replace("$ attache ", "$ kubectl attache ");
+        text.replace("| attache ", "| kubectl attache ")
+    };
+    let command = Cli::command().bin_name("kubectl attache");
+    command.mut_subcommands(
+        |command| match command.get_after_help().map(ToString::to_string) {
+            Some(examples) => command.after_help(typed(&examples)),
+            None => command,
+        },
+    )
+}
+
 /// Runs a command.
 ///
 /// # Errors
@@ -113,9 +147,11 @@ fn print(text: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use clap::{CommandFactory as _, Parser as _};
 
-    use super::Cli;
+    use super::{Cli, command};
 
     /// The commands of a line, pipes taken apart; words in quotes stay whole.
     fn attache_words(line: &str) -> Vec<Vec<String>> {
@@ -146,5 +182,25 @@ mod tests {
                 }
             }
         }
+    }
+    #[test]
+    fn usage_says_what_is_typed() {
+        let usage = |called: &str, args: &[&str]| {
+            let mut command = command(Some(Path::new(called)));
+            let args = std::iter::once(called).chain(args.iter().copied());
+            let error = command.try_get_matches_from_mut(args).unwrap_err();
+            error.to_string()
+        };
+        let plugin = "/usr/local/bin/kubectl-attache";
+        let text = usage(plugin, &["describe", "--help"]);
+        assert!(text.contains("Usage: kubectl attache describe"), "{text}");
+        assert!(
+            text.contains("$ kubectl attache describe httproute"),
+            "{text}"
+        );
+        let text = usage(plugin, &["--version"]);
+        assert!(text.starts_with("attache "), "{text}");
+        let text = usage("/usr/bin/attache", &["describe"]);
+        assert!(text.contains("Usage: attache describe"), "{text}");
     }
 }

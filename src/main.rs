@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use attache::cli::Outcome;
-use clap::Parser;
 
 /// A review makes and drops thousands of small things; this one takes half the time of the system's.
 #[global_allocator]
@@ -13,7 +12,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const COULD_NOT_RUN: u8 = 2;
 
 fn main() -> ExitCode {
-    let cli = attache::cli::Cli::parse();
+    let cli = attache::cli::parse();
     match attache::cli::run(cli) {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::FAILURE,

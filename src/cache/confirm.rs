@@ -111,7 +111,7 @@ async fn get(
 }
 
 /// Whether an object can have this name, for the kinds that are read here.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= 253
         && name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
         && name

@@ -10,32 +10,37 @@ use crate::engine::object::{Crd, Node};
 
 use super::kinds::crd_resource;
 use super::raw::RawObject;
-use super::watch::short;
+use super::trouble::Trouble;
 
-/// CRDs are large: few at a time.
-const PAGE: u32 = 50;
+/// Definitions as they were read.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Those that can be used, in the order of their names.
+    pub crds: Vec<Arc<Crd>>,
+    /// Those that cannot, and why.
+    pub odd: Vec<(Arc<str>, String)>,
+}
 
-/// Lists the definitions, in the order of their names. Those that cannot be read are said and left
-/// out.
+/// Lists the definitions.
 ///
 /// # Errors
-/// When the API server does not answer, or refuses; in its own words.
-pub async fn list(client: Client) -> Result<Vec<Arc<Crd>>, String> {
+/// When the API server does not answer, or refuses.
+pub async fn read(client: Client) -> Result<Found, Trouble> {
     let api: Api<RawObject> = Api::all_with(client, &crd_resource());
-    let mut params = ListParams::default().limit(PAGE);
-    let mut found = Vec::new();
+    let mut params = ListParams::default();
+    let mut found = Found::default();
     loop {
-        let page = api.list(&params).await.map_err(|e| short(&e))?;
+        let page = api.list(&params).await.map_err(|e| Trouble::of(&e))?;
         for raw in &page.items {
             match raw.to_object(&GroupKind::crd()) {
                 Ok(object) => {
                     if let Node::Crd(crd) = object.node {
-                        found.push(crd);
+                        found.crds.push(crd);
                     }
                 }
                 Err(why) => {
                     let name = raw.metadata.name.as_deref().unwrap_or_default();
-                    tracing::warn!(crd = name, %why, "definition left out");
+                    found.odd.push((name.into(), why.0));
                 }
             }
         }

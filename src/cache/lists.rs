@@ -1,24 +1,33 @@
 //! A cluster read once: lists in place of watches, for a command that answers and ends.
+//!
+//! What the API server serves is asked first. Then everything is on its way at once: the definitions,
+//! which are large, the kinds that need no definition to be read, and once the definitions are there,
+//! the policy kinds that only they tell.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::future::join_all;
-use kube::api::ListParams;
-use kube::core::ApiResource;
-use kube::{Api, Client};
+use futures::future::{BoxFuture, FutureExt as _, Shared, join_all};
+use futures::{StreamExt as _, stream};
+use kube::Client;
 
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Crd, Node, Object};
+use crate::engine::object::{Crd, Meta, Node, Object, ROUTES};
 use crate::engine::profile::{ProfileRules, is_policy_kind};
-use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::snapshot::Snapshot;
 
+use super::crds::{self, Found};
 use super::kinds::{core_kinds, is_gateway_kind, resource};
-use super::raw::RawObject;
-use super::watch::short;
+use super::served::Served;
+use super::trouble::Trouble;
 
-/// Objects per page of a list.
-const PAGE: u32 = 500;
+mod around;
+mod fetch;
+mod gathered;
+
+use fetch::{Fetch, Reach};
+use gathered::Gathered;
+pub use gathered::{Missing, Unseen};
 
 /// What of a cluster is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,84 +43,239 @@ pub enum Wants {
 pub struct Listed {
     /// The state.
     pub snapshot: Snapshot,
-    /// The objects, specs included.
+    /// The objects, specs included; sorted.
     pub objects: Vec<Object>,
-    /// What could not be read: the kind, and why.
+    /// What could not be read, and why; sorted.
     pub missing: Vec<Missing>,
 }
 
-/// A kind that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Missing {
-    /// The kind.
-    pub gk: GroupKind,
-    /// Why, in the words of the API server.
-    pub why: String,
+/// Objects that are read one by one, at once.
+const AT_ONCE: usize = 16;
+
+/// The definitions, as soon as they are there.
+type Definitions = Shared<BoxFuture<'static, Result<Arc<Found>, Trouble>>>;
+
+/// Reads a cluster once. While the API server says what it serves, the definitions are on their way.
+#[derive(Clone)]
+pub struct Reader {
+    fetch: Fetch,
+    served: Arc<Served>,
+    definitions: Definitions,
 }
 
-/// Lists what is wanted, all kinds at once. A kind that cannot be listed is said in `missing`; the
-/// rest is there.
-pub async fn read(
-    client: &Client,
-    rules: &Arc<ProfileRules>,
-    crds: &[Arc<Crd>],
-    _wants: &Wants,
-) -> Listed {
-    let lists = wanted(rules, crds).into_iter().map(|(gk, resource)| {
-        let client = client.clone();
-        async move {
-            let found = list(client, &gk, &resource).await;
-            (gk, found)
-        }
-    });
-    let mut listed = Listed::default();
-    let mut snapshot = Snapshot::new(Arc::clone(rules));
-    for crd in crds {
-        let object = of_crd(crd);
-        snapshot = snapshot.apply(Change::Applied(Box::new(object)));
-    }
-    for (gk, found) in join_all(lists).await {
-        match found {
-            Ok(objects) => {
-                listed.objects.extend(objects.iter().cloned());
-                snapshot = snapshot.apply(Change::Listed(gk, objects));
+// === impl Reader ===
+
+impl Reader {
+    /// Asks the API server what it serves. Of kinds that may not be listed in all namespaces, this one is.
+    ///
+    /// # Errors
+    /// When it does not answer, or does not know who asks.
+    pub async fn open(client: Client, namespace: &str) -> Result<Self, Trouble> {
+        let coming = tokio::spawn(crds::read(client.clone())).map(|read| match read {
+            Ok(found) => found.map(Arc::new),
+            Err(error) => Err(Trouble::Failed(error.to_string())),
+        });
+        let definitions = coming.boxed().shared();
+        let mut served = Served::own();
+        match Served::ask(&client).await {
+            Ok(asked) => served.add_missing(asked),
+            Err(why @ (Trouble::Away(_) | Trouble::Unknown(_))) => return Err(why),
+            // Who may not ask may know the definitions.
+            Err(_) => {
+                if let Ok(found) = definitions.clone().await {
+                    served.add_missing(Served::of(found.crds.iter().map(AsRef::as_ref)));
+                }
             }
-            Err(why) => listed.missing.push(Missing { gk, why }),
         }
+        let namespace = namespace.into();
+        Ok(Self {
+            fetch: Fetch { client, namespace },
+            served: Arc::new(served),
+            definitions,
+        })
     }
-    listed.missing.sort();
-    listed.snapshot = snapshot;
-    listed
+
+    /// The connection.
+    pub fn client(&self) -> Client {
+        self.fetch.client.clone()
+    }
+
+    /// The kinds that are served, and what they are called.
+    pub fn served(&self) -> &Served {
+        &self.served
+    }
+
+    /// The definitions.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn definitions(&self) -> Result<Arc<Found>, Trouble> {
+        self.definitions.clone().await
+    }
+
+    /// Reads what is wanted. What cannot be read is said in `missing`; the rest is there.
+    pub async fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
+        // Policies are read by their definitions; those of a kind with one version are the same
+        // whatever its definition says.
+        let (told, untold): (Vec<Reach>, Vec<GroupKind>) = self.policies(rules);
+        let policies = self.lists(told);
+        let others = async {
+            let definitions = self.definitions().await;
+            let others = self.others(rules, &untold, definitions.as_deref().ok());
+            (self.lists(others).await, definitions)
+        };
+        let targets = self.targets(wants);
+        let (policies, (others, definitions), targets) = tokio::join!(policies, others, targets);
+        let mut gathered = policies.and(others).and(targets);
+        match &definitions {
+            Ok(found) => {
+                for (name, why) in &found.odd {
+                    let why = Trouble::Failed(why.clone());
+                    gathered.miss(Unseen::Definition(name.clone()), why);
+                }
+            }
+            Err(why) => gathered.miss(Unseen::Definitions, why.clone()),
+        }
+        if !self.served.kinds().any(|(gk, _)| is_gateway_kind(gk)) {
+            gathered.miss(Unseen::GatewayApi, Trouble::NotServed);
+        }
+        gathered.listed(rules, definitions.as_deref().ok())
+    }
+
+    /// Policy kinds that need no definition to be listed, and those that profiles name beside them.
+    fn policies(&self, rules: &ProfileRules) -> (Vec<Reach>, Vec<GroupKind>) {
+        let mut told = Vec::new();
+        let mut untold = Vec::new();
+        for gk in rules.kinds() {
+            let Some(kind) = self.served.get(gk) else {
+                continue;
+            };
+            match (kind.versions.as_slice(), self.reach(gk)) {
+                ([_], Some(reach)) => told.push(reach),
+                _ => untold.push(gk.clone()),
+            }
+        }
+        (told, untold)
+    }
+
+    /// The other policy kinds, by their definitions.
+    fn others(
+        &self,
+        rules: &ProfileRules,
+        untold: &[GroupKind],
+        definitions: Option<&Found>,
+    ) -> Vec<Reach> {
+        let Some(found) = definitions else {
+            return untold.iter().filter_map(|gk| self.reach(gk)).collect();
+        };
+        let told = |gk: &GroupKind| {
+            !untold.contains(gk)
+                && rules.kinds().any(|kind| kind == gk)
+                && self.served.get(gk).is_some()
+        };
+        // What the API server says lags behind a definition that has just come.
+        let crds = found.crds.iter().filter(|crd| {
+            if is_gateway_kind(&crd.gk) {
+                self.served.get(&crd.gk).is_none()
+            } else {
+                is_policy_kind(rules, crd) && !told(&crd.gk)
+            }
+        });
+        let reach = |crd: &Arc<Crd>| {
+            Some(Reach {
+                gk: crd.gk.clone(),
+                resource: resource(crd)?,
+                namespaced: crd.namespaced,
+            })
+        };
+        crds.filter_map(reach).collect()
+    }
+
+    async fn targets(&self, wants: &Wants) -> Gathered {
+        let keys = match wants {
+            Wants::Around(keys) if around::is_little(keys) => {
+                let grants = GroupKind::gateway_api("ReferenceGrant");
+                let grants = self.lists(self.reach(&grants).into_iter().collect());
+                let (grants, around) = tokio::join!(grants, self.around(keys));
+                return grants.and(around);
+            }
+            Wants::Around(keys) => keys.as_slice(),
+            Wants::Everything => &[],
+        };
+        let kinds = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
+        let kinds = kinds.iter().chain(&ROUTES);
+        let kinds = kinds.map(|kind| GroupKind::gateway_api(kind));
+        let kinds = kinds.chain(core_kinds().map(|(gk, _)| gk));
+        let kinds = kinds.filter_map(|gk| self.reach(&gk)).collect();
+        // What is asked about may be of a kind that is not looked at otherwise.
+        let others = keys.iter().filter(|key| !is_gateway_kind(&key.gk));
+        let (lists, others) = tokio::join!(self.lists(kinds), self.gets(others));
+        lists.and(others)
+    }
+
+    /// What is needed to tell what acts on routes.
+    async fn around(&self, keys: &[ObjectKey]) -> Gathered {
+        let mut gathered = Gathered::default();
+        let mut asked = BTreeSet::new();
+        let mut needed: Vec<ObjectKey> = keys.iter().flat_map(around::needed_for).collect();
+        while !needed.is_empty() {
+            asked.extend(needed.iter().cloned());
+            let found = self.gets(needed.iter()).await;
+            let beside = found.objects().flat_map(around::needed_beside);
+            let beside: BTreeSet<ObjectKey> = beside.collect();
+            needed = beside
+                .into_iter()
+                .filter(|key| !asked.contains(key))
+                .collect();
+            gathered = gathered.and(found);
+        }
+        // Who names what is not there is told what is.
+        let absent = keys.iter().filter(|key| gathered.lacks(key));
+        let kinds: BTreeSet<&GroupKind> = absent.map(|key| &key.gk).collect();
+        let kinds = kinds.into_iter().filter_map(|gk| self.reach(gk)).collect();
+        gathered.and(self.lists(kinds).await)
+    }
+
+    async fn lists(&self, kinds: Vec<Reach>) -> Gathered {
+        let lists = kinds.into_iter().map(|kind| async move {
+            let list = self.fetch.list(&kind).await;
+            (kind.gk, list)
+        });
+        let mut gathered = Gathered::default();
+        for (gk, list) in join_all(lists).await {
+            gathered.list(gk, list);
+        }
+        gathered
+    }
+
+    async fn gets(&self, keys: impl Iterator<Item = &ObjectKey>) -> Gathered {
+        let kinds = keys.filter_map(|key| Some((key, self.reach(&key.gk)?)));
+        let gets = kinds.map(|(key, kind)| async move {
+            let found = self.fetch.get(&kind, key).await;
+            (key.clone(), found)
+        });
+        let mut gathered = Gathered::default();
+        let mut gets = stream::iter(gets).buffer_unordered(AT_ONCE);
+        while let Some((key, found)) = gets.next().await {
+            gathered.object(key, found);
+        }
+        gathered
+    }
+
+    /// How to reach a kind, if it is served.
+    fn reach(&self, gk: &GroupKind) -> Option<Reach> {
+        let kind = self.served.get(gk)?;
+        Some(Reach {
+            gk: gk.clone(),
+            resource: kind.resource(gk)?,
+            namespaced: kind.namespaced,
+        })
+    }
 }
 
-fn wanted(rules: &ProfileRules, crds: &[Arc<Crd>]) -> BTreeMap<GroupKind, ApiResource> {
-    let mut wanted: BTreeMap<_, _> = core_kinds().into_iter().collect();
-    for crd in crds {
-        if let (true, Some(resource)) = (
-            is_gateway_kind(&crd.gk) || is_policy_kind(rules, crd),
-            resource(crd),
-        ) {
-            wanted.insert(crd.gk.clone(), resource);
-        }
-    }
-    wanted
-}
-
-async fn list(
-    client: Client,
-    gk: &GroupKind,
-    resource: &ApiResource,
-) -> Result<Vec<Object>, String> {
-    let api: Api<RawObject> = Api::all_with(client, resource);
-    let mut params = ListParams::default().limit(PAGE);
-    let mut found = Vec::new();
-    loop {
-        let page = api.list(&params).await.map_err(|e| short(&e))?;
-        found.extend(page.items.iter().filter_map(|raw| raw.to_object(gk).ok()));
-        match page.metadata.continue_ {
-            Some(token) if !token.is_empty() => params = params.continue_token(&token),
-            _ => return Ok(found),
-        }
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
     }
 }
 
@@ -119,9 +283,9 @@ async fn list(
 fn of_crd(crd: &Arc<Crd>) -> Object {
     let name = format!("{}.{}", crd.plural, crd.gk.group);
     let key = ObjectKey::new(GroupKind::crd(), "", name.as_str());
-    let meta = crate::engine::object::Meta {
+    let meta = Meta {
         name: name.into(),
-        ..crate::engine::object::Meta::default()
+        ..Meta::default()
     };
     Object {
         key,

@@ -47,7 +47,8 @@ impl Directory {
 // === impl Fingerprint ===
 
 impl Fingerprint {
-    fn of(paths: &[PathBuf]) -> Self {
+    /// The state of these files and directories now.
+    pub fn of(paths: &[PathBuf]) -> Self {
         let files = directory::files(paths).into_iter();
         let facts = files.map(|file| {
             let path = match file {

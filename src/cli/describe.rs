@@ -7,6 +7,7 @@ use super::names::split;
 use super::render::description::show;
 use super::render::style::Style;
 use super::state::{Opened, Scope, State, View};
+use super::watch::{self, Watching};
 use super::{Failure, find, labels};
 use crate::answer::description::{Description, Descriptions, kind, policy, target};
 use crate::answer::json;
@@ -33,6 +34,8 @@ pub struct Args {
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
+    #[command(flatten)]
+    watching: Watching,
 }
 
 /// Output formats.
@@ -60,39 +63,53 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.state.open(&args.scope)?;
     let namespace = opened.namespace.clone();
     let asked = asked(&opened, &args.what, args.scope.all_namespaces)?;
-    let view = opened.view(&match &asked {
+    let wants = match &asked {
         Asked::One(place) => Wants::Around(vec![place.object.clone()]),
         Asked::All(_) | Asked::Kind(_) => Wants::Everything,
-    });
+    };
+    let answer = |view: &View, now| answer(args, &asked, &namespace, view, now);
+    if args.watching.watch {
+        return watch::run(opened, &wants, answer);
+    }
+    let view = opened.view(&wants);
     view.say_what_is_missing();
+    super::print(&answer(&view, Timestamp::now())?)
+}
+
+fn answer(
+    args: &Args,
+    asked: &Asked,
+    namespace: &str,
+    view: &View,
+    now: Timestamp,
+) -> Result<String, Failure> {
     let mut survey = Survey::new(&view.snapshot);
     let (found, one) = match asked {
-        Asked::One(place) => (vec![describe(&mut survey, &view, &place)?], true),
+        Asked::One(place) => (vec![describe(&mut survey, view, place)?], true),
         Asked::All(gk) => {
-            let within = (!args.scope.all_namespaces).then_some(&*namespace);
+            let within = (!args.scope.all_namespaces).then_some(namespace);
             let selector = args.selector.clone().unwrap_or_default();
-            let keys = all(&view, &gk, within, &selector);
+            let keys = all(view, gk, within, &selector);
             if keys.is_empty() {
                 let place = within.map_or_else(String::new, |ns| format!(" in namespace {ns}"));
                 eprintln!("attache: there is no {gk}{place}");
             }
             let each = keys
                 .iter()
-                .map(|key| describe(&mut survey, &view, &key.whole()));
+                .map(|key| describe(&mut survey, view, &key.whole()));
             (each.collect::<Result<_, _>>()?, false)
         }
         Asked::Kind(gk) => {
-            let about = kind(&view.snapshot, &view.rules, &gk, &view.undated);
+            let about = kind(&view.snapshot, &view.rules, gk, &view.undated);
             let about = about.ok_or_else(|| format!("{gk} is not a policy kind"))?;
             (vec![Description::Kind(Box::new(about))], true)
         }
     };
-    let text = match (args.output, found.as_slice()) {
-        (Output::Text, found) => show(found, Style::of_stdout(), Timestamp::now()),
+    Ok(match (args.output, found.as_slice()) {
+        (Output::Text, found) => show(found, Style::of_stdout(), now),
         (Output::Json, [description]) if one => json(description)?,
         (Output::Json, _) => json(&Descriptions { items: found })?,
-    };
-    super::print(&text)
+    })
 }
 
 fn asked(opened: &Opened, words: &[String], all_namespaces: bool) -> Result<Asked, Failure> {

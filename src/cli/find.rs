@@ -63,7 +63,7 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
 pub(super) fn place(snapshot: &Snapshot, place: &Place) -> Result<Place, String> {
     let key = &place.object;
     let Some(object) = snapshot.get(key) else {
-        if !snapshot.knows(&key.gk) {
+        if !snapshot.lacks(key) {
             return Ok(place.clone());
         }
         return there(snapshot, key).map(|()| place.clone());

@@ -1,18 +1,24 @@
 //! How people call kinds and objects: `KIND[.group]/NAME[#section]`, short names, plurals (ruling 26).
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::cache::served::Served;
 use crate::engine::hint::{nearest, quoted};
-use crate::engine::ids::{GroupKind, Place};
+use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
 use crate::engine::object::{Crd, ROUTES};
 use crate::engine::policy::is_cluster_scoped;
 
 /// The kinds that can be called, and what each is called.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Names {
     kinds: BTreeMap<GroupKind, Calling>,
+    later: Option<Later>,
 }
+
+/// What is called in more ways than were known at first, and takes a while to find out.
+type Later = Rc<dyn Fn() -> Names>;
 
 /// What a kind is called, beside its own name.
 #[derive(Clone, Debug)]
@@ -20,25 +26,19 @@ struct Calling {
     /// Plural, singular, short names; lower case.
     names: Vec<String>,
     namespaced: bool,
+    rank: Rank,
 }
 
-/// Kinds that are there without a definition: kind, group, other names, whether it is namespaced.
-const KNOWN: [(&str, &str, &[&str], bool); 9] = [
-    ("Namespace", "", &["namespaces", "ns"], false),
-    ("Service", "", &["services", "svc"], true),
-    ("Pod", "", &["pods", "po"], true),
-    ("Secret", "", &["secrets"], true),
-    ("ConfigMap", "", &["configmaps", "cm"], true),
-    ("Deployment", "apps", &["deployments", "deploy"], true),
-    ("StatefulSet", "apps", &["statefulsets", "sts"], true),
-    ("DaemonSet", "apps", &["daemonsets", "ds"], true),
-    (
-        "CustomResourceDefinition",
-        "apiextensions.k8s.io",
-        &["customresourcedefinitions", "crd", "crds"],
-        false,
-    ),
-];
+/// Of kinds that are called alike, the higher is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// What policies are about: Gateway API, and Kubernetes' own kinds.
+    Target,
+    /// Kinds that somebody has defined.
+    Defined,
+    /// The rest of what Kubernetes and its extension servers serve: `PodMetrics` are called pods too.
+    Other,
+}
 
 /// Short names of Gateway API, for where its definitions are not at hand.
 const SHORT: [(&str, &str); 3] = [
@@ -55,41 +55,45 @@ impl Names {
         crds: impl IntoIterator<Item = &'a Crd>,
         used: impl IntoIterator<Item = &'a GroupKind>,
     ) -> Self {
-        let mut names = Self {
-            kinds: BTreeMap::new(),
-        };
-        for (kind, group, more, namespaced) in KNOWN {
-            let more = more.iter().map(|name| (*name).to_owned());
-            names.add(GroupKind::new(group, kind), more, namespaced);
-        }
-        for crd in crds {
-            let aliases = crd.aliases.iter().map(|name| name.to_lowercase());
-            let all = std::iter::once(crd.plural.to_lowercase()).chain(aliases);
-            names.add(crd.gk.clone(), all, crd.namespaced);
+        let mut served = Served::own();
+        served.add_missing(Served::of(crds));
+        Self::of(&served, used)
+    }
+
+    /// The same for kinds that are served.
+    pub(super) fn of<'a>(served: &Served, used: impl IntoIterator<Item = &'a GroupKind>) -> Self {
+        let mut kinds = BTreeMap::new();
+        for (gk, kind) in served.kinds() {
+            let names = std::iter::once(&kind.plural).chain(&kind.aliases);
+            let names = names.map(|name| name.to_lowercase()).collect();
+            kinds.insert(gk.clone(), Calling::new(gk, names, kind.namespaced));
         }
         let own = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"].iter();
         let own = own.chain(&ROUTES).map(|kind| GroupKind::gateway_api(kind));
         for gk in own.chain(used.into_iter().cloned()) {
-            if names.kinds.contains_key(&gk) {
-                continue;
-            }
-            let short = SHORT.iter().filter(|(kind, _)| gk.is_gateway_api(kind));
-            let short = short.map(|(_, short)| (*short).to_owned());
-            let all: Vec<String> = std::iter::once(plural(&gk.kind)).chain(short).collect();
-            let namespaced = !is_cluster_scoped(&gk);
-            names.add(gk, all.into_iter(), namespaced);
+            kinds.entry(gk).or_insert_with_key(|gk| {
+                let short = SHORT.iter().filter(|(kind, _)| gk.is_gateway_api(kind));
+                let short = short.map(|(_, short)| (*short).to_owned());
+                let names = std::iter::once(plural(&gk.kind)).chain(short).collect();
+                Calling::new(gk, names, !is_cluster_scoped(gk))
+            });
         }
-        names
+        Self { kinds, later: None }
     }
 
-    fn add(&mut self, gk: GroupKind, names: impl Iterator<Item = String>, namespaced: bool) {
-        let names = names.collect();
-        self.kinds.insert(gk, Calling { names, namespaced });
+    /// With names that are only looked for when a name is not found here.
+    pub(super) fn or_later(self, later: impl Fn() -> Self + 'static) -> Self {
+        let later: Option<Later> = Some(Rc::new(later));
+        Self { later, ..self }
     }
 
     /// Whether objects of a kind live in namespaces; those of kinds that nobody knows do.
     pub(super) fn namespaced(&self, gk: &GroupKind) -> bool {
-        self.kinds.get(gk).is_none_or(|calling| calling.namespaced)
+        match (self.kinds.get(gk), &self.later) {
+            (Some(calling), _) => calling.namespaced,
+            (None, Some(later)) => later().namespaced(gk),
+            (None, None) => true,
+        }
     }
 
     /// The kind that is called so: by kind, plural, singular or short name, with or without the group
@@ -108,14 +112,17 @@ impl Names {
             let by_name = calling.names.contains(&lower) || gk.kind.eq_ignore_ascii_case(name);
             by_name && group.is_none_or(|group| gk.group.eq_ignore_ascii_case(group))
         };
-        let mut found = self.kinds.iter().filter(is_called).map(|(gk, _)| gk);
-        match (found.next(), found.next()) {
-            (Some(gk), None) => Ok(gk.clone()),
-            (Some(one), Some(other)) => Err(format!(
+        let found = || self.kinds.iter().filter(is_called);
+        let rank = found().map(|(_, calling)| calling.rank).min();
+        let mut found = found().filter(|(_, calling)| Some(calling.rank) == rank);
+        match (found.next(), found.next(), &self.later) {
+            (Some((gk, _)), None, _) => Ok(gk.clone()),
+            (Some((one, _)), Some((other, _)), _) => Err(format!(
                 "several kinds are called {word}: write {}.{} or {}.{}",
                 one.kind, one.group, other.kind, other.group
             )),
-            (None, _) => match group {
+            (None, _, Some(later)) => later().kind(word),
+            (None, _, None) => match group {
                 Some(group) if !group.is_empty() => Ok(GroupKind::new(group, name)),
                 _ => Err(self.unknown(word)),
             },
@@ -123,11 +130,21 @@ impl Names {
     }
 
     fn unknown(&self, word: &str) -> String {
-        let all = self.kinds.iter().flat_map(|(gk, calling)| {
-            std::iter::once(&*gk.kind).chain(calling.names.iter().map(String::as_str))
-        });
-        let all: Vec<&str> = all.collect();
-        match nearest(word, &all) {
+        let called = |rank: Rank| -> Vec<&str> {
+            let kinds = self
+                .kinds
+                .iter()
+                .filter(|(_, calling)| calling.rank == rank);
+            let names = kinds.flat_map(|(gk, calling)| {
+                std::iter::once(&*gk.kind).chain(calling.names.iter().map(String::as_str))
+            });
+            names.collect()
+        };
+        let ranks = [Rank::Target, Rank::Defined, Rank::Other];
+        match ranks
+            .into_iter()
+            .find_map(|rank| nearest(word, &called(rank)))
+        {
             Some(near) => format!("no kind is called {word:?}; did you mean {near:?}?"),
             None => format!(
                 "no kind is called {word:?}; there are {}. Write KIND.group for one that the API server does not serve",
@@ -155,6 +172,43 @@ impl Names {
             object,
             section: section.map(Arc::from),
         })
+    }
+}
+
+impl std::fmt::Debug for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Names")
+            .field("kinds", &self.kinds)
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl Calling ===
+
+impl Calling {
+    fn new(gk: &GroupKind, names: Vec<String>, namespaced: bool) -> Self {
+        Self {
+            names,
+            namespaced,
+            rank: Rank::of(gk),
+        }
+    }
+}
+
+// === impl Rank ===
+
+impl Rank {
+    fn of(gk: &GroupKind) -> Self {
+        let group = &*gk.group;
+        if group == GATEWAY_API || ["", "apps", "batch", APIEXTENSIONS].contains(&group) {
+            return Self::Target;
+        }
+        let of_kubernetes = !group.contains('.') || group.ends_with(".k8s.io");
+        if of_kubernetes {
+            Self::Other
+        } else {
+            Self::Defined
+        }
     }
 }
 
@@ -236,7 +290,7 @@ mod tests {
     fn what_cannot_be_meant_is_said_with_the_nearest() {
         let names = names();
         let unknown = names.kind("htproute").unwrap_err();
-        assert!(unknown.contains("did you mean \"HTTPRoute"), "{unknown}");
+        assert!(unknown.contains("did you mean \"HTTPRoute\"?"), "{unknown}");
         let several = names.kind("ratepolicies").unwrap_err();
         assert!(several.contains("RatePolicy.a.example or RatePolicy.b.example"));
     }

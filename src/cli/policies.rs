@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use super::names::{Names, split};
 use super::render::policies::{Form, lines, names_of, totals};
 use super::render::style::Style;
-use super::state::{Scope, State};
+use super::state::{Scope, State, View};
+use super::watch::{self, Watching};
 use super::{Failure, find, labels, print};
 use crate::answer;
 use crate::answer::policies::{Asked, policies};
@@ -51,7 +52,18 @@ pub struct Args {
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
     #[command(flatten)]
+    watching: Watching,
+    #[command(flatten)]
     at: State,
+}
+
+/// What is asked for, by the names that kinds have here.
+struct About {
+    kind: Option<GroupKind>,
+    /// Whether objects of the kind live outside of namespaces.
+    of_cluster: bool,
+    acting_on: Option<Place>,
+    namespace: String,
 }
 
 /// Output formats.
@@ -82,19 +94,44 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let acting_on = acting_on.map(|word| named(&names, word, &namespace));
     let (acting_on, kind) = (acting_on.transpose()?, args.kind.as_deref());
     let kind = kind.map(|word| names.kind(word)).transpose()?;
+    let about = About {
+        of_cluster: kind.as_ref().is_some_and(|kind| !names.namespaced(kind)),
+        kind,
+        acting_on,
+        namespace,
+    };
+    if args.watching.watch {
+        let answer = |view: &View, now| Ok(answer(args, &about, view, now)?.0);
+        return watch::run(opened, &Wants::Everything, answer);
+    }
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
+    let (text, none) = answer(args, &about, &view, Timestamp::now())?;
+    if let Some(none) = none {
+        eprintln!("attache: {none}");
+    }
+    print(&text)
+}
+
+/// The answer, and where it is empty, what to say of that.
+fn answer(
+    args: &Args,
+    about: &About,
+    view: &View,
+    now: Timestamp,
+) -> Result<(String, Option<String>), Failure> {
     let snapshot = &view.snapshot;
-    if let Some(kind) = &kind {
+    if let Some(kind) = &about.kind {
         is_policy_kind(snapshot, kind)?;
     }
-    let acting_on = acting_on.map(|place| find::place(snapshot, &place));
+    let acting_on = about.acting_on.as_ref();
+    let acting_on = acting_on.map(|place| find::place(snapshot, place));
     let acting_on = acting_on.transpose()?;
-    let of_cluster = kind.as_ref().is_some_and(|kind| !names.namespaced(kind));
+    let of_cluster = about.of_cluster;
     let everywhere = args.scope.all_namespaces || acting_on.is_some() || of_cluster;
     let asked = Asked {
-        kind,
-        namespace: (!everywhere).then(|| namespace.as_str().into()),
+        kind: about.kind.clone(),
+        namespace: (!everywhere).then(|| about.namespace.as_str().into()),
         selector: args.selector.clone().unwrap_or_default(),
         acting_on,
         states: args.state.iter().copied().collect(),
@@ -112,20 +149,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         wide: args.output == Output::Wide,
         headings: !args.no_headers,
     };
-    match args.output {
-        Output::Json => print(&answer::json(&found)?),
-        Output::Name => print(&names_of(&found)),
+    Ok(match args.output {
+        Output::Json => (answer::json(&found)?, None),
+        Output::Name => (names_of(&found), None),
         Output::Text | Output::Wide if found.policies.is_empty() => {
-            say_none(snapshot, &asked);
-            Ok(())
+            (String::new(), Some(none(snapshot, &asked)))
         }
-        Output::Text | Output::Wide if args.summary => print(&totals(&found, &form)),
-        Output::Text | Output::Wide => print(&lines(&found, &form, Timestamp::now())),
-    }
+        Output::Text | Output::Wide if args.summary => (totals(&found, &form), None),
+        Output::Text | Output::Wide => (lines(&found, &form, now), None),
+    })
 }
 
-/// Says on the standard error that there are none, and where there are some.
-fn say_none(snapshot: &Snapshot, asked: &Asked<'_>) {
+/// That there are none, and where there are some.
+fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     let of = match &asked.kind {
         Some(kind) => format!("policies of kind {kind}"),
         None => "policies".to_owned(),
@@ -133,12 +169,10 @@ fn say_none(snapshot: &Snapshot, asked: &Asked<'_>) {
     let narrowed = !asked.states.is_empty() || !asked.selector.is_empty();
     let such = if narrowed { "such " } else { "" };
     if let Some(place) = &asked.acting_on {
-        eprintln!("attache: no {such}{of} act on {place}");
-        return;
+        return format!("no {such}{of} act on {place}");
     }
     let Some(namespace) = &asked.namespace else {
-        eprintln!("attache: there are no {such}{of}");
-        return;
+        return format!("there are no {such}{of}");
     };
     let all = Asked {
         namespace: None,
@@ -149,7 +183,7 @@ fn say_none(snapshot: &Snapshot, asked: &Asked<'_>) {
         0 => String::new(),
         some => format!("; {some} in all namespaces: write -A"),
     };
-    eprintln!("attache: there are no {such}{of} in namespace {namespace}{hint}");
+    format!("there are no {such}{of} in namespace {namespace}{hint}")
 }
 
 fn named(names: &Names, word: &str, namespace: &str) -> Result<Place, Failure> {

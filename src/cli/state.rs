@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Failure;
+use super::cluster::Cluster;
 use super::names::Names;
-use crate::cache::lists::{self, Missing, Wants};
+use super::watch::{Files, Live, Look};
+use super::{Failure, unseen};
+use crate::cache::directory;
+use crate::cache::lists::{Listed, Missing, Unseen, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
-use crate::cache::{crds, directory, reach, tuned};
 use crate::config::Configuration;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Crd, Object};
@@ -57,15 +59,13 @@ pub(super) struct Opened {
     pub(super) namespace: String,
     rules: Arc<ProfileRules>,
     found: Found,
+    /// How it was found, to find it again.
+    asked: (State, Scope),
 }
 
 enum Found {
     Files(Box<directory::Loaded>),
-    Cluster {
-        runtime: tokio::runtime::Runtime,
-        client: kube::Client,
-        crds: Vec<Arc<Crd>>,
-    },
+    Cluster(Cluster),
 }
 
 /// What was seen.
@@ -110,8 +110,16 @@ impl State {
         let config = Configuration::find(self.config.as_deref(), directory)?;
         let rules = config.rules()?;
         let said = scope.namespace.clone();
+        let asked = (self.clone(), scope.clone());
         let Some(from) = &self.from else {
-            return self.open_cluster(rules, said);
+            let cluster = Cluster::open(self.kubeconfig.as_deref(), self.context.as_deref(), said)?;
+            return Ok(Opened {
+                names: cluster.names(),
+                namespace: cluster.namespace.clone(),
+                rules,
+                found: Found::Cluster(cluster),
+                asked,
+            });
         };
         let namespace = said.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
         let loaded = read_files(from, &rules)?;
@@ -121,34 +129,7 @@ impl State {
             namespace,
             rules,
             found: Found::Files(Box::new(loaded)),
-        })
-    }
-
-    fn open_cluster(
-        &self,
-        rules: Arc<ProfileRules>,
-        said: Option<String>,
-    ) -> Result<Opened, Failure> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()?;
-        let (client, own, crds) = runtime.block_on(async {
-            let config = reach::config(self.kubeconfig.as_deref(), self.context.as_deref()).await?;
-            let own = config.default_namespace.clone();
-            let client = kube::Client::try_from(tuned(config))?;
-            let crds = crds::list(client.clone()).await?;
-            Ok::<_, Failure>((client, own, crds))
-        })?;
-        Ok(Opened {
-            names: Names::new(crds.iter().map(AsRef::as_ref), []),
-            namespace: said.unwrap_or(own),
-            rules,
-            found: Found::Cluster {
-                runtime,
-                client,
-                crds,
-            },
+            asked,
         })
     }
 
@@ -164,7 +145,17 @@ impl State {
                 let used = loaded.counts.policy_kinds.into_iter().collect();
                 (loaded.crds, used)
             }
-            Found::Cluster { crds, .. } => (crds, Vec::new()),
+            Found::Cluster(cluster) => match cluster.definitions() {
+                Ok(found) => (found.crds.clone(), Vec::new()),
+                Err(why) => {
+                    let missing = Missing {
+                        what: Unseen::Definitions,
+                        why,
+                    };
+                    say_unseen(&unseen::lines(&[missing], &[]));
+                    (Vec::new(), cluster.policy_kinds(&opened.rules))
+                }
+            },
         };
         Ok(Definitions {
             rules: opened.rules,
@@ -189,21 +180,28 @@ impl Opened {
                 problems: loaded.problems,
                 rules: self.rules,
             },
-            Found::Cluster {
-                runtime,
-                client,
-                crds,
-            } => {
-                let listed = runtime.block_on(lists::read(&client, &self.rules, &crds, wants));
-                View {
-                    snapshot: listed.snapshot,
-                    objects: listed.objects,
-                    undated: BTreeSet::new(),
-                    origins: BTreeMap::new(),
-                    missing: listed.missing,
-                    problems: Vec::new(),
-                    rules: self.rules,
-                }
+            Found::Cluster(cluster) => View::listed(cluster.read(&self.rules, wants), &self.rules),
+        }
+    }
+
+    /// Looks at what is wanted again and again.
+    ///
+    /// # Errors
+    /// When it can be read only once.
+    pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Look>, Failure> {
+        let (state, scope) = self.asked;
+        match (self.found, state.from.clone()) {
+            (Found::Cluster(cluster), _) => Ok(Box::new(Live::start(cluster, self.rules, wants)?)),
+            (Found::Files(_), Some(from)) if from.as_os_str() == STDIN => {
+                Err("the standard input is read once: name a directory to watch".into())
+            }
+            (Found::Files(_), from) => {
+                let wants = wants.clone();
+                Ok(Box::new(Files {
+                    paths: from.into_iter().chain(state.config.clone()).collect(),
+                    read: move || Ok(state.open(&scope)?.view(&wants)),
+                    seen: None,
+                }))
             }
         }
     }
@@ -212,19 +210,56 @@ impl Opened {
 // === impl View ===
 
 impl View {
-    /// Says on the standard error what is not in it, so that nobody takes it for the whole.
-    pub(super) fn say_what_is_missing(&self) {
-        say(&self.problems);
-        for Missing { gk, why } in &self.missing {
-            eprintln!("attache: not all is shown: {gk} cannot be listed: {why}");
+    /// A state of which all is known.
+    pub(super) fn of(snapshot: Snapshot, rules: &Arc<ProfileRules>) -> Self {
+        let listed = Listed {
+            snapshot,
+            ..Listed::default()
+        };
+        Self::listed(listed, rules)
+    }
+
+    /// What was read of a cluster.
+    pub(super) fn listed(listed: Listed, rules: &Arc<ProfileRules>) -> Self {
+        Self {
+            snapshot: listed.snapshot,
+            objects: listed.objects,
+            undated: BTreeSet::new(),
+            origins: BTreeMap::new(),
+            missing: listed.missing,
+            problems: Vec::new(),
+            rules: Arc::clone(rules),
         }
     }
-}
 
-impl View {
+    /// Says on the standard error what is not in it, so that nobody takes it for the whole.
+    pub(super) fn say_what_is_missing(&self) {
+        say_unseen(&self.unseen());
+    }
+
+    /// What is not in it, line by line.
+    pub(super) fn unseen(&self) -> Vec<String> {
+        let known = |gk: &&GroupKind| self.snapshot.knows(gk);
+        let policies = self.snapshot.policy_kinds().filter(known);
+        let policies: Vec<GroupKind> = policies.cloned().collect();
+        let problems = self
+            .problems
+            .iter()
+            .map(|problem| escape(&problem.to_string()));
+        problems
+            .chain(unseen::lines(&self.missing, &policies))
+            .collect()
+    }
+
     /// Puts manifests on top of what was seen, all as one change.
     pub(super) fn with(&self, manifests: Manifests, namespace: &str) -> directory::Loaded {
         directory::Loaded::on(Some(&self.snapshot), manifests, &self.rules, namespace)
+    }
+}
+
+fn say_unseen(lines: &[String]) {
+    for line in lines {
+        eprintln!("attache: {line}");
     }
 }
 

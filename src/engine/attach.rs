@@ -60,7 +60,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
         return Vec::new();
     }
     let object = snapshot.get(key);
-    if object.is_none() && snapshot.knows(&key.gk) {
+    if snapshot.lacks(key) {
         // Nothing stands on what is not there. Kinds that are not watched are another matter.
         return Vec::new();
     }

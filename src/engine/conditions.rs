@@ -261,7 +261,7 @@ fn accepted(
         Reach::Forbidden | Reach::ClusterScoped => return Accepted::Invalid,
     }
     match snapshot.get(&place.object) {
-        None if snapshot.knows(&place.object.gk) => return Accepted::TargetNotFound,
+        None if snapshot.lacks(&place.object) => return Accepted::TargetNotFound,
         Some(found) if !matches!(found.node, Node::Other) => {
             let indexed = policy.profile.indexes_rules();
             let section = target.section.as_ref();

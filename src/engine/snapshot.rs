@@ -24,10 +24,12 @@ type KeyMap<V> = GenericHashMap<ObjectKey, V, ByKey, DefaultSharedPtr>;
 pub enum Change {
     /// An object is there, new or changed.
     Applied(Box<Object>),
-    /// An object is gone.
+    /// An object is gone, or was never there.
     Deleted(ObjectKey),
     /// The objects of a kind are these and no others (the end of a list).
     Listed(GroupKind, Vec<Object>),
+    /// The objects of a kind in one namespace are these and no others.
+    ListedIn(GroupKind, Arc<str>, Vec<Object>),
     /// The kind is gone with everything in it.
     Gone(GroupKind),
     /// What is known of policy kinds beside their definitions is this from now on.
@@ -52,7 +54,12 @@ pub struct Snapshot {
 /// The objects of one kind.
 #[derive(Clone, Debug, Default)]
 struct Kind {
+    /// Whether these are all.
     listed: bool,
+    /// Where they are all, of a kind that is known in some namespaces only.
+    listed_in: OrdSet<Arc<str>>,
+    /// Objects that are known not to be there, of a kind that is not known as a whole.
+    absent: OrdSet<ObjectKey>,
     objects: KeyMap<Arc<Object>>,
 }
 
@@ -78,6 +85,7 @@ impl Snapshot {
             Change::Applied(object) => next.insert(*object),
             Change::Deleted(key) => next.remove(&key),
             Change::Listed(gk, objects) => next.list(gk, objects),
+            Change::ListedIn(gk, namespace, objects) => next.list_in(gk, namespace, objects),
             Change::Gone(gk) => {
                 next.list(gk.clone(), Vec::new());
                 next.kinds.remove(&gk);
@@ -108,6 +116,15 @@ impl Snapshot {
     /// Whether the objects of a kind are known: it was listed and is not gone.
     pub fn knows(&self, gk: &GroupKind) -> bool {
         self.kinds.get(gk).is_some_and(|kind| kind.listed)
+    }
+
+    /// Whether an object is known not to be there. One of which nothing is known may be there: its kind
+    /// is not served, was not listed, or only in other namespaces.
+    pub fn lacks(&self, key: &ObjectKey) -> bool {
+        let known = |kind: &Kind| {
+            kind.listed || kind.listed_in.contains(&key.namespace) || kind.absent.contains(key)
+        };
+        self.get(key).is_none() && self.kinds.get(&key.gk).is_some_and(known)
     }
 
     /// Every kind that was listed or has objects, in no order.
@@ -211,6 +228,7 @@ impl Snapshot {
         let object = Arc::new(object);
         let key = object.key.clone();
         let kind = self.kinds.entry(key.gk.clone()).or_default();
+        kind.absent.remove(&key);
         if let Some(old) = kind.objects.insert(key.clone(), object.clone()) {
             self.edges.unlink(&old);
         }
@@ -229,11 +247,11 @@ impl Snapshot {
     }
 
     fn remove(&mut self, key: &ObjectKey) {
-        let removed = self
-            .kinds
-            .get_mut(&key.gk)
-            .and_then(|kind| kind.objects.remove(key));
-        let Some(removed) = removed else {
+        let kind = self.kinds.entry(key.gk.clone()).or_default();
+        if !kind.listed && !kind.listed_in.contains(&key.namespace) {
+            kind.absent.insert(key.clone());
+        }
+        let Some(removed) = kind.objects.remove(key) else {
             return;
         };
         self.edges.unlink(&removed);
@@ -253,22 +271,33 @@ impl Snapshot {
     }
 
     fn list(&mut self, gk: GroupKind, objects: Vec<Object>) {
-        let mut gone: Vec<ObjectKey> = match self.kinds.get(&gk) {
-            Some(kind) => {
-                let kept: std::collections::HashSet<&ObjectKey> =
-                    objects.iter().map(|object| &object.key).collect();
-                let keys = kind.objects.keys();
-                keys.filter(|key| !kept.contains(key)).cloned().collect()
-            }
-            None => Vec::new(),
-        };
-        for key in gone.drain(..) {
+        self.replace(&gk, None, objects);
+        let kind = self.kinds.entry(gk).or_default();
+        kind.listed = true;
+        kind.listed_in = OrdSet::new();
+        kind.absent = OrdSet::new();
+    }
+
+    fn list_in(&mut self, gk: GroupKind, namespace: Arc<str>, objects: Vec<Object>) {
+        self.replace(&gk, Some(&namespace), objects);
+        let kind = self.kinds.entry(gk).or_default();
+        kind.listed_in.insert(namespace);
+    }
+
+    /// The objects of a kind, in a namespace or everywhere, are these from now on.
+    fn replace(&mut self, gk: &GroupKind, namespace: Option<&Arc<str>>, objects: Vec<Object>) {
+        let kept: std::collections::HashSet<&ObjectKey> =
+            objects.iter().map(|object| &object.key).collect();
+        let kind = self.kinds.get(gk);
+        let gone = kind.into_iter().flat_map(|kind| kind.objects.keys());
+        let gone = gone.filter(|key| namespace.is_none_or(|namespace| key.namespace == *namespace));
+        let gone: Vec<ObjectKey> = gone.filter(|key| !kept.contains(key)).cloned().collect();
+        for key in gone {
             self.remove(&key);
         }
         for object in objects {
             self.insert(object);
         }
-        self.kinds.entry(gk).or_default().listed = true;
     }
 
     fn set_rules(&mut self, rules: Arc<ProfileRules>) {

@@ -17,6 +17,7 @@
 mod answers;
 #[path = "../cases/mod.rs"]
 mod cases;
+mod partial;
 mod state;
 mod w24;
 

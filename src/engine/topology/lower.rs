@@ -118,7 +118,7 @@ fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Op
     let key = &reference.object;
     let object = snapshot.get(key);
     if !Level::is_of_backend(&key.gk)
-        || (object.is_none() && snapshot.knows(&key.gk))
+        || snapshot.lacks(key)
         || !granted(snapshot, &route.key.gk, &route.key.namespace, key)
     {
         return None;

@@ -161,7 +161,7 @@ fn not_found(
     entry: &Entry<'_>,
     object: &ObjectKey,
 ) -> Option<Finding> {
-    snapshot.knows(&object.gk).then(|| {
+    snapshot.lacks(object).then(|| {
         let message = format!("there is no {object} now");
         Finding::new(Code::TargetNotFound, policy.key(), message)
             .at(&entry.path)

@@ -1,0 +1,138 @@
+//! What was read, put together; and what was not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::fetch::List;
+use super::{Listed, of_crd};
+use crate::cache::crds::Found;
+use crate::cache::trouble::Trouble;
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::Object;
+use crate::engine::profile::ProfileRules;
+use crate::engine::snapshot::{Change, Snapshot};
+
+/// Something that is not in the state, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Missing {
+    /// What is not there.
+    pub what: Unseen,
+    /// Why.
+    pub why: Trouble,
+}
+
+/// What may not be in the state.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unseen {
+    /// The definitions: of policy kinds only those are known that profiles name.
+    Definitions,
+    /// A definition, by its name.
+    Definition(Arc<str>),
+    /// Gateway API: none of its kinds is served.
+    GatewayApi,
+    /// The objects of a kind.
+    Kind(GroupKind),
+    /// The objects of a kind in other namespaces than this one.
+    Elsewhere(Arc<str>, GroupKind),
+    /// One object.
+    Object(ObjectKey),
+}
+
+/// What was read so far.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    lists: BTreeMap<GroupKind, List>,
+    objects: BTreeMap<ObjectKey, Option<Object>>,
+    missing: BTreeSet<Missing>,
+}
+
+impl Gathered {
+    /// Takes in the end of a list.
+    pub(super) fn list(&mut self, gk: GroupKind, list: Result<List, Trouble>) {
+        match list {
+            Ok(list) => {
+                for (key, why) in &list.odd {
+                    self.miss(Unseen::Object(key.clone()), Trouble::Failed(why.clone()));
+                }
+                if let Some((namespace, why)) = &list.only {
+                    self.miss(
+                        Unseen::Elsewhere(namespace.clone(), gk.clone()),
+                        why.clone(),
+                    );
+                }
+                self.lists.insert(gk, list);
+            }
+            Err(why) => self.miss(Unseen::Kind(gk), why),
+        }
+    }
+
+    /// Takes in the end of a read.
+    pub(super) fn object(&mut self, key: ObjectKey, found: Result<Option<Object>, Trouble>) {
+        match found {
+            Ok(found) => {
+                self.objects.insert(key, found);
+            }
+            Err(why) => self.miss(Unseen::Object(key), why),
+        }
+    }
+
+    /// The objects that were read one by one.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.objects.values().flatten()
+    }
+
+    /// Whether an object was read and is not there.
+    pub(super) fn lacks(&self, key: &ObjectKey) -> bool {
+        self.objects.get(key).is_some_and(Option::is_none)
+    }
+
+    /// Takes down what was not read.
+    pub(super) fn miss(&mut self, what: Unseen, why: Trouble) {
+        self.missing.insert(Missing { what, why });
+    }
+
+    /// Takes in what another part gathered.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.lists.extend(other.lists);
+        self.objects.extend(other.objects);
+        self.missing.extend(other.missing);
+        self
+    }
+
+    /// The state that it comes to. Definitions go first: policies are read by what they say.
+    pub(super) fn listed(self, rules: &Arc<ProfileRules>, crds: Option<&Found>) -> Listed {
+        let mut snapshot = Snapshot::new(Arc::clone(rules));
+        let mut objects: Vec<Object> = Vec::new();
+        if let Some(found) = crds {
+            let crds = found.crds.iter().map(of_crd).collect();
+            snapshot = snapshot.apply(Change::Listed(GroupKind::crd(), crds));
+        }
+        for (gk, list) in self.lists {
+            objects.extend(list.objects.iter().cloned());
+            snapshot = snapshot.apply(match list.only {
+                None => Change::Listed(gk, list.objects),
+                Some((namespace, _)) => Change::ListedIn(gk, namespace, list.objects),
+            });
+        }
+        for (key, found) in self.objects {
+            if snapshot.knows(&key.gk) {
+                // The list says it too, and says it of all at one moment.
+                continue;
+            }
+            snapshot = snapshot.apply(match found {
+                Some(object) => {
+                    objects.push(object.clone());
+                    Change::Applied(Box::new(object))
+                }
+                None => Change::Deleted(key),
+            });
+        }
+        objects.sort_by(|a, b| a.key.cmp(&b.key));
+        objects.dedup_by(|a, b| a.key == b.key);
+        Listed {
+            snapshot,
+            objects,
+            missing: self.missing.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Which kinds the API server serves, by its own word: one request, whatever definitions there are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::stream;
+use kube::Client;
+use kube::core::{ApiResource, GroupVersionKind};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::engine::ids::{APIEXTENSIONS, GroupKind};
+use crate::engine::object::Crd;
+
+use super::trouble::Trouble;
+
+/// All groups in one answer, from Kubernetes 1.27 on; older servers answer with the names of the groups.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                          application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
+                          application/json";
+/// Requests at once where the groups have to be asked for one by one.
+const AT_ONCE: usize = 16;
+
+/// Kubernetes' own kinds that policies may be about, which are there without asking: kind, group, plural,
+/// short names, and whether they live in namespaces. All of them have been `v1` for long.
+const OWN: [(&str, &str, &str, &[&str], bool); 18] = [
+    ("ConfigMap", "", "configmaps", &["cm"], true),
+    ("Endpoints", "", "endpoints", &["ep"], true),
+    ("Namespace", "", "namespaces", &["ns"], false),
+    ("Node", "", "nodes", &["no"], false),
+    ("PersistentVolume", "", "persistentvolumes", &["pv"], false),
+    (
+        "PersistentVolumeClaim",
+        "",
+        "persistentvolumeclaims",
+        &["pvc"],
+        true,
+    ),
+    ("Pod", "", "pods", &["po"], true),
+    (
+        "ReplicationController",
+        "",
+        "replicationcontrollers",
+        &["rc"],
+        true,
+    ),
+    ("Secret", "", "secrets", &[], true),
+    ("Service", "", "services", &["svc"], true),
+    ("ServiceAccount", "", "serviceaccounts", &["sa"], true),
+    ("DaemonSet", "apps", "daemonsets", &["ds"], true),
+    ("Deployment", "apps", "deployments", &["deploy"], true),
+    ("ReplicaSet", "apps", "replicasets", &["rs"], true),
+    ("StatefulSet", "apps", "statefulsets", &["sts"], true),
+    ("CronJob", "batch", "cronjobs", &["cj"], true),
+    ("Job", "batch", "jobs", &[], true),
+    (
+        "CustomResourceDefinition",
+        APIEXTENSIONS,
+        "customresourcedefinitions",
+        &["crd", "crds"],
+        false,
+    ),
+];
+
+/// The kinds that are served.
+#[derive(Clone, Debug, Default)]
+pub struct Served(BTreeMap<GroupKind, Kind>);
+
+/// A kind that is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its versions; the one that the API server prefers first.
+    pub versions: Vec<Arc<str>>,
+    /// The name in URLs.
+    pub plural: Arc<str>,
+    /// Other names that people may call it by: the singular and the short ones.
+    pub aliases: Vec<Arc<str>>,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+}
+
+/// Either of the two answers to `/apis`.
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    items: Vec<GroupJson>,
+    #[serde(default)]
+    groups: Vec<OldGroupJson>,
+}
+
+#[derive(Deserialize)]
+struct GroupJson {
+    metadata: NameJson,
+    #[serde(default)]
+    versions: Vec<VersionJson>,
+}
+
+#[derive(Deserialize)]
+struct NameJson {
+    #[serde(default)]
+    name: Arc<str>,
+}
+
+#[derive(Deserialize)]
+struct VersionJson {
+    version: Arc<str>,
+    #[serde(default)]
+    resources: Vec<ResourceJson>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceJson {
+    resource: Arc<str>,
+    response_kind: Option<KindJson>,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    singular_resource: Arc<str>,
+    #[serde(default)]
+    short_names: Vec<Arc<str>>,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct KindJson {
+    #[serde(default)]
+    kind: Arc<str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OldGroupJson {
+    name: Arc<str>,
+    #[serde(default)]
+    versions: Vec<OldVersionJson>,
+}
+
+#[derive(Deserialize)]
+struct OldVersionJson {
+    version: Arc<str>,
+}
+
+#[derive(Deserialize)]
+struct OldResources {
+    #[serde(default)]
+    resources: Vec<OldResourceJson>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OldResourceJson {
+    name: Arc<str>,
+    #[serde(default)]
+    singular_name: Arc<str>,
+    #[serde(default)]
+    namespaced: bool,
+    kind: Arc<str>,
+    #[serde(default)]
+    short_names: Vec<Arc<str>>,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+// === impl Served ===
+
+impl Served {
+    /// Asks the API server. Groups whose own server does not answer are left out.
+    ///
+    /// # Errors
+    /// When it does not answer, or refuses.
+    pub async fn ask(client: &Client) -> Result<Self, Trouble> {
+        let answer: Answer = get(client, "/apis").await?;
+        let mut served = Self::default();
+        for group in answer.items {
+            for version in group.versions {
+                for resource in version.resources {
+                    served.add(&group.metadata.name, &version.version, resource);
+                }
+            }
+        }
+        let versions = answer.groups.into_iter().flat_map(|group| {
+            let name = group.name;
+            let versions = group.versions.into_iter();
+            versions.map(move |version| (name.clone(), version.version))
+        });
+        let asked = stream::iter(versions).map(|(group, version)| async move {
+            let path = format!("/apis/{group}/{version}");
+            let found: Result<OldResources, Trouble> = get(client, &path).await;
+            (group, version, found)
+        });
+        // In order: the preferred version of a group comes first.
+        let mut asked = asked.buffered(AT_ONCE);
+        while let Some((group, version, found)) = asked.next().await {
+            let resources = found.map_or_else(|_| Vec::new(), |found| found.resources);
+            for resource in resources {
+                served.add(&group, &version, resource.into());
+            }
+        }
+        Ok(served)
+    }
+
+    /// The kinds of definitions.
+    pub fn of<'a>(crds: impl IntoIterator<Item = &'a Crd>) -> Self {
+        let served = crds.into_iter().filter(|crd| !crd.served.is_empty());
+        Self(
+            served
+                .map(|crd| (crd.gk.clone(), Kind::from(crd)))
+                .collect(),
+        )
+    }
+
+    fn add(&mut self, group: &Arc<str>, version: &Arc<str>, resource: ResourceJson) {
+        let kind = resource.response_kind.map(|kind| kind.kind);
+        let Some(kind) = kind.filter(|kind| !kind.is_empty()) else {
+            return;
+        };
+        // Subresources, and kinds of which there are no objects.
+        if resource.resource.contains('/') || !resource.verbs.iter().any(|verb| verb == "get") {
+            return;
+        }
+        let singular = Some(resource.singular_resource).filter(|name| !name.is_empty());
+        let entry = self.0.entry(GroupKind::new(group.clone(), kind));
+        let entry = entry.or_insert_with(|| Kind {
+            versions: Vec::new(),
+            plural: resource.resource,
+            aliases: singular.into_iter().chain(resource.short_names).collect(),
+            namespaced: resource.scope == "Namespaced",
+        });
+        if !entry.versions.contains(version) {
+            entry.versions.push(version.clone());
+        }
+    }
+
+    /// Kubernetes' own kinds.
+    pub fn own() -> Self {
+        let own = OWN.iter().map(|(kind, group, plural, short, namespaced)| {
+            let short = short.iter().map(|name| (*name).into());
+            let own = Kind {
+                versions: vec!["v1".into()],
+                plural: (*plural).into(),
+                aliases: std::iter::once(kind.to_lowercase().into())
+                    .chain(short)
+                    .collect(),
+                namespaced: *namespaced,
+            };
+            (GroupKind::new(*group, *kind), own)
+        });
+        Self(own.collect())
+    }
+
+    /// Adds what others know; what is here already stays.
+    pub fn add_missing(&mut self, others: Self) {
+        for (gk, kind) in others.0 {
+            self.0.entry(gk).or_insert(kind);
+        }
+    }
+
+    /// A kind, if it is served.
+    pub fn get(&self, gk: &GroupKind) -> Option<&Kind> {
+        self.0.get(gk)
+    }
+
+    /// Every kind, sorted.
+    pub fn kinds(&self) -> impl Iterator<Item = (&GroupKind, &Kind)> {
+        self.0.iter()
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// How to reach it, in the version that the API server prefers.
+    pub fn resource(&self, gk: &GroupKind) -> Option<ApiResource> {
+        let version = self.versions.first()?;
+        let gvk = GroupVersionKind::gvk(&gk.group, version, &gk.kind);
+        Some(ApiResource::from_gvk_with_plural(&gvk, &self.plural))
+    }
+}
+
+impl From<&Crd> for Kind {
+    fn from(crd: &Crd) -> Self {
+        Self {
+            versions: crd.served.clone(),
+            plural: crd.plural.clone(),
+            aliases: crd.aliases.clone(),
+            namespaced: crd.namespaced,
+        }
+    }
+}
+
+// === impl ResourceJson ===
+
+impl From<OldResourceJson> for ResourceJson {
+    fn from(old: OldResourceJson) -> Self {
+        let scope = if old.namespaced {
+            "Namespaced"
+        } else {
+            "Cluster"
+        };
+        Self {
+            resource: old.name,
+            response_kind: Some(KindJson { kind: old.kind }),
+            scope: scope.to_owned(),
+            singular_resource: old.singular_name,
+            short_names: old.short_names,
+            verbs: old.verbs,
+        }
+    }
+}
+
+async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Trouble> {
+    let request = hyper::Request::get(path).header(hyper::header::ACCEPT, AGGREGATED);
+    let request = request.body(Vec::new());
+    let request = request.map_err(|error| Trouble::Failed(error.to_string()))?;
+    client.request(request).await.map_err(|e| Trouble::of(&e))
+}

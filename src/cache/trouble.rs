@@ -1,0 +1,165 @@
+//! Why the API server did not give what was asked for, in words for the person who asked.
+
+use std::error::Error as _;
+use std::fmt;
+
+use kube::client::AuthError;
+
+use super::watch::short;
+
+/// Why something was not read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trouble {
+    /// Whoever asks may not read it; the API server's own words.
+    Forbidden(String),
+    /// The API server does not know who asks.
+    Unknown(String),
+    /// The API server serves no such kind.
+    NotServed,
+    /// It answered, but not with what was asked for.
+    Failed(String),
+    /// It does not answer.
+    Away(String),
+}
+
+// === impl Trouble ===
+
+impl Trouble {
+    /// What a failed request says.
+    pub fn of(error: &kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) => {
+                let said = if status.message.is_empty() {
+                    format!("the API server answered {}", status.code)
+                } else {
+                    first_line(&status.message)
+                };
+                match status.code {
+                    401 => Self::Unknown(said),
+                    403 => Self::Forbidden(said),
+                    404 => Self::NotServed,
+                    _ => Self::Failed(said),
+                }
+            }
+            kube::Error::Auth(auth) => Self::Unknown(of_command(auth)),
+            kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => {
+                Self::Failed(format!("its answer cannot be read: {}", short(error)))
+            }
+            _ => match credentials(error) {
+                Some(why) => Self::Unknown(why),
+                None => Self::Away(cause(error)),
+            },
+        }
+    }
+
+    /// Who was refused, as the API server calls them.
+    pub fn user(&self) -> Option<&str> {
+        let Self::Forbidden(said) = self else {
+            return None;
+        };
+        let (_, rest) = said.split_once("User \"")?;
+        rest.split_once('"').map(|(user, _)| user)
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.user()) {
+            (_, Some(user)) => write!(f, "user {user:?} may not"),
+            (Self::NotServed, _) => f.write_str("the API server does not serve it"),
+            (
+                Self::Forbidden(said) | Self::Unknown(said) | Self::Failed(said) | Self::Away(said),
+                _,
+            ) => f.write_str(said),
+        }
+    }
+}
+
+/// Why there are no credentials: the command that the kubeconfig names for them failed.
+fn credentials(error: &kube::Error) -> Option<String> {
+    let mut auth = causes(error).filter_map(|cause| cause.downcast_ref::<AuthError>());
+    auth.next().map(of_command)
+}
+
+fn of_command(error: &AuthError) -> String {
+    match error {
+        AuthError::AuthExecRun { cmd, out, .. } => {
+            let said = String::from_utf8_lossy(&out.stderr);
+            let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+            let last = last.map_or_else(String::new, |line| format!(": {line}"));
+            format!("the command {cmd:?} of the kubeconfig failed{last}")
+        }
+        _ => first_line(&error.to_string()),
+    }
+}
+
+/// The cause that a person can do something about: the innermost, without the numbers of the system.
+fn cause(error: &kube::Error) -> String {
+    let timed_out = causes(error).any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::TimedOut)
+    });
+    if timed_out {
+        return "timed out".to_owned();
+    }
+    let text = first_line(&short(error));
+    let text = match text.split_once(" (os error") {
+        Some((text, _)) => text.to_owned(),
+        None => text,
+    };
+    let mut letters = text.chars();
+    match (letters.next(), letters.as_str()) {
+        (Some(first), rest) if rest.starts_with(|c: char| c.is_lowercase()) => {
+            first.to_lowercase().chain(rest.chars()).collect()
+        }
+        _ => text,
+    }
+}
+
+fn causes(error: &kube::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let mut next = error.source();
+    std::iter::from_fn(move || {
+        let cause = next?;
+        next = cause.source();
+        Some(cause)
+    })
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+
+    use super::Trouble;
+
+    fn of(code: u16, message: &str) -> Trouble {
+        let status = Status {
+            code,
+            message: message.to_owned(),
+            ..Status::default()
+        };
+        Trouble::of(&kube::Error::Api(Box::new(status)))
+    }
+
+    #[test]
+    fn who_was_refused_is_named() {
+        let said = "httproutes.gateway.networking.k8s.io is forbidden: User \"alice\" cannot list resource \
+                    \"httproutes\" in API group \"gateway.networking.k8s.io\" at the cluster scope";
+        let trouble = of(403, said);
+        assert_eq!(trouble.user(), Some("alice"));
+        assert_eq!(trouble.to_string(), "user \"alice\" may not");
+    }
+
+    #[test]
+    fn one_line_of_what_the_server_says() {
+        assert_eq!(
+            of(500, "a webhook failed\nstack").to_string(),
+            "a webhook failed"
+        );
+        assert_eq!(of(503, "").to_string(), "the API server answered 503");
+        assert_eq!(of(404, "not found"), Trouble::NotServed);
+    }
+}

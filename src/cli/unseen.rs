@@ -1,0 +1,70 @@
+//! What of a cluster is not in an answer, in a few lines: so that nobody takes a part for the whole.
+
+use std::collections::BTreeMap;
+
+use crate::cache::lists::{Missing, Unseen};
+use crate::engine::ids::GroupKind;
+use crate::engine::verdict::escape;
+
+/// Kinds that are named in one line.
+const NAMED: usize = 4;
+
+/// One line for what is missing for one reason; `policies` are the policy kinds that were found.
+pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut kinds: BTreeMap<String, Vec<&GroupKind>> = BTreeMap::new();
+    let mut elsewhere: BTreeMap<(&str, String), Vec<&GroupKind>> = BTreeMap::new();
+    for Missing { what, why } in missing {
+        match what {
+            Unseen::Definitions => lines.push(format!(
+                "not all is shown: definitions cannot be listed: {why}; of policy kinds only those are looked at that attache or its configuration knows"
+            )),
+            Unseen::Definition(name) => {
+                lines.push(format!("not all is shown: the definition {name} cannot be used: {why}"));
+            }
+            Unseen::GatewayApi => lines.push(no_gateway_api(policies)),
+            Unseen::Object(key) => {
+                lines.push(format!("not all is shown: {key} cannot be read: {why}"));
+            }
+            Unseen::Kind(gk) => kinds.entry(why.to_string()).or_default().push(gk),
+            Unseen::Elsewhere(namespace, gk) => {
+                let about = elsewhere.entry((namespace, why.to_string()));
+                about.or_default().push(gk);
+            }
+        }
+    }
+    lines.extend(elsewhere.into_iter().map(|((namespace, why), kinds)| {
+        let kinds = named(&kinds);
+        format!("not all is shown: only namespace {namespace} is looked at for {kinds}: {why} list them elsewhere")
+    }));
+    lines.extend(kinds.into_iter().map(|(why, kinds)| {
+        format!(
+            "not all is shown: {} cannot be listed: {why}",
+            named(&kinds)
+        )
+    }));
+    lines.iter().map(|line| escape(line)).collect()
+}
+
+fn no_gateway_api(policies: &[GroupKind]) -> String {
+    let policies: Vec<&GroupKind> = policies.iter().collect();
+    let found = match policies.as_slice() {
+        [] => "no policy kinds either".to_owned(),
+        policies => format!("only policy kinds: {}", named(policies)),
+    };
+    format!(
+        "Gateway API is not installed in this cluster; there are {found}. Install its definitions, or name another cluster with --context"
+    )
+}
+
+/// A few kinds, and how many more.
+fn named(kinds: &[&GroupKind]) -> String {
+    let mut names: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
+    if kinds.len() > NAMED {
+        names.push(format!("{} more kinds", kinds.len() - NAMED));
+    }
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}

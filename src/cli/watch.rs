@@ -1,0 +1,257 @@
+//! `--watch`: the answer again, whenever it comes out differently.
+//!
+//! A directory is read again when its files change. A cluster is followed by watches; until these
+//! have everything, and where something may not be watched, it is read again at each look.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::Failure;
+use super::cluster::Cluster;
+use super::state::{Opened, View};
+use crate::cache::lists::Wants;
+use crate::cache::reload::Fingerprint;
+use crate::cache::trouble::Trouble;
+use crate::cache::{self, Settings};
+use crate::engine::profile::ProfileRules;
+use crate::engine::snapshot::Snapshot;
+use crate::metrics::Metrics;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Empties a terminal and goes to its top.
+const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
+/// Between two answers that do not go to a terminal.
+const SEPARATOR: &str = "---\n";
+
+/// The argument that says so.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct Watching {
+    /// Go on, and print again when the answer changes.
+    #[arg(short, long)]
+    pub(super) watch: bool,
+}
+
+/// What is looked at again and again.
+pub(super) trait Look {
+    /// What there is now; none where it is what it was at the last look.
+    ///
+    /// # Errors
+    /// When it cannot be read now.
+    fn look(&mut self) -> Result<Option<View>, Failure>;
+}
+
+/// How answers are told.
+pub(super) struct Teller<'a> {
+    /// Where they go.
+    pub(super) out: &'a mut dyn Write,
+    /// Whether that is a terminal: each answer takes the place of the one before.
+    pub(super) screen: bool,
+    /// Waits until it is time to look again; false when it is over.
+    pub(super) wait: &'a mut dyn FnMut() -> bool,
+    /// What time it is.
+    pub(super) clock: &'a dyn Fn() -> Timestamp,
+}
+
+/// Prints the answer whenever it changes, until nobody reads it any more.
+///
+/// # Errors
+/// When there is no answer at the first look.
+pub(super) fn run(
+    opened: Opened,
+    wants: &Wants,
+    answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    let stdout = io::stdout();
+    let teller = Teller {
+        out: &mut stdout.lock(),
+        screen: stdout.is_terminal(),
+        wait: &mut || is_read(&stdout, PAUSE),
+        clock: &Timestamp::now,
+    };
+    let mut look = opened.followed(wants)?;
+    follow(&mut *look, teller, answer)
+}
+
+/// The same for anything that can be looked at.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn follow(
+    looked: &mut dyn Look,
+    teller: Teller<'_>,
+    answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    // That time goes by is no news: answers are compared as if all were given at the start.
+    let start = (teller.clock)();
+    let mut shown: Option<String> = None;
+    let mut said: Option<Vec<String>> = None;
+    let mut trouble = String::new();
+    loop {
+        let answered = looked.look().and_then(|view| match view {
+            Some(view) => Ok(Some((answer(&view, start)?, view))),
+            None => Ok(None),
+        });
+        match answered {
+            Err(error) if shown.is_none() => return Err(error),
+            Err(error) => {
+                let error = error.to_string();
+                if error != trouble {
+                    eprintln!("attache: {error}");
+                    trouble = error;
+                }
+            }
+            Ok(None) => {}
+            Ok(Some((text, view))) => {
+                // What was said to be wrong is over.
+                let recovered = !std::mem::take(&mut trouble).is_empty();
+                if recovered || shown.as_ref() != Some(&text) {
+                    let before = match (teller.screen, &shown) {
+                        (true, _) => CLEAR,
+                        (false, Some(_)) => SEPARATOR,
+                        (false, None) => "",
+                    };
+                    let now = answer(&view, (teller.clock)())?;
+                    if !print(teller.out, &[before, &now])? {
+                        return Ok(());
+                    }
+                    shown = Some(text);
+                }
+                let unseen = view.unseen();
+                if said.as_ref() != Some(&unseen) {
+                    for line in &unseen {
+                        eprintln!("attache: {line}");
+                    }
+                    said = Some(unseen);
+                }
+            }
+        }
+        if !(teller.wait)() {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether it was taken; whoever has stopped reading has seen enough.
+fn print(out: &mut dyn Write, texts: &[&str]) -> io::Result<bool> {
+    let written = out
+        .write_all(texts.concat().as_bytes())
+        .and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.map(|()| true),
+    }
+}
+
+/// Waits; false as soon as nobody reads what is printed.
+fn is_read(stdout: &io::Stdout, pause: Duration) -> bool {
+    let fd = stdout.as_fd();
+    let mut polled = [PollFd::new(&fd, PollFlags::empty())];
+    let pause = Timespec::try_from(pause).ok();
+    match poll(&mut polled, pause.as_ref()) {
+        Ok(0) | Err(Errno::INTR) => true,
+        _ => false,
+    }
+}
+
+/// Files that are read again when they change.
+pub(super) struct Files<F> {
+    pub(super) paths: Vec<std::path::PathBuf>,
+    pub(super) read: F,
+    pub(super) seen: Option<Fingerprint>,
+}
+
+impl<F: FnMut() -> Result<View, Failure>> Look for Files<F> {
+    fn look(&mut self) -> Result<Option<View>, Failure> {
+        // Taken first: what changes while it is read is read again.
+        let now = Fingerprint::of(&self.paths);
+        if self.seen.as_ref() == Some(&now) {
+            return Ok(None);
+        }
+        self.seen = Some(now);
+        (self.read)().map(Some)
+    }
+}
+
+/// A cluster that is followed.
+pub(super) struct Live {
+    cluster: Cluster,
+    rules: Arc<ProfileRules>,
+    wants: Wants,
+    watched: cache::Cluster,
+    /// Kept: the watches end without it.
+    _rules: tokio::sync::watch::Sender<Arc<ProfileRules>>,
+    seen: Option<Arc<Snapshot>>,
+}
+
+impl Live {
+    /// Starts to follow.
+    ///
+    /// # Errors
+    /// Never but for metrics of one name.
+    pub(super) fn start(
+        cluster: Cluster,
+        rules: Arc<ProfileRules>,
+        wants: &Wants,
+    ) -> Result<Self, Failure> {
+        let (sender, receiver) = tokio::sync::watch::channel(Arc::clone(&rules));
+        let metrics = Arc::new(Metrics::new()?);
+        let client = cluster.client();
+        let watched = cluster
+            .within(|| cache::Cluster::start(client, receiver, metrics, Settings::default()));
+        Ok(Self {
+            cluster,
+            rules,
+            wants: wants.clone(),
+            watched,
+            _rules: sender,
+            seen: None,
+        })
+    }
+
+    /// Whether the watches know all that is wanted.
+    fn knows(&self, snapshot: &Snapshot) -> bool {
+        let sync = &self.watched.sync;
+        let known = match &self.wants {
+            Wants::Everything => true,
+            Wants::Around(keys) => keys.iter().all(|key| snapshot.knows(&key.gk)),
+        };
+        known && sync.ready() && sync.checks().iter().all(|check| check.ok)
+    }
+}
+
+impl Look for Live {
+    fn look(&mut self) -> Result<Option<View>, Failure> {
+        let snapshot = self.watched.snapshot.load_full();
+        if self.knows(&snapshot) {
+            let same = self
+                .seen
+                .as_ref()
+                .is_some_and(|seen| Arc::ptr_eq(seen, &snapshot));
+            self.seen = Some(Arc::clone(&snapshot));
+            return Ok((!same).then(|| View::of(Snapshot::clone(&snapshot), &self.rules)));
+        }
+        self.seen = None;
+        let listed = self.cluster.read(&self.rules, &self.wants);
+        let away = listed
+            .missing
+            .iter()
+            .find_map(|missing| match &missing.why {
+                Trouble::Away(why) => Some(why.clone()),
+                _ => None,
+            });
+        match away {
+            Some(why) => Err(format!("the API server does not answer: {why}; waiting").into()),
+            None => Ok(Some(View::listed(listed, &self.rules))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

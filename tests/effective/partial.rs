@@ -1,0 +1,96 @@
+//! States that are known in part: what was not looked at may be there, what was and is not is absent.
+
+use attache::config::Configuration;
+use attache::engine::effective::Survey;
+use attache::engine::ids::GroupKind;
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::json;
+
+use crate::cases::object;
+use crate::state::key;
+
+/// A Gateway and a route of `shop` to the Service `cart`; of Services nothing is known.
+fn start() -> Snapshot {
+    let gateway = object(&json!({
+        "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+        "metadata": {"name": "edge", "namespace": "shop"},
+        "spec": {"gatewayClassName": "example", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]},
+    }));
+    let route = object(&json!({
+        "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+        "metadata": {"name": "cart", "namespace": "shop"},
+        "spec": {
+            "parentRefs": [{"name": "edge"}],
+            "rules": [{"backendRefs": [{"name": "cart", "port": 80}]}],
+        },
+    }));
+    let policy = object(&json!({
+        "apiVersion": "gateway.networking.k8s.io/v1", "kind": "BackendTLSPolicy",
+        "metadata": {"name": "tls", "namespace": "shop"},
+        "spec": {
+            "targetRefs": [{"group": "", "kind": "Service", "name": "cart"}],
+            "validation": {"hostname": "cart.example"},
+        },
+    }));
+    let rules = Configuration::default().rules().unwrap();
+    [gateway, route, policy]
+        .into_iter()
+        .fold(Snapshot::new(rules), |snapshot, object| {
+            snapshot.apply(Change::Applied(Box::new(object)))
+        })
+}
+
+fn stands(snapshot: &Snapshot) -> bool {
+    !Survey::new(snapshot)
+        .stands(&key("Service shop/cart"))
+        .is_empty()
+}
+
+#[test]
+fn what_was_not_looked_at_may_be_there() {
+    let state = start();
+    assert!(!state.lacks(&key("Service shop/cart")));
+    assert!(stands(&state));
+}
+
+#[test]
+fn what_was_looked_for_and_is_not_there_is_absent() {
+    let state = start().apply(Change::Deleted(key("Service shop/cart")));
+    assert!(state.lacks(&key("Service shop/cart")));
+    assert!(!state.lacks(&key("Service shop/other")));
+    assert!(!state.knows(&GroupKind::core("Service")));
+    assert!(!stands(&state));
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}});
+    let state = state.apply(Change::Applied(Box::new(object(&service))));
+    assert!(!state.lacks(&key("Service shop/cart")));
+    assert!(stands(&state));
+}
+
+#[test]
+fn one_namespace_may_be_known_and_others_not() {
+    let service = |name: &str| {
+        object(
+            &json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": "shop"}}),
+        )
+    };
+    let kind = GroupKind::core("Service");
+    let listed = |services: Vec<_>| Change::ListedIn(kind.clone(), "shop".into(), services);
+    let state = start().apply(listed(vec![service("cart"), service("other")]));
+    assert!(stands(&state));
+    assert!(state.lacks(&key("Service shop/unknown")));
+    assert!(!state.lacks(&key("Service infra/unknown")));
+    assert!(!state.knows(&kind));
+
+    let infra = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart", "namespace": "infra"}});
+    let state = state.apply(Change::Applied(Box::new(object(&infra))));
+    let state = state.apply(listed(vec![service("other")]));
+    assert!(!stands(&state));
+    assert!(
+        state.get(&key("Service infra/cart")).is_some(),
+        "another namespace is not touched"
+    );
+
+    let state = state.apply(Change::Listed(kind.clone(), Vec::new()));
+    assert!(state.lacks(&key("Service infra/cart")));
+    assert!(state.knows(&kind));
+}
