@@ -18,7 +18,7 @@ use crate::engine::profile::{Class, words};
 use crate::engine::selector::Selector;
 use crate::engine::snapshot::Snapshot;
 
-mod reason;
+pub(super) mod reason;
 mod totals;
 
 pub use totals::{Count, Summary, Total};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::{OfTarget, OnBackend, Relation, Standing};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
-use crate::answer::state::{PolicyState, reason};
+use crate::answer::policies::reason::of_strategy;
+use crate::answer::state::{PolicyState, no_effect};
 use crate::engine::conditions::{Accepted, TargetStatus, attachments, on_paths};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
@@ -199,7 +200,9 @@ fn standing(object: &ObjectKey, over: &Over) -> Standing {
         strategy: strategy(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: reason(status.state.as_ref()).map(str::to_owned),
+        reason: no_effect(status.state.as_ref())
+            .map(str::to_owned)
+            .or_else(|| of_strategy(policy)),
         by,
     }
 }

@@ -5,18 +5,11 @@ use crate::engine::policy::{Fault, Policy, Select, StrategyFault, entries, spec,
 
 /// What is wrong with its strategy or its target entries, or why it names or reaches nothing; none where
 /// there is nothing to say.
-pub(super) fn reason(policy: &Policy, status: &PolicyStatus) -> Option<String> {
-    let spec = spec(&policy.object);
-    if let Err(fault) = stanzas(&spec, &policy.profile) {
-        return Some(match fault {
-            StrategyFault::Unknown { path, name, .. } => {
-                format!("{path} {name:?} is no strategy of the kind")
-            }
-            StrategyFault::Multiple { first, second } => {
-                format!("{first} and {second} are two strategies")
-            }
-        });
+pub(in crate::answer) fn reason(policy: &Policy, status: &PolicyStatus) -> Option<String> {
+    if let Some(why) = of_strategy(policy) {
+        return Some(why);
     }
+    let spec = spec(&policy.object);
     let mut reasons = Vec::new();
     if let Some(State::NoEffect(why)) = &status.state {
         reasons.push(why.clone());
@@ -42,6 +35,19 @@ pub(super) fn reason(policy: &Policy, status: &PolicyStatus) -> Option<String> {
         });
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// What is wrong with its strategy.
+pub(in crate::answer) fn of_strategy(policy: &Policy) -> Option<String> {
+    let fault = stanzas(&spec(&policy.object), &policy.profile).err()?;
+    Some(match fault {
+        StrategyFault::Unknown { path, name, .. } => {
+            format!("{path} {name:?} is no strategy of the kind")
+        }
+        StrategyFault::Multiple { first, second } => {
+            format!("{first} and {second} are two strategies")
+        }
+    })
 }
 
 fn wrong(path: &str, fault: &Fault) -> String {
