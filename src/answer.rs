@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 pub mod description;
 pub mod effective;
+pub mod explanation;
 pub mod impact;
 pub mod kinds;
 pub mod named;
@@ -14,6 +15,7 @@ pub mod policies;
 pub mod state;
 pub mod workload;
 
+pub use effective::Effective;
 pub use named::{KindName, Named};
 
 /// The version of the interface.

@@ -10,6 +10,7 @@ mod cluster;
 pub mod completions;
 pub mod describe;
 mod examples;
+pub mod explain;
 mod find;
 pub mod impact;
 pub mod kinds;
@@ -43,20 +44,22 @@ pub enum Command {
     /// Tell which policies act on an object, and what is in force on its paths.
     #[command(after_help = examples::DESCRIBE)]
     Describe(describe::Args),
-
     /// Tell what a change does before it is made: before and after, per effective target.
     #[command(after_help = examples::IMPACT)]
     Impact(impact::Args),
     /// List the policies: what each names, what it does, and how much it acts on.
     #[command(after_help = examples::POLICIES)]
     Policies(policies::Args),
+    /// Tell which Gateway, listener, route, rule and backend a request takes, and every setting on the way.
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(explain::Args),
     /// List the policy kinds, what is known of each, and where each fact came from.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
     /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
     #[command(after_help = examples::MANIFESTS)]
     Manifests(manifests::Args),
-    /// Print the JSON schema of a file that people write.
+    /// Print the JSON schema of a file that people write, or of what a command prints.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
     /// Print what a shell needs to complete the command line.
@@ -121,9 +124,9 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
         Command::Serve(args) => serve::run(args),
         Command::Describe(args) => describe::run(&args),
-
         Command::Impact(args) => return impact::run(&args),
         Command::Policies(args) => policies::run(&args),
+        Command::Explain(args) => return explain::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),

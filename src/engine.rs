@@ -13,6 +13,7 @@ pub mod hint;
 pub mod ids;
 pub mod impact;
 pub mod level;
+pub mod matching;
 pub mod merge;
 pub mod mutate;
 pub mod object;

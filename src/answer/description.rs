@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
-use super::effective::Effective;
+use super::effective::OnPaths;
 use super::impact::Change;
 use super::kinds::Kind;
 use super::named::Named;
@@ -65,7 +65,7 @@ pub struct OfTarget {
     /// The policies that stand at it or above it.
     pub policies: Vec<Standing>,
     /// What is in force, by kind and path.
-    pub effective: Vec<Effective>,
+    pub effective: Vec<OnPaths>,
     /// The policies on the backends of a route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<OnBackend>,

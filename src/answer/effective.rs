@@ -1,4 +1,4 @@
-//! What is in force on paths of one kind of policy, value by value with its source.
+//! What is in force on a path of one kind of policy, value by value with its source (design 5.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,36 @@ use super::named::{KindName, Named, named};
 use crate::engine::effective::Group;
 use crate::engine::ids::{GroupKind, Place};
 use crate::engine::level::Step;
+use crate::engine::merge;
 
-/// What is in force on paths that carry the same policies.
+/// What the policies of one kind come to on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Effective {
     /// The kind of policy.
     pub policy_kind: KindName,
-    /// The places of the first path, from the least to the most specific.
+    /// The places of the path, from the least to the most specific.
     pub path: Vec<Named>,
+    /// The settings in force; null where only the kind's own controller knows them.
+    pub spec: Option<Value>,
+    /// Where each setting came from, by JSON pointer into `spec`: a policy, or the target itself. What
+    /// has a source and no value was removed by it.
+    pub sources: BTreeMap<String, Named>,
+    /// What was removed, by the JSON pointer at which it would stand.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub removed: BTreeSet<String>,
+    /// The policies that take part in a result that only the kind's controller knows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub merged_of: Vec<Named>,
+}
+
+/// The same for all paths that carry the same policies; `path` is the first of them.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OnPaths {
+    /// What is in force.
+    #[serde(flatten)]
+    pub effective: Effective,
     /// How many paths it stands for: one for each pair of an entrance and a target.
     pub paths: usize,
     /// Where requests come in: listeners, or Services of a mesh; empty for what begins below them.
@@ -34,25 +55,20 @@ pub struct Effective {
     /// That the paths end before an effective target: its backend is not there or may not be used.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
-    /// The settings; null where only the kind's controller knows the result.
-    pub spec: Option<Value>,
-    /// The policy, or the target itself, that each value came from, by JSON pointer into `spec`.
-    pub sources: BTreeMap<String, Named>,
-    /// What a policy removed, by the JSON pointer at which it would stand; `sources` has the policy.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub removed: BTreeSet<String>,
-    /// The policies that take part in a result that only the kind's controller knows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub merged_of: Vec<Named>,
 }
 
+// === impl Effective ===
+
 impl Effective {
-    /// What is in force on the paths of a group.
-    pub fn new(kind: &GroupKind, group: &Group) -> Self {
+    /// What is in force on a path through these places.
+    pub fn along(kind: &GroupKind, path: &[&Place], effective: &merge::Effective) -> Self {
         let mut sources = BTreeMap::new();
         let mut removed = BTreeSet::new();
-        let known = group.effective.spec();
-        let opaque = known.is_none();
+        let known = effective.spec();
+        let merged_of = match known {
+            Some(_) => Vec::new(),
+            None => named(&effective.policies()),
+        };
         let spec = known.map(|(spec, leaves)| {
             for (pointer, leaf) in leaves {
                 if leaf.value.is_null() {
@@ -62,6 +78,21 @@ impl Effective {
             }
             spec
         });
+        Self {
+            policy_kind: kind.into(),
+            path: path.iter().map(|place| Named::from(*place)).collect(),
+            spec,
+            sources,
+            removed,
+            merged_of,
+        }
+    }
+}
+
+// === impl OnPaths ===
+
+impl From<(&GroupKind, &Group)> for OnPaths {
+    fn from((kind, group): (&GroupKind, &Group)) -> Self {
         let entrances: BTreeSet<&Place> = group.uppers.iter().filter_map(|u| u.last()).collect();
         let targets: BTreeSet<&Place> = group.targets().collect();
         // Other paths take the requests of everybody.
@@ -72,22 +103,13 @@ impl Effective {
             .collect();
         let consumers = consumers.unwrap_or_default().into_iter();
         Self {
-            policy_kind: KindName::from(kind),
-            path: group.path().into_iter().map(Named::from).collect(),
+            effective: Effective::along(kind, &group.path(), &group.effective),
             paths: group.paths(),
             entrances: entrances.into_iter().map(Named::from).collect(),
             targets: targets.into_iter().map(Named::from).collect(),
             requests_from: consumers.map(str::to_owned).collect(),
             not_attached: !group.attached,
             incomplete: !group.complete,
-            spec,
-            sources,
-            removed,
-            merged_of: if opaque {
-                named(&group.effective.policies())
-            } else {
-                Vec::new()
-            },
         }
     }
 }

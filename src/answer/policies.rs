@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Answer;
 use super::named::{KindName, Named, named};
-use super::state::{Acceptance, PolicyState, reason};
+use super::state::{Acceptance, PolicyState, no_effect};
 use crate::engine::affected::acting_at;
 use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, status};
 use crate::engine::effective::Survey;
@@ -18,7 +18,7 @@ use crate::engine::profile::{Class, words};
 use crate::engine::selector::Selector;
 use crate::engine::snapshot::Snapshot;
 
-mod loose;
+pub(super) mod reason;
 mod totals;
 
 pub use totals::{Count, Summary, Total};
@@ -44,7 +44,7 @@ pub struct Listed {
     pub strategy: Option<String>,
     /// What it does on all its targets together.
     pub state: PolicyState,
-    /// Why it has no effect, or what is wrong with its target entries.
+    /// Why it has no effect, or what is wrong with its strategy or its target entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that supersede it somewhere.
@@ -176,8 +176,6 @@ fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>)
         names.join(", ")
     });
     let known = PolicyState::of(&status.accepted, status.state.as_ref());
-    let why = reason(status.state.as_ref()).map(str::to_owned);
-    let loose = || loose::why(policy, !status.targets.is_empty());
     let created = policy.object.meta.created;
     let created = created.filter(|_| !undated.contains(policy.key()));
     let objects: BTreeSet<ObjectKey> = status.acts_on().into_iter().map(|p| p.object).collect();
@@ -186,7 +184,7 @@ fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>)
         class: policy.profile.class.value,
         strategy,
         state: known.unwrap_or(PolicyState::NoEffect),
-        reason: why.or_else(loose),
+        reason: reason::reason(policy, status),
         by: named(&status.by()),
         acts_on: objects.len(),
         created: created.map(|created| created.to_string()),
@@ -202,7 +200,7 @@ fn target(status: &TargetStatus) -> Target {
         state: state
             .filter(|_| status.accepted == Accepted::Accepted)
             .map(PolicyState::from),
-        reason: reason(state).map(str::to_owned),
+        reason: no_effect(state).map(str::to_owned),
         overridden_on: named(&status.overridden_on),
         merged_with: named(&status.merged_with),
     }

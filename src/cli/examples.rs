@@ -79,3 +79,10 @@ Examples:
     $ attache policies --acting-on httproute/cart -n shop
   Those that do nothing, in a directory of manifests:
     $ attache policies -A --state Overridden,NoEffect,TargetNotFound --from deploy";
+
+pub(super) const EXPLAIN: &str = "\
+Examples:
+  What serves a request, and what is in force on its way:
+    $ attache explain https://shop.example.com/cart --from deploy
+  One with a method and a header, on a cluster:
+    $ attache explain --host shop.example.com --path /cart --method POST --header x-beta:1";

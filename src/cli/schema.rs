@@ -5,6 +5,7 @@ use schemars::schema_for;
 
 use super::Failure;
 use crate::answer::description::{Description, Descriptions};
+use crate::answer::explanation::Explanation;
 use crate::answer::impact::Impact;
 use crate::answer::kinds::Kinds;
 use crate::answer::policies::Policies;
@@ -34,6 +35,8 @@ enum Of {
     Impact,
     /// What `policies -o json` prints.
     Policies,
+    /// What `explain -o json` prints.
+    Explanation,
     /// What `kinds -o json` prints.
     Kinds,
 }
@@ -50,6 +53,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Of::Descriptions => schema::<Descriptions>(),
         Of::Impact => schema::<Impact>(),
         Of::Policies => schema::<Policies>(),
+        Of::Explanation => schema::<Explanation>(),
         Of::Kinds => schema::<Kinds>(),
     };
     super::print(&format!("{schema:#}\n"))

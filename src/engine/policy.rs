@@ -102,11 +102,7 @@ impl Policy {
         Self {
             targets: targets::of(&object, &spec, &profile),
             strategies: settings::stanzas(&spec, &profile).ok(),
-            precedence: Precedence {
-                created: object.meta.created,
-                path: object.key.path(),
-                key: object.key.clone(),
-            },
+            precedence: Precedence::of(&object),
             object,
             profile,
             pieces: OnceLock::new(),
@@ -239,6 +235,22 @@ pub(crate) fn guessed_group(kind: &str) -> &'static str {
 }
 
 // === impl Precedence ===
+
+impl Precedence {
+    /// That of an object: the Gateway API orders routes by the same rule.
+    pub fn of(object: &Object) -> Self {
+        Self {
+            created: object.meta.created,
+            path: object.key.path(),
+            key: object.key.clone(),
+        }
+    }
+
+    /// Whether neither is the older one.
+    pub fn same_age(&self, other: &Self) -> bool {
+        self.created == other.created
+    }
+}
 
 impl Ord for Precedence {
     fn cmp(&self, other: &Self) -> Ordering {

@@ -15,7 +15,8 @@ mod accept;
 mod hostnames;
 mod lower;
 
-pub use accept::{accepts, fits_service, joins};
+pub use accept::{Refusal, accepts, fits_service, joins, refusal};
+pub(crate) use hostnames::intersect;
 pub use lower::{Lower, backend, lowers};
 
 /// A way in: everything above routes, down to one listener.

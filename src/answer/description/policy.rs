@@ -8,7 +8,8 @@ use super::target::strategy;
 use super::{OfPolicy, OnTarget};
 use crate::answer::impact::{Change, Doing, impact};
 use crate::answer::named::{Named, named};
-use crate::answer::state::{Acceptance, PolicyState, reason};
+use crate::answer::policies::reason::reason;
+use crate::answer::state::{Acceptance, PolicyState, no_effect};
 use crate::engine::conditions::{Accepted, TargetStatus, status};
 use crate::engine::effective::Survey;
 use crate::engine::policy::{Policy, StanzaPlace};
@@ -24,7 +25,7 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         strategy: strategy(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: reason(status.state.as_ref()).map(str::to_owned),
+        reason: reason(policy, &status),
         by: named(&status.by()),
         settings: settings(policy),
         targets: status.targets.iter().map(on_target).collect(),
@@ -68,7 +69,7 @@ fn on_target(status: &TargetStatus) -> OnTarget {
         accepted: Acceptance::from(&status.accepted),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: reason(status.state.as_ref()).map(str::to_owned),
+        reason: no_effect(status.state.as_ref()).map(str::to_owned),
         by,
         lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
         overridden_on: named(&status.overridden_on),

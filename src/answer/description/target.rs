@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{OfTarget, OnBackend, Relation, Standing};
-use crate::answer::effective::{Effective, through};
+use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
-use crate::answer::state::{PolicyState, reason};
+use crate::answer::policies::reason::of_strategy;
+use crate::answer::state::{PolicyState, no_effect};
 use crate::engine::conditions::{Accepted, TargetStatus, attachments, on_paths};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
@@ -33,13 +34,13 @@ struct Over {
 pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
     let key = &place.object;
     let mut found = Found::new();
-    let mut effective: Vec<Effective> = Vec::new();
+    let mut effective: Vec<OnPaths> = Vec::new();
     for kind in kinds(survey, key) {
         let mut groups = on(survey, place, &kind);
         groups.retain(|group| !group.stack.is_empty());
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
         over(place, &groups, &mut found);
-        effective.extend(groups.iter().map(|group| Effective::new(&kind, group)));
+        effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
     refused(survey, place, &mut found);
     let object = survey.snapshot().get(key).cloned();
@@ -199,7 +200,9 @@ fn standing(object: &ObjectKey, over: &Over) -> Standing {
         strategy: strategy(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: reason(status.state.as_ref()).map(str::to_owned),
+        reason: no_effect(status.state.as_ref())
+            .map(str::to_owned)
+            .or_else(|| of_strategy(policy)),
         by,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Change, Doing, Idle, Named};
+use super::{Doing, Idle, Named};
 use crate::engine::affected::standing_over;
 use crate::engine::conditions::{Accepted, PolicyStatus, State, status};
 use crate::engine::effective::Survey;
@@ -10,17 +10,16 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::object::Node;
 use crate::engine::snapshot::Snapshot;
 
-/// Policies whose settings neither come nor go; and an object that policies could act on, where it is
-/// all that is changed and nothing comes of it.
+/// Policies that are not among the `busy`, whose settings come or go; and an object that policies could act
+/// on, where it is touched `alone` and nothing comes of it.
 pub(super) fn idle(
     before: &Snapshot,
     after: &Snapshot,
     doing: &Doing,
-    changes: &[Change],
+    busy: &BTreeSet<ObjectKey>,
+    alone: bool,
 ) -> Vec<Idle> {
-    let busy: BTreeSet<&ObjectKey> = changes.iter().flat_map(Change::policies).collect();
     let (mut was, mut is) = (Survey::new(before), Survey::new(after));
-    let alone = changes.is_empty() && doing.all().count() == 1;
     let mut found = Vec::new();
     let mut note = |object: &ObjectKey, reason: String| {
         found.push(Idle {
@@ -28,7 +27,7 @@ pub(super) fn idle(
             reason,
         });
     };
-    for key in doing.applied.iter().filter(|key| !busy.contains(key)) {
+    for key in doing.applied.iter().filter(|key| !busy.contains(*key)) {
         if let Some(policy) = after.policy(key) {
             let known = before.policy(key).is_some();
             let status = status(&mut is, policy);
@@ -37,7 +36,7 @@ pub(super) fn idle(
             note(key, of_target(&mut is, key));
         }
     }
-    for key in doing.deleted.iter().filter(|key| !busy.contains(key)) {
+    for key in doing.deleted.iter().filter(|key| !busy.contains(*key)) {
         if let Some(policy) = before.policy(key) {
             let status = status(&mut was, policy);
             note(key, of_policy(&status, "was", false));

@@ -12,7 +12,7 @@ use super::table::{Cell, Table};
 use super::words;
 use crate::answer::Named;
 use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload};
-use crate::answer::effective::Effective;
+use crate::answer::effective::{Effective, OnPaths};
 use crate::answer::policies::Policies;
 use crate::engine::object::section_noun;
 
@@ -158,9 +158,9 @@ fn workload(about: &OfWorkload, style: Style) -> String {
 
 /// What is in force: one block for paths with the same result.
 fn blocks(about: &OfTarget, style: Style) -> String {
-    let mut groups: Vec<Vec<&Effective>> = Vec::new();
+    let mut groups: Vec<Vec<&OnPaths>> = Vec::new();
     for effective in &about.effective {
-        let same = |group: &&mut Vec<&Effective>| {
+        let same = |group: &&mut Vec<&OnPaths>| {
             group.first().is_some_and(|first| is_same(first, effective))
         };
         match groups.iter_mut().find(same) {
@@ -183,24 +183,23 @@ fn blocks(about: &OfTarget, style: Style) -> String {
 }
 
 /// Whether two come to the same, wherever they are.
-fn is_same(one: &Effective, other: &Effective) -> bool {
-    one.policy_kind == other.policy_kind
-        && one.spec == other.spec
-        && one.sources == other.sources
-        && one.merged_of == other.merged_of
+fn is_same(one: &OnPaths, other: &OnPaths) -> bool {
+    let (a, b) = (&one.effective, &other.effective);
+    (&a.policy_kind, &a.spec) == (&b.policy_kind, &b.spec)
+        && (&a.sources, &a.merged_of) == (&b.sources, &b.merged_of)
         && (one.not_attached, one.incomplete) == (other.not_attached, other.incomplete)
         && one.requests_from == other.requests_from
 }
 
-fn block(about: &OfTarget, group: &[&Effective], style: Style) -> String {
+fn block(about: &OfTarget, group: &[&OnPaths], style: Style) -> String {
     let Some(first) = group.first() else {
         return String::new();
     };
-    let kind = &first.policy_kind.0;
+    let kind = &first.effective.policy_kind.0;
     let heading = style.paint(Tone::Heading, &format!("EFFECTIVE {}", kind.kind));
     let where_to = style.paint(Tone::Faint, &format!("({})", scope(about, group)));
     let mut text = format!("\n{heading}  {where_to}\n");
-    text.push_str(&settings(about, first, style));
+    text.push_str(&settings(about, &first.effective, style));
     text
 }
 
@@ -238,15 +237,15 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
 }
 
 /// On which of the paths of its kind a result holds.
-fn scope(about: &OfTarget, group: &[&Effective]) -> String {
-    let kind = group.first().map(|first| &first.policy_kind);
-    let all: Vec<&Effective> = about
+fn scope(about: &OfTarget, group: &[&OnPaths]) -> String {
+    let kind = group.first().map(|first| &first.effective.policy_kind);
+    let all: Vec<&OnPaths> = about
         .effective
         .iter()
-        .filter(|e| Some(&e.policy_kind) == kind)
+        .filter(|e| Some(&e.effective.policy_kind) == kind)
         .collect();
     let mut parts = Vec::new();
-    let differs = |of: fn(&Effective) -> &Vec<Named>| {
+    let differs = |of: fn(&OnPaths) -> &Vec<Named>| {
         let mine: BTreeSet<&Named> = group.iter().flat_map(|e| of(e)).collect();
         let every: BTreeSet<&Named> = all.iter().flat_map(|e| of(e)).collect();
         (mine != every).then(|| mine.into_iter().map(|place| nearby(about, place)).collect())

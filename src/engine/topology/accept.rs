@@ -7,6 +7,23 @@ use crate::engine::ids::GroupKind;
 use crate::engine::object::{From, Listener, Node, Object, ParentRef};
 use crate::engine::snapshot::{Snapshot, namespace_key};
 
+/// Why a listener does not take a route that names its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// The reference names another listener.
+    Section,
+    /// The reference names another port.
+    Port,
+    /// Routes of its kind do not fit the protocol.
+    Protocol,
+    /// Routes of its kind are not allowed.
+    Kind,
+    /// They have no hostname in common.
+    Hostname,
+    /// Routes of its namespace are not allowed.
+    Namespace,
+}
+
 /// Whether a listener of `owner` takes a route that names it by this reference: section, port,
 /// namespace, kind and hostname must all fit.
 pub fn accepts(
@@ -16,17 +33,38 @@ pub fn accepts(
     route: &Object,
     parent: &ParentRef,
 ) -> bool {
+    refusal(snapshot, owner, listener, route, parent).is_none()
+}
+
+/// The first thing that keeps a listener of `owner` from taking a route that names it by this
+/// reference; none where it takes it.
+pub fn refusal(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+    route: &Object,
+    parent: &ParentRef,
+) -> Option<Refusal> {
     let section = parent.section.as_ref();
-    section.is_none_or(|name| *name == listener.name)
-        && parent.port.is_none_or(|port| port == listener.port)
-        && takes_kind(listener, &route.key.gk)
-        && takes_hostname(listener, route)
-        && lets_in(
-            snapshot,
-            &listener.routes_from,
-            &owner.key.namespace,
-            &route.key.namespace,
-        )
+    if section.is_some_and(|name| *name != listener.name) {
+        return Some(Refusal::Section);
+    }
+    if parent.port.is_some_and(|port| port != listener.port) {
+        return Some(Refusal::Port);
+    }
+    if !fits_protocol(listener, &route.key.gk) {
+        return Some(Refusal::Protocol);
+    }
+    // Of the kinds that fit, those that the listener names.
+    if !listener.routes_of.is_empty() && !listener.routes_of.contains(&route.key.gk) {
+        return Some(Refusal::Kind);
+    }
+    if !takes_hostname(listener, route) {
+        return Some(Refusal::Hostname);
+    }
+    let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
+    let let_in = lets_in(snapshot, &listener.routes_from, own, theirs);
+    (!let_in).then_some(Refusal::Namespace)
 }
 
 /// Whether a reference to a Service fits its ports: port and section name one that is there, the same
@@ -66,12 +104,9 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
     }
 }
 
-/// The kinds that fit the protocol of a listener, and of these the ones that it names; protocols of
-/// implementations take any kind.
-fn takes_kind(listener: &Listener, route: &GroupKind) -> bool {
-    if !listener.routes_of.is_empty() && !listener.routes_of.contains(route) {
-        return false;
-    }
+/// Whether routes of a kind fit the protocol of a listener; protocols of implementations take any
+/// kind.
+fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
         "TLS" => &["TLSRoute", "TCPRoute"],

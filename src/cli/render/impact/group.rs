@@ -1,6 +1,7 @@
 //! Targets at which the same changes: which they are, and one table of what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -86,7 +87,7 @@ fn names(changes: &[&Change], kinds: &Kinds) -> Vec<String> {
         let partly = partly(change, kinds);
         match (found.last_mut(), &place.section) {
             (Some((object, name)), Some(section)) if **object == place.object => {
-                name.push_str(&format!(", #{section}{partly}"));
+                let _ = write!(name, ", #{section}{partly}");
             }
             _ => found.push((&place.object, format!("{}{partly}", kinds.place(place)))),
         }

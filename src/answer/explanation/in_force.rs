@@ -1,0 +1,350 @@
+//! What is in force on the way of one request: exactly its Gateway, listener, route, rule and
+//! backends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{Fate, Standing};
+use crate::answer::{Effective, Named};
+use crate::engine::effective::{Group, Survey};
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::level::{Level, Step};
+use crate::engine::matching::{Backend, Front, Taken};
+use crate::engine::merge::{LeafPath, fate};
+use crate::engine::object::Node;
+use crate::engine::policy::Policy;
+use crate::engine::profile::{Class, Profile, ServiceAs};
+use crate::engine::rivals::winner;
+use crate::engine::snapshot::{Snapshot, namespace_key};
+use crate::engine::topology::{
+    Lower, Upper, backend, lowers, places, through_gateway, through_service, through_set,
+};
+use crate::engine::words;
+
+/// The way of a request in the topology.
+pub(super) struct Path {
+    /// The way in.
+    upper: Upper,
+    /// The ways on: one for each backend that can be used.
+    lowers: Vec<Lower>,
+    /// The rule.
+    rule: Option<Place>,
+    /// The namespace that the request comes from.
+    from: Option<Arc<str>>,
+}
+
+/// Everything that is found about one policy.
+#[derive(Default)]
+struct Found {
+    at: BTreeSet<Place>,
+    survives: bool,
+    conflicted: bool,
+    by: BTreeSet<ObjectKey>,
+    lost: BTreeSet<LeafPath>,
+}
+
+type Standings = BTreeMap<ObjectKey, Found>;
+
+// === impl Path ===
+
+impl Path {
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        front: &Front,
+        taken: &Taken,
+        from: Option<&str>,
+    ) -> Self {
+        let rule = taken.rule.as_ref();
+        let mut path = Self {
+            upper: upper(snapshot, front).unwrap_or_default(),
+            lowers: Vec::new(),
+            rule: rule.map(|rule| rule.route.section(rule.label.clone())),
+            from: from.map(Arc::from),
+        };
+        let Some(rule) = rule else {
+            path.lowers = straight(snapshot, taken);
+            return path;
+        };
+        let Some(route) = snapshot.get(&rule.route) else {
+            return path;
+        };
+        let namespace = namespace_key(&route.key.namespace);
+        let all = lowers(snapshot, &namespace, route, Level::Port);
+        path.lowers = all.into_iter().filter(|lower| path.leads(lower)).collect();
+        path
+    }
+
+    /// Whether a way on leads through the rule. A route without rules has none to lead through.
+    fn leads(&self, lower: &Lower) -> bool {
+        let mut rules = lower.steps.iter().filter(|s| s.level == Level::Rule);
+        rules.all(|step| Some(&step.place) == self.rule.as_ref())
+    }
+
+    /// Whether a way in is this one. Where a Service sends requests to its own endpoints, its two
+    /// roles have ways of their own.
+    fn comes(&self, upper: &Upper, end: Option<&Lower>) -> bool {
+        match (&self.rule, end) {
+            (None, Some(_)) => upper.steps.is_empty(),
+            _ => upper.last() == self.upper.last(),
+        }
+    }
+
+    /// What is in force, and the policies that stand on the way, by kind and path.
+    pub(super) fn settings(&self, survey: &mut Survey<'_>) -> (Vec<Effective>, Vec<Standing>) {
+        let snapshot = survey.snapshot();
+        let (mut found, mut standings) = (Vec::new(), Standings::new());
+        for kind in snapshot.used_kinds() {
+            let Some(profile) = snapshot.profile(kind) else {
+                continue;
+            };
+            if profile.class.value == Class::Direct {
+                self.direct(survey, profile, &mut found, &mut standings);
+            } else {
+                self.inherited(survey, kind, &mut found, &mut standings);
+            }
+        }
+        self.rejected(survey, &mut standings);
+        let standings = standings.into_iter();
+        (
+            found,
+            standings.map(|(key, found)| found.told(&key)).collect(),
+        )
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &Step> {
+        let lowers = self.lowers.iter().flat_map(|lower| &lower.steps);
+        self.upper.steps.iter().chain(lowers)
+    }
+
+    /// Direct policies act on what they name: every object and section of the way by itself.
+    fn direct(
+        &self,
+        survey: &mut Survey<'_>,
+        profile: &Profile,
+        found: &mut Vec<Effective>,
+        standings: &mut Standings,
+    ) {
+        let mut seen: Vec<&ObjectKey> = Vec::new();
+        for step in self.steps() {
+            let object = &step.place.object;
+            if seen.contains(&object) || !plays(step.level, profile) {
+                continue;
+            }
+            seen.push(object);
+            let sections = self.steps().filter(|s| s.place.object == *object);
+            let sections: Vec<&Place> = sections.map(|s| &s.place).collect();
+            let groups = survey.through(object, &profile.gk);
+            let last = |group: &Group| {
+                let lower = group.lowers.first().and_then(|lower| lower.target());
+                lower.cloned()
+            };
+            // A section of the way has a group of its own where policies stand on it.
+            let on_way = |group: &&Group| {
+                let place = last(group);
+                place.is_some_and(|place| place.section.is_some() && sections.contains(&&place))
+            };
+            let whole = |group: &&Group| last(group).is_some_and(|place| place.section.is_none());
+            let of_sections: Vec<&Group> = groups.iter().filter(on_way).collect();
+            let chosen = if of_sections.is_empty() {
+                groups.iter().filter(whole).collect()
+            } else {
+                of_sections
+            };
+            for group in chosen {
+                if !group.stack.is_empty() {
+                    found.push(Effective::along(
+                        &profile.gk,
+                        &group.path(),
+                        &group.effective,
+                    ));
+                    note(group, standings);
+                }
+            }
+        }
+    }
+
+    /// Others come together along the way, to each of its ends.
+    fn inherited(
+        &self,
+        survey: &mut Survey<'_>,
+        kind: &GroupKind,
+        found: &mut Vec<Effective>,
+        standings: &mut Standings,
+    ) {
+        let groups = self.groups(survey, kind);
+        let entrance = (self.lowers.is_empty() || self.rule.is_none()).then_some(None);
+        let ends = entrance.into_iter().chain(self.lowers.iter().map(Some));
+        let mut told: Vec<Vec<Place>> = Vec::new();
+        for end in ends {
+            let Some((group, upper, lower)) = self.one_of(&groups, end) else {
+                continue;
+            };
+            let path = places(&upper, lower.as_deref());
+            let names: Vec<Place> = path.iter().map(|place| (*place).clone()).collect();
+            if group.stack.is_empty() || told.contains(&names) {
+                continue;
+            }
+            found.push(Effective::along(kind, &path, &group.effective));
+            told.push(names);
+            note(group, standings);
+        }
+    }
+
+    /// The groups of a kind among which the way is.
+    fn groups(&self, survey: &mut Survey<'_>, kind: &GroupKind) -> Vec<Group> {
+        let entrance = self.upper.last().map(|place| place.object.clone());
+        let route = self.rule.as_ref().map(|rule| rule.object.clone());
+        let Some(object) = route.or_else(|| entrance.clone()) else {
+            return Vec::new();
+        };
+        let mut shape = survey.shape(&object, kind);
+        if shape.end().is_some_and(Level::is_upper) {
+            return entrance.map_or_else(Vec::new, |entrance| survey.through(&entrance, kind));
+        }
+        // A policy on a backend makes its way longer.
+        for step in self.steps().filter(|step| step.level == Level::Backend) {
+            shape = shape.or(survey.shape(&step.place.object, kind));
+        }
+        survey.shaped(&object, kind, &shape)
+    }
+
+    /// The group that holds this way to one of its ends, and the way as the kind sees it. Where
+    /// clients of a namespace have a way of their own, that is theirs.
+    fn one_of<'g>(
+        &self,
+        groups: &'g [Group],
+        end: Option<&Lower>,
+    ) -> Option<(&'g Group, Rc<Upper>, Option<Rc<Lower>>)> {
+        let ways = groups.iter().flat_map(|group| {
+            let uppers = group.uppers.iter().filter(|upper| self.comes(upper, end));
+            uppers.filter_map(move |upper| {
+                if group.lowers.is_empty() {
+                    return Some((group, upper.clone(), None));
+                }
+                let mut lowers = group.lowers.iter();
+                let lower = lowers.find(|lower| end.is_some_and(|end| is_start(lower, end)))?;
+                Some((group, upper.clone(), Some(lower.clone())))
+            })
+        });
+        let ways: Vec<(&Group, Rc<Upper>, Option<Rc<Lower>>)> = ways.collect();
+        let of = |from: Option<&Arc<str>>| {
+            let mut ways = ways.iter();
+            ways.find(|(_, upper, _)| upper.consumer.as_ref() == from)
+        };
+        of(self.from.as_ref()).or_else(|| of(None)).cloned()
+    }
+
+    /// Policies of the way that are rejected for others.
+    fn rejected(&self, survey: &mut Survey<'_>, standings: &mut Standings) {
+        for step in self.steps() {
+            for stand in survey.stands(&step.place.object).iter() {
+                let here = stand.section == step.place.section;
+                let Some(rival) = stand.rejected.as_ref().filter(|_| here) else {
+                    continue;
+                };
+                if !plays(step.level, &stand.policy.profile) {
+                    continue;
+                }
+                let found = standings.entry(stand.policy.key().clone()).or_default();
+                found.at.insert(step.place.clone());
+                found.conflicted = true;
+                found.by.insert(rival.clone());
+            }
+        }
+    }
+}
+
+/// The way in through a listener or a Service of a mesh.
+fn upper(snapshot: &Snapshot, front: &Front) -> Option<Upper> {
+    let (uppers, last) = match front {
+        Front::Nowhere | Front::Gateway { .. } => return None,
+        Front::Listener(listener) => {
+            let owner = snapshot.get(&listener.place.object)?;
+            let uppers = match &owner.node {
+                Node::ListenerSet { .. } => through_set(snapshot, owner),
+                _ => through_gateway(owner),
+            };
+            (uppers, listener.place.clone())
+        }
+        Front::Service { service, .. } => (through_service(service, service, &[]), service.whole()),
+    };
+    let found = uppers.iter().find(|upper| upper.last() == Some(&last));
+    found.map(|upper| (**upper).clone())
+}
+
+/// The ways to a Service that sends requests to its own endpoints.
+fn straight(snapshot: &Snapshot, taken: &Taken) -> Vec<Lower> {
+    let to = |to: &Backend| {
+        let mut all = backend(snapshot, &to.object, true);
+        if let Some(label) = &to.label {
+            let port = to.object.section(label.clone());
+            all.retain(|lower| lower.target() == Some(&port));
+        }
+        all
+    };
+    taken.backends.iter().flat_map(to).collect()
+}
+
+/// Whether a kind's way on is the start of the whole way.
+fn is_start(lower: &Lower, whole: &Lower) -> bool {
+    whole.steps.starts_with(&lower.steps)
+}
+
+/// Whether policies of the kind mean this role of a Service (design 9, ruling 22).
+fn plays(level: Level, profile: &Profile) -> bool {
+    match level {
+        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
+        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
+        _ => true,
+    }
+}
+
+fn note(group: &Group, standings: &mut Standings) {
+    for level in group.stack.iter() {
+        for policy in &level.policies {
+            let found = standings.entry(policy.key().clone()).or_default();
+            found.at.insert(level.step.place.clone());
+            found.note(policy, &level.policies, group);
+        }
+    }
+}
+
+// === impl Found ===
+
+impl Found {
+    fn note(&mut self, policy: &Policy, here: &[Arc<Policy>], group: &Group) {
+        if let Some(winner) = winner(here, policy) {
+            self.conflicted = true;
+            self.by.insert(winner.key().clone());
+            return;
+        }
+        let fate = fate(policy, &group.effective);
+        self.survives |= fate.survives;
+        self.by.extend(fate.by());
+        self.lost.extend(fate.lost.into_keys());
+    }
+
+    fn told(self, key: &ObjectKey) -> Standing {
+        let state = match (self.survives, self.lost.is_empty()) {
+            (true, true) => Fate::Enforced,
+            (true, false) => Fate::PartiallyEnforced,
+            (false, _) if self.conflicted => Fate::Conflicted,
+            // It sets nothing, so nothing is taken from it.
+            (false, true) => Fate::Enforced,
+            (false, _) => Fate::Overridden,
+        };
+        let lost = if state == Fate::PartiallyEnforced {
+            self.lost.iter().map(|path| words::field(path)).collect()
+        } else {
+            Vec::new()
+        };
+        Standing {
+            policy: Named::from(key),
+            at: self.at.iter().map(Named::from).collect(),
+            state,
+            by: self.by.iter().map(Named::from).collect(),
+            lost,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! `attache explain`: which Gateway, listener, route, rule and backend a request takes, and every
+//! setting on the way with its policy.
+
+use clap::ValueEnum;
+
+use super::render::{explain as render, style::Style};
+use super::state::{Scope, State};
+use super::{Failure, Outcome, print};
+use crate::answer;
+use crate::answer::explanation::{Explanation, at_gateways, at_service};
+use crate::cache::lists::Wants;
+use crate::engine::hint::{nearest, quoted};
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::matching::{Matching, Request, Url, of_path, same_header};
+use crate::engine::snapshot::Snapshot;
+
+/// Arguments of `attache explain`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where the request goes: a URL (http, https, tls, tcp or udp), or HOST/PATH. The scheme says the
+    /// protocol and, where no port is written, the port.
+    #[arg(value_name = "URL")]
+    url: Option<String>,
+    /// The host. A port in it is ignored, as Gateways ignore it: give --port.
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+    /// The path, with query parameters or without.
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// The method; GET where it is not said.
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// A header of the request; can be repeated.
+    #[arg(long = "header", value_name = "NAME:VALUE")]
+    headers: Vec<String>,
+    /// A query parameter, not encoded; can be repeated.
+    #[arg(long = "query", value_name = "NAME=VALUE")]
+    query: Vec<String>,
+    /// The port of the listener, or of the Service with --service.
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Look at this Gateway only.
+    #[arg(long, value_name = "[NAMESPACE/]NAME", conflicts_with = "service")]
+    gateway: Option<String>,
+    /// The request goes to a Service of a mesh instead of a Gateway.
+    #[arg(long, value_name = "[NAMESPACE/]NAME")]
+    service: Option<String>,
+    /// The namespace of the clients that call the Service.
+    #[arg(long, value_name = "NAMESPACE", requires = "service")]
+    from_namespace: Option<String>,
+    /// The namespace of the Gateway or Service that is named without one.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+    #[command(flatten)]
+    state: State,
+    /// How to print.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: Output,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// Runs the command. A request that nothing serves is a finding.
+///
+/// # Errors
+/// When there is no such directory or cluster, the configuration is wrong, the arguments say no
+/// request, or the Gateway is not there.
+pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    let request = args.request()?;
+    let opened = args.state.open(&Scope {
+        namespace: args.namespace.clone(),
+        all_namespaces: false,
+    })?;
+    let namespace = opened.namespace.clone();
+    let view = opened.view(&Wants::Everything);
+    view.say_what_is_missing();
+    let matching = Matching::new(&view.snapshot, &view.objects);
+    let explanation = args.explain(&matching, &request, &namespace)?;
+    match args.output {
+        Output::Json => print(&answer::json(&explanation)?)?,
+        Output::Text => print(&render::text(&explanation, Style::of_stdout()))?,
+    }
+    Ok(if explanation.served {
+        Outcome::Clean
+    } else {
+        Outcome::Findings
+    })
+}
+
+// === impl Args ===
+
+impl Args {
+    fn explain(
+        &self,
+        matching: &Matching<'_>,
+        request: &Request,
+        namespace: &str,
+    ) -> Result<Explanation, Failure> {
+        if let Some(service) = &self.service {
+            let (said, name) = split(service);
+            let key = ObjectKey::new(GroupKind::core("Service"), said.unwrap_or(namespace), name);
+            let from = self.from_namespace.as_deref();
+            return Ok(at_service(matching, request, &key, from));
+        }
+        let Some(gateway) = &self.gateway else {
+            return Ok(at_gateways(matching, request, |_| true));
+        };
+        let (said, name) = split(gateway);
+        let namespace = said.or(self.namespace.as_deref());
+        let asked = |key: &ObjectKey| {
+            *key.name == *name && namespace.is_none_or(|namespace| *key.namespace == *namespace)
+        };
+        let kind = GroupKind::gateway_api("Gateway");
+        let mut all = matching.snapshot().objects(&kind);
+        if !all.any(|object| asked(&object.key)) {
+            return Err(no_gateway(matching.snapshot(), &kind, gateway).into());
+        }
+        Ok(at_gateways(matching, request, asked))
+    }
+
+    /// The request that the arguments say.
+    fn request(&self) -> Result<Request, Failure> {
+        let url = self.url.as_deref().map_or(Ok(Url::default()), Url::read)?;
+        let path = self.path.as_deref().map(of_path);
+        let (path, query) = path.map_or((None, Vec::new()), |(path, query)| (Some(path), query));
+        let headers = self.headers.iter().map(|text| header(text));
+        let headers: Vec<(String, String)> = headers.collect::<Result<_, _>>()?;
+        let of_header = headers.iter().find(|(name, _)| same_header(name, "Host"));
+        let host = one("host", url.host, self.host.clone())?;
+        let host = one("host", host, of_header.map(|(_, host)| host.clone()))?;
+        let port = self.port.or(url.port);
+        if host.is_none() && port.is_none() && self.service.is_none() {
+            return Err("say where the request goes: a URL, --host, --port or --service".into());
+        }
+        let pairs = self.query.iter().map(|text| pair(text));
+        let pairs: Vec<(String, String)> = pairs.collect::<Result<_, _>>()?;
+        let path = one("path", url.path, path)?.unwrap_or_default();
+        Ok(Request {
+            scheme: url.scheme,
+            host,
+            port,
+            method: self.method.as_ref().map(|m| m.to_ascii_uppercase()),
+            path: if path.starts_with('/') {
+                path
+            } else {
+                format!("/{path}")
+            },
+            query: url.query.into_iter().chain(query).chain(pairs).collect(),
+            headers,
+        })
+    }
+}
+
+/// What is said once, or twice the same.
+fn one(what: &str, a: Option<String>, b: Option<String>) -> Result<Option<String>, String> {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b => Err(format!("two values for the {what}: {a:?} and {b:?}")),
+        (a, b) => Ok(a.or(b)),
+    }
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(format!("--header {text:?}: write NAME:VALUE")),
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!("--query {text:?}: write NAME=VALUE")),
+    }
+}
+
+/// `NAMESPACE/NAME` or `NAME`.
+fn split(text: &str) -> (Option<&str>, &str) {
+    match text.split_once('/') {
+        Some((namespace, name)) => (Some(namespace), name),
+        None => (None, text),
+    }
+}
+
+fn no_gateway(snapshot: &Snapshot, kind: &GroupKind, wanted: &str) -> String {
+    let keys = snapshot.objects(kind).map(|object| object.key.path());
+    let mut paths: Vec<String> = keys.collect();
+    paths.sort();
+    let names: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let (said, name) = split(wanted);
+    let short: Vec<&str> = names.iter().map(|path| split(path).1).collect();
+    let near = match said {
+        Some(_) => nearest(wanted, &names),
+        None => nearest(name, &short),
+    };
+    match near {
+        Some(near) => format!("there is no Gateway {wanted:?}; did you mean {near:?}?"),
+        None if names.is_empty() => format!("there is no Gateway {wanted:?}, and no other"),
+        None => format!(
+            "there is no Gateway {wanted:?}; there are {}",
+            quoted(&names)
+        ),
+    }
+}

@@ -1,0 +1,362 @@
+//! The text of `attache explain`: the way of a request, then every setting that is in force on it.
+
+use super::style::{Style, Tone};
+use super::table::{Cell, Table};
+use crate::answer::Named;
+use crate::answer::explanation::{
+    Asked, At, Backend, Considered, Entrance, Explanation, Matched, Step, Unserved, Wanted,
+};
+use crate::engine::ids::Place;
+use crate::engine::matching::{Criterion, State};
+
+mod settings;
+
+/// Most places that are told where a request is not served.
+const UNSERVED: usize = 5;
+/// Most rules that are told although they do not take the request.
+const NOT_TAKEN: usize = 5;
+
+/// An explanation for people.
+pub(in crate::cli) fn text(explanation: &Explanation, style: Style) -> String {
+    let mut text = style.paint(Tone::Heading, &request(&explanation.request));
+    text.push('\n');
+    let several = explanation.steps.len() > 1;
+    if several {
+        let n = explanation.steps.len();
+        let line = format!("{n} ways: nothing in the request tells them apart");
+        text.push_str(&format!("  {}\n", style.paint(Tone::Warning, &line)));
+    }
+    for (i, step) in explanation.steps.iter().enumerate() {
+        if i > 0 {
+            text.push('\n');
+        }
+        text.push_str(&way(step, style));
+        text.push_str(&settings::text(step, style));
+    }
+    text.push_str(&elsewhere(explanation, style));
+    text
+}
+
+/// `GET https://shop.example.com/cart?x=1`; without a host its parts one by one.
+fn request(asked: &Asked) -> String {
+    let scheme = asked.scheme.as_deref();
+    let method = asked.method.as_ref().map(|method| format!("{method} "));
+    let mut text = method.clone().unwrap_or_default();
+    text.extend(scheme.map(|scheme| format!("{scheme}://")));
+    text.push_str(asked.host.as_deref().unwrap_or_default());
+    let usual = match scheme {
+        Some("http") => Some(80),
+        Some("https" | "tls") => Some(443),
+        _ => None,
+    };
+    let port = asked.port.filter(|port| Some(*port) != usual);
+    if let (Some(port), Some(_)) = (port, &asked.host) {
+        text.push_str(&format!(":{port}"));
+    }
+    if method.is_some() {
+        text.push_str(&asked.path);
+        let query = asked.query.iter();
+        let query: Vec<String> = query.map(|p| format!("{}={}", p.name, p.value)).collect();
+        if !query.is_empty() {
+            text.push_str(&format!("?{}", query.join("&")));
+        }
+    }
+    let service = asked.service.as_ref();
+    let parts = [
+        service.map(|Named(service)| format!("at {service}")),
+        port.filter(|_| asked.host.is_none())
+            .map(|port| format!("port {port}")),
+        asked
+            .from_namespace
+            .as_ref()
+            .map(|from| format!("from namespace {from}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let gap = if text.is_empty() || parts.is_empty() {
+        ""
+    } else {
+        " "
+    };
+    format!("{text}{gap}{}", parts.join(", "))
+}
+
+/// Where a request comes in, what takes it, where it goes.
+fn way(step: &Step, style: Style) -> String {
+    let mut table = Table::new(&[]);
+    entrance(&step.entrance, &mut table);
+    if let (Some(Named(route)), Some(Named(rule))) = (&step.route, &step.rule) {
+        table.row([
+            "Route".into(),
+            route.to_string().into(),
+            rule_name(rule).into(),
+            step.matched
+                .as_ref()
+                .map(matched)
+                .unwrap_or_default()
+                .into(),
+        ]);
+    }
+    for backend in &step.backends {
+        backend_row(step, backend, &mut table);
+    }
+    for (i, other) in step.considered.iter().take(NOT_TAKEN).enumerate() {
+        let label = if i == 0 { "Not taken" } else { "" };
+        not_taken(label, other, &mut table);
+    }
+    let mut text = table.show(style, "  ");
+    let width = if step.considered.is_empty() { 7 } else { 9 };
+    let mut more = Table::new(&[]);
+    let mut line = |label: &str, cell: Cell| more.row([format!("{label:width$}").into(), cell]);
+    let left = step.considered.len().saturating_sub(NOT_TAKEN) + step.considered_more;
+    if left > 0 {
+        line("", format!("and {left} more").into());
+    }
+    if !step.filters.is_empty() {
+        line("Filters", step.filters.join(", ").into());
+    }
+    if let Some(answer) = &step.answer {
+        let status = answer.status.iter().cloned();
+        let location = answer.location.iter().map(|to| format!("to {to}"));
+        let parts: Vec<String> = status.chain(location).collect();
+        let parts = parts.join(" ");
+        let said = if parts.is_empty() {
+            answer.message.clone()
+        } else {
+            format!("{parts}: {}", answer.message)
+        };
+        let tone = if answer.location.is_some() {
+            Tone::Good
+        } else {
+            Tone::Bad
+        };
+        line("Answer", Cell::toned(said, tone));
+    }
+    for note in &step.notes {
+        line("Note", Cell::toned(note.clone(), Tone::Warning));
+    }
+    text.push_str(&more.show(style, "  "));
+    text
+}
+
+fn entrance(entrance: &Entrance, table: &mut Table) {
+    if let Some(Named(service)) = &entrance.service {
+        let port = service.section.as_deref();
+        let from = entrance.consumer.as_deref();
+        table.row([
+            "Service".into(),
+            service.object.path().into(),
+            port.map(|port| format!("port {port}"))
+                .unwrap_or_default()
+                .into(),
+            from.map(|from| format!("routes of namespace {from}"))
+                .unwrap_or_default()
+                .into(),
+        ]);
+    }
+    if let (Some(Named(gateway)), Some(Named(listener))) = (&entrance.gateway, &entrance.listener) {
+        let name = listener.section.as_deref().unwrap_or_default();
+        let of = if listener.object == gateway.object {
+            format!("listener {name}")
+        } else {
+            format!("{} listener {name}", listener.object)
+        };
+        table.row([
+            "Gateway".into(),
+            gateway.object.path().into(),
+            of.into(),
+            format!("{}, {}", socket(entrance), hostname(entrance)).into(),
+        ]);
+    }
+}
+
+fn socket(entrance: &Entrance) -> String {
+    let protocol = entrance.protocol.as_deref().unwrap_or("port");
+    let port = entrance.port.unwrap_or_default();
+    format!("{protocol} {port}")
+}
+
+fn hostname(entrance: &Entrance) -> String {
+    let name = entrance.hostname.as_deref();
+    name.map_or_else(
+        || "any hostname".to_owned(),
+        |name| format!("hostname {name}"),
+    )
+}
+
+/// `rule checkout`; a rule without a name is called `rule-1` already.
+fn rule_name(place: &Place) -> String {
+    match place.section.as_deref() {
+        None => String::new(),
+        Some(label) if label.starts_with("rule-") || label.starts_with("unnamed ") => {
+            label.to_owned()
+        }
+        Some(name) => format!("rule {name}"),
+    }
+}
+
+/// What of a rule fits, in words.
+fn matched(matched: &Matched) -> String {
+    let pair = |what: &str, wanted: &Wanted| {
+        let sign = if wanted.kind == "Exact" { "=" } else { "=~" };
+        format!("{what} {}{sign}{}", wanted.name, wanted.value)
+    };
+    let said = |what: &str, value: &Option<String>| {
+        let value = value.as_ref();
+        value.map(|value| format!("{what} {value}"))
+    };
+    let path = matched.path.as_ref();
+    let parts = said("hostname", &matched.hostname)
+        .into_iter()
+        .chain(path.map(|path| format!("{} {}", path.kind, path.value)))
+        .chain(said("service", &matched.grpc_service))
+        .chain(said("method", &matched.grpc_method))
+        .chain(said("method", &matched.method))
+        .chain(matched.headers.iter().map(|h| pair("header", h)))
+        .chain(matched.query.iter().map(|q| pair("query parameter", q)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn backend_row(step: &Step, backend: &Backend, table: &mut Table) {
+    let Named(place) = &backend.backend;
+    let port = backend
+        .port
+        .map(|port| format!(":{port}"))
+        .unwrap_or_default();
+    let total: u64 = step.backends.iter().map(|b| b.weight).sum();
+    let weight = if step.backends.len() > 1 || backend.weight != 1 {
+        format!("weight {} of {total}", backend.weight)
+    } else {
+        String::new()
+    };
+    let is_first = step
+        .backends
+        .first()
+        .is_some_and(|first| std::ptr::eq(first, backend));
+    table.row([
+        if is_first { "Backend" } else { "" }.into(),
+        format!("{}{port}", place.object).into(),
+        weight.into(),
+        Cell::toned(state(backend), Tone::Bad),
+    ]);
+}
+
+/// Why requests do not get to a backend, and what they get instead.
+fn state(backend: &Backend) -> String {
+    let why = match backend.state {
+        State::Used => return String::new(),
+        State::NotLooked => return "objects of its kind are not looked at".to_owned(),
+        State::Missing => "it is not there".to_owned(),
+        State::NotGranted => "no ReferenceGrant covers the reference".to_owned(),
+        State::NoSuchPort => format!("it has no port {}", backend.port.unwrap_or_default()),
+        State::PortUnsaid => "the reference names no port".to_owned(),
+        State::NoBackend => "objects of its kind are no backends".to_owned(),
+    };
+    match &backend.answer {
+        Some(status) => format!("{why}: its requests get {status}"),
+        None => format!("{why}: its connections are closed"),
+    }
+}
+
+fn not_taken(label: &str, other: &Considered, table: &mut Table) {
+    let Named(place) = &other.route;
+    table.row([
+        label.into(),
+        place.object.to_string().into(),
+        rule_name(place).into(),
+        other.message.as_str().into(),
+    ]);
+}
+
+/// Where the request is not served. Beside a way that is, only those are told whose listeners have
+/// the host.
+fn elsewhere(explanation: &Explanation, style: Style) -> String {
+    let told = explanation.unserved.iter().filter(|unserved| {
+        !explanation.served || matches!(unserved.at, At::Rule | At::ListenerConflict)
+    });
+    let mut told: Vec<&Unserved> = told.collect();
+    // Who came further says more.
+    told.sort_by(|a, b| b.at.cmp(&a.at));
+    let mut text = String::new();
+    if told.is_empty() {
+        return text;
+    }
+    if explanation.served {
+        text.push('\n');
+    }
+    let tone = if explanation.served {
+        Tone::Faint
+    } else {
+        Tone::Bad
+    };
+    for unserved in told.iter().take(UNSERVED) {
+        let line = format!("Not served by {}: {}", place(unserved), unserved.message);
+        text.push_str(&format!("  {}\n", style.paint(tone, &line)));
+        let considered = unserved.considered.iter().take(NOT_TAKEN).map(|other| {
+            let Named(place) = &other.route;
+            let would = if other.by == Criterion::NotEvaluated {
+                ":"
+            } else {
+                " would take it, but"
+            };
+            format!(
+                "{} {}{would} {}",
+                place.object,
+                rule_name(place),
+                other.message
+            )
+        });
+        let nearest = nearest(unserved);
+        let notes = unserved.notes.iter().cloned();
+        for line in considered.chain(nearest).chain(notes) {
+            text.push_str(&format!("    {}\n", style.paint(Tone::Faint, &line)));
+        }
+    }
+    if told.len() > UNSERVED {
+        let line = format!("and {} more: -o json", told.len() - UNSERVED);
+        text.push_str(&format!("  {}\n", style.paint(tone, &line)));
+    }
+    text
+}
+
+/// What there is instead: names in one line, rules one by one.
+fn nearest(unserved: &Unserved) -> Vec<String> {
+    let all = &unserved.nearest;
+    if unserved.at == At::Rule {
+        return all.iter().map(|near| format!("nearest: {near}")).collect();
+    }
+    let label = if unserved.at == At::Port {
+        "there is"
+    } else {
+        "nearest"
+    };
+    let one = (!all.is_empty()).then(|| format!("{label}: {}", all.join(", ")));
+    one.into_iter().collect()
+}
+
+fn place(unserved: &Unserved) -> String {
+    let Entrance {
+        gateway,
+        listener,
+        service,
+        port,
+        ..
+    } = &unserved.entrance;
+    match (gateway, listener, service, port) {
+        (Some(Named(gateway)), Some(Named(listener)), _, _) => {
+            let name = listener.section.as_deref().unwrap_or_default();
+            let socket = socket(&unserved.entrance);
+            if listener.object == gateway.object {
+                format!("{gateway} listener {name} ({socket})")
+            } else {
+                format!(
+                    "{gateway} with {} listener {name} ({socket})",
+                    listener.object
+                )
+            }
+        }
+        (Some(Named(gateway)), None, _, Some(port)) => format!("{gateway} on port {port}"),
+        (Some(Named(gateway)), None, _, None) => gateway.to_string(),
+        (None, _, Some(Named(service)), _) => service.to_string(),
+        _ => "anything".to_owned(),
+    }
+}

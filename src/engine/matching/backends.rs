@@ -1,0 +1,176 @@
+//! Where a rule sends requests, and what is answered where it cannot.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::filters::{Filters, Here};
+use crate::engine::grants::granted;
+use crate::engine::ids::ObjectKey;
+use crate::engine::level::Level;
+use crate::engine::object::{BackendRef, Node, Object};
+use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
+
+/// A backend of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backend {
+    /// The object.
+    pub object: ObjectKey,
+    /// The port that is named.
+    pub port: Option<u16>,
+    /// The label of the port, where it is there.
+    pub label: Option<Arc<str>>,
+    /// Its weight among the backends of the rule.
+    pub weight: u64,
+    /// Whether requests get there.
+    pub state: State,
+}
+
+/// Whether requests get to a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+pub enum State {
+    /// They do, as far as routes say.
+    Used,
+    /// Objects of its kind are not looked at.
+    NotLooked,
+    /// It is not there.
+    Missing,
+    /// It is in another namespace and no `ReferenceGrant` covers it.
+    NotGranted,
+    /// It has no such port.
+    NoSuchPort,
+    /// It is a Service, and no port is named.
+    PortUnsaid,
+    /// Objects of its kind are no backends.
+    NoBackend,
+}
+
+/// What is answered in place of a backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The status of the answer, where there is one: a number, or a code of gRPC.
+    pub status: Option<String>,
+    /// Where a redirect leads.
+    pub location: Option<String>,
+    /// Why.
+    pub why: String,
+}
+
+// === impl State ===
+
+impl State {
+    /// Whether requests to it fail.
+    pub fn fails(self) -> bool {
+        !matches!(self, Self::Used | Self::NotLooked)
+    }
+}
+
+/// The backends of a rule. In a mesh a reference to another namespace needs no cover (GEP-1426).
+pub(super) fn backends(
+    snapshot: &Snapshot,
+    route: &Object,
+    rule: usize,
+    weights: &[u64],
+    in_mesh: bool,
+) -> Vec<Backend> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let references = rules.get(rule).map_or(&[][..], |rule| &rule.backends);
+    let weights = weights.iter().copied().chain(std::iter::repeat(1));
+    let all = references.iter().zip(weights);
+    all.map(|(reference, weight)| {
+        let object = snapshot.get(&reference.object);
+        let port = object.zip(reference.port);
+        Backend {
+            object: reference.object.clone(),
+            port: reference.port,
+            label: port.and_then(|(object, port)| section::port_label(object, port)),
+            weight,
+            state: state(snapshot, route, reference, in_mesh),
+        }
+    })
+    .collect()
+}
+
+fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: bool) -> State {
+    let key = &reference.object;
+    if !Level::is_of_backend(&key.gk) {
+        return State::NoBackend;
+    }
+    if !in_mesh && !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
+        return State::NotGranted;
+    }
+    let Some(object) = snapshot.get(key) else {
+        return if snapshot.knows(&key.gk) {
+            State::Missing
+        } else {
+            State::NotLooked
+        };
+    };
+    match (&object.node, reference.port) {
+        (Node::Service { .. }, None) => State::PortUnsaid,
+        (Node::Service { .. }, Some(port)) if section::port_label(object, port).is_none() => {
+            State::NoSuchPort
+        }
+        _ => State::Used,
+    }
+}
+
+/// What is answered where no backend is; none where requests get to one.
+pub(super) fn answer(
+    route: &Object,
+    filters: &Filters,
+    backends: &[Backend],
+    here: &Here<'_>,
+) -> Option<Answer> {
+    if let Some(redirect) = &filters.redirect {
+        return Some(Answer {
+            status: Some(redirect.status().to_string()),
+            location: Some(redirect.location(here)),
+            why: "the filter RequestRedirect answers".to_owned(),
+        });
+    }
+    let total: u64 = backends
+        .iter()
+        .fold(0, |sum, b| sum.saturating_add(b.weight));
+    let why = if backends.is_empty() {
+        "the rule has no backend"
+    } else if backends.iter().all(|backend| backend.state.fails()) {
+        "no backend of the rule can be used"
+    } else if total == 0 {
+        return Some(Answer {
+            status: None,
+            location: None,
+            why: "every backend of the rule has the weight 0: none gets requests".to_owned(),
+        });
+    } else {
+        return None;
+    };
+    // What a filter of an implementation does is not known.
+    if filters.types.iter().any(|kind| kind == "ExtensionRef") {
+        return Some(Answer {
+            status: None,
+            location: None,
+            why: format!("{why}: the filter ExtensionRef may answer"),
+        });
+    }
+    Some(Answer {
+        status: failure(&route.key).map(str::to_owned),
+        location: None,
+        why: why.to_owned(),
+    })
+}
+
+/// What requests to a backend that cannot be used get; connections without a protocol are closed.
+pub fn failure(route: &ObjectKey) -> Option<&'static str> {
+    if route.gk.is_gateway_api("HTTPRoute") {
+        Some("500")
+    } else if route.gk.is_gateway_api("GRPCRoute") {
+        Some("UNAVAILABLE")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,215 @@
+//! Filters of rules: what happens to a request beside being sent on, and what answers it at once.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::path::{Path, elements};
+
+/// The filters of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Filters {
+    /// Their types, in order.
+    pub(super) types: Vec<String>,
+    /// The redirect, where there is one: it answers by itself.
+    pub(super) redirect: Option<Redirect>,
+    /// Entries that cannot be read.
+    pub(super) odd: Vec<String>,
+}
+
+/// A filter that sends the client elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Redirect {
+    scheme: Option<String>,
+    hostname: Option<String>,
+    path: Option<Replace>,
+    port: Option<u16>,
+    status_code: Option<u16>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Replace {
+    replace_full_path: Option<String>,
+    replace_prefix_match: Option<String>,
+}
+
+/// Where a redirect comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Here<'a> {
+    /// The scheme of the request.
+    pub(super) scheme: &'a str,
+    /// Its host.
+    pub(super) host: &'a str,
+    /// The port of the listener.
+    pub(super) port: u16,
+    /// The path of the request.
+    pub(super) path: &'a str,
+    /// The path that the rule wants.
+    pub(super) wanted: Option<&'a Path>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct FilterJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    request_redirect: Option<Redirect>,
+}
+
+// === impl Filters ===
+
+impl Filters {
+    /// Reads the filters of a rule.
+    pub(super) fn read(json: Option<Value>) -> Self {
+        let mut filters = Self::default();
+        let entries = match json {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(entries)) => entries,
+            Some(_) => {
+                filters.odd.push("filters is no list".to_owned());
+                Vec::new()
+            }
+        };
+        for entry in entries {
+            match serde_json::from_value::<FilterJson>(entry) {
+                Ok(filter) => {
+                    let kind = filter.kind.unwrap_or_default();
+                    if kind == "RequestRedirect" && filters.redirect.is_none() {
+                        filters.redirect = Some(filter.request_redirect.unwrap_or_default());
+                    }
+                    filters.types.push(kind);
+                }
+                Err(why) => filters.odd.push(format!("a filter cannot be read: {why}")),
+            }
+        }
+        filters
+    }
+}
+
+// === impl Redirect ===
+
+impl Redirect {
+    /// The status of the answer.
+    pub(super) fn status(&self) -> u16 {
+        self.status_code.unwrap_or(302)
+    }
+
+    /// Where the client is sent, but for the query, which no rule speaks of.
+    pub(super) fn location(&self, here: &Here<'_>) -> String {
+        let scheme = self.scheme.as_deref().unwrap_or(here.scheme);
+        let host = self.hostname.as_deref().unwrap_or(here.host);
+        let usual = match scheme {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        };
+        let from_scheme = self.scheme.as_ref().and(usual);
+        let port = self.port.or(from_scheme).unwrap_or(here.port);
+        let port = if usual == Some(port) {
+            String::new()
+        } else {
+            format!(":{port}")
+        };
+        format!("{scheme}://{host}{port}{}", self.new_path(here))
+    }
+
+    fn new_path(&self, here: &Here<'_>) -> String {
+        let Some(replace) = &self.path else {
+            return here.path.to_owned();
+        };
+        if let Some(full) = &replace.replace_full_path {
+            return full.clone();
+        }
+        let (Some(new), Some(Path::Prefix(prefix))) = (&replace.replace_prefix_match, here.wanted)
+        else {
+            return here.path.to_owned();
+        };
+        let rest = here.path.strip_prefix(elements(prefix)).unwrap_or_default();
+        match (elements(new), rest) {
+            ("", "") => "/".to_owned(),
+            (_, "") => new.clone(),
+            (new, rest) => format!("{new}{rest}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Filters, Here, Path};
+
+    fn location(redirect: &Value, scheme: &str, port: u16, path: &str) -> String {
+        let json = json!([{"type": "RequestRedirect", "requestRedirect": redirect}]);
+        let filters = Filters::read(Some(json));
+        let wanted = Path::Prefix("/foo".to_owned());
+        filters.redirect.unwrap().location(&Here {
+            scheme,
+            host: "a.example",
+            port,
+            path,
+            wanted: Some(&wanted),
+        })
+    }
+
+    #[test]
+    fn the_port_follows_the_scheme_then_the_listener() {
+        let to_https = json!({"scheme": "https"});
+        for (redirect, scheme, port, to) in [
+            (&to_https, "http", 80, "https://a.example/foo"),
+            (&to_https, "http", 8080, "https://a.example/foo"),
+            (&json!({}), "http", 8080, "http://a.example:8080/foo"),
+            (&json!({}), "https", 443, "https://a.example/foo"),
+            (
+                &json!({"port": 444, "scheme": "https"}),
+                "http",
+                80,
+                "https://a.example:444/foo",
+            ),
+            (
+                &json!({"hostname": "b.example"}),
+                "http",
+                80,
+                "http://b.example/foo",
+            ),
+        ] {
+            assert_eq!(location(redirect, scheme, port, "/foo"), to, "{redirect}");
+        }
+    }
+
+    /// The table of `ReplacePrefixMatch` in the definition of `HTTPRoute`.
+    #[test]
+    fn a_prefix_is_replaced_by_elements() {
+        for (path, replace, to) in [
+            ("/foo/bar", "/xyz", "/xyz/bar"),
+            ("/foo/bar", "/xyz/", "/xyz/bar"),
+            ("/foo", "/xyz", "/xyz"),
+            ("/foo/", "/xyz", "/xyz/"),
+            ("/foo/bar", "", "/bar"),
+            ("/foo/", "", "/"),
+            ("/foo", "", "/"),
+            ("/foo/", "/", "/"),
+            ("/foo", "/", "/"),
+        ] {
+            let redirect =
+                json!({"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": replace}});
+            let found = location(&redirect, "http", 80, path);
+            assert_eq!(found, format!("http://a.example{to}"), "{path} {replace}");
+        }
+        let full = json!({"path": {"type": "ReplaceFullPath", "replaceFullPath": "/x"}});
+        assert_eq!(
+            location(&full, "http", 80, "/foo/bar"),
+            "http://a.example/x"
+        );
+    }
+
+    #[test]
+    fn what_is_odd_is_said() {
+        let filters = Filters::read(Some(json!([{"type": 7}, {"type": "URLRewrite"}])));
+        assert_eq!(filters.types, ["URLRewrite"]);
+        assert_eq!(filters.odd.len(), 1);
+        let filters = Filters::read(Some(json!({})));
+        assert_eq!(filters.odd, ["filters is no list"]);
+    }
+}

@@ -1,0 +1,285 @@
+//! The ways of a request that comes to Gateways.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::attached::{Attached, attached};
+use super::backends::{answer, backends};
+use super::choose::{Choice, Hit, Hosts};
+use super::filters::Here;
+use super::hostname::Fit;
+use super::listeners::{Entry, Socket, of_gateway};
+use super::rank::Criterion;
+use super::request::{Request, Scheme};
+use super::words;
+use super::{Front, Lost, Matching, Outcome, RuleTaken, Stage, Taken, Way};
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::{Node, Object};
+use crate::engine::snapshot::class_key;
+use crate::engine::topology::Refusal;
+
+impl<'a> Matching<'a> {
+    /// The ways of a request through the Gateways that are asked about, in their order.
+    pub fn at_gateways(&self, request: &Request, asked: impl Fn(&ObjectKey) -> bool) -> Vec<Way> {
+        let kind = GroupKind::gateway_api("Gateway");
+        let all = self.snapshot.objects(&kind);
+        let mut gateways: Vec<&Arc<Object>> = all.filter(|gateway| asked(&gateway.key)).collect();
+        gateways.sort_by(|a, b| a.key.cmp(&b.key));
+        let ways = gateways.into_iter();
+        ways.flat_map(|gateway| self.at_gateway(request, gateway))
+            .collect()
+    }
+
+    fn at_gateway(&self, request: &Request, gateway: &'a Arc<Object>) -> Vec<Way> {
+        let entries = of_gateway(self.snapshot, gateway);
+        let mut sockets: BTreeMap<Socket, Vec<Entry<'a>>> = BTreeMap::new();
+        for entry in entries.iter().filter(|entry| entry.fits(request)) {
+            sockets.entry(entry.socket()).or_default().push(*entry);
+        }
+        if sockets.is_empty() {
+            let front = Front::Gateway {
+                gateway: gateway.key.clone(),
+                port: request.port,
+            };
+            let near: BTreeSet<(u16, String)> = entries.iter().map(Entry::socket_words).collect();
+            let near = near.into_iter().map(|(_, words)| words).collect();
+            let why = format!("no listener takes {}", sent(request));
+            return vec![Way::missed(front, Stage::Port, why, near)];
+        }
+        let ways = sockets.into_values();
+        let mut ways: Vec<Way> = ways
+            .flat_map(|entries| self.at_socket(request, gateway, &entries))
+            .collect();
+        if let Some(note) = self.without_class(gateway) {
+            ways.iter_mut().for_each(|way| way.notes.push(note.clone()));
+        }
+        ways
+    }
+
+    /// A Gateway without its class is nobody's.
+    fn without_class(&self, gateway: &Object) -> Option<String> {
+        let Node::Gateway { class, .. } = &gateway.node else {
+            return None;
+        };
+        let key = class_key(class);
+        let missing = self.snapshot.knows(&key.gk) && self.snapshot.get(&key).is_none();
+        missing.then(|| format!("there is no {key}: no controller serves the Gateway"))
+    }
+
+    /// The ways through listeners that only their hostnames tell apart: the most specific that fits
+    /// takes the request, and no other.
+    fn at_socket(
+        &self,
+        request: &Request,
+        gateway: &'a Arc<Object>,
+        entries: &[Entry<'a>],
+    ) -> Vec<Way> {
+        let host = request.hostname();
+        let fitting = entries.iter().filter_map(|entry| {
+            let fit = entry.fit(host.as_deref())?;
+            Some((fit, *entry))
+        });
+        let (conflicted, fitting): (Vec<_>, Vec<(Fit, Entry<'a>)>) =
+            fitting.partition(|(_, entry)| entry.conflicted);
+        let in_conflict = |(_, entry): &(Fit, Entry<'a>)| entry.words();
+        let names: Vec<String> = conflicted.iter().map(in_conflict).collect();
+        let Some(best) = fitting.iter().map(|(fit, _)| *fit).max() else {
+            let front = Front::Gateway {
+                gateway: gateway.key.clone(),
+                port: entries.first().map(|entry| entry.listener.port),
+            };
+            if !names.is_empty() {
+                let names = names.join(" and ");
+                let why = format!("{names} have one port, protocol and hostname: none is accepted");
+                let stage = Stage::ListenerConflict;
+                return vec![Way::missed(front, stage, why, Vec::new())];
+            }
+            let there = entries.iter().filter_map(Entry::hostname);
+            let there = there.map(|name| name.to_string());
+            let like = host.as_deref().unwrap_or_default();
+            let why = format!("no listener has the hostname {}", said(request));
+            let near = words::likest(there, like);
+            return vec![Way::missed(front, Stage::ListenerHostname, why, near)];
+        };
+        let (first, others): (Vec<_>, Vec<_>) =
+            fitting.into_iter().partition(|(fit, _)| *fit == best);
+        let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
+        let ways = first.into_iter().map(|(_, entry)| {
+            let mut way = self.at_listener(request, entry, &others);
+            if !names.is_empty() {
+                let names = names.join(", ");
+                way.notes.push(format!("not accepted, for another listener has its port, protocol and hostname: {names}"));
+            }
+            way
+        });
+        ways.collect()
+    }
+
+    fn at_listener(&self, request: &Request, entry: Entry<'a>, others: &[Entry<'a>]) -> Way {
+        let host = request.hostname();
+        let hosts = Hosts::Count(host.as_deref());
+        let here = attached(self.snapshot, entry.owner, entry.listener);
+        let choice = self.choose(request, hosts, here.routes.iter().copied());
+        let mut lost = choice.others();
+        lost.extend(self.kept_out(request, hosts, &entry, &here, choice.hits.first()));
+        lost.extend(self.less_specific(request, hosts, &entry, others, choice.hits.first()));
+        let way = match choice.hits.first() {
+            Some(hit) => self.taken(request, &entry, hit),
+            None => untaken(request, &entry, &here, &choice),
+        };
+        way.losing(lost)
+    }
+
+    /// What the listener keeps out although it would take the request.
+    fn kept_out(
+        &self,
+        request: &Request,
+        hosts: Hosts<'_>,
+        entry: &Entry<'a>,
+        here: &Attached<'a>,
+        first: Option<&Hit<'a>>,
+    ) -> Vec<Lost> {
+        let mut lost = Vec::new();
+        for (route, rival) in &here.rejected {
+            if let Some(hit) = self.choose(request, hosts, [*route]).hits.first() {
+                let why = format!(
+                    "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
+                    rival.key
+                );
+                lost.push(hit.lost(Criterion::RouteKind, why));
+            }
+        }
+        for (route, parent, why) in &here.refused {
+            // What names another listener, or fits no other protocol, is meant for others.
+            let meant = matches!(why, Refusal::Section | Refusal::Port | Refusal::Protocol)
+                && first.is_some();
+            if let (false, Some(hit)) = (meant, self.choose(request, hosts, [*route]).hits.first())
+            {
+                let why = words::refused(entry, route, parent, *why);
+                lost.push(hit.lost(Criterion::NotAttached, why));
+            }
+        }
+        lost
+    }
+
+    /// What listeners of the same port with a less specific hostname would have done.
+    fn less_specific(
+        &self,
+        request: &Request,
+        hosts: Hosts<'_>,
+        entry: &Entry<'a>,
+        others: &[Entry<'a>],
+        first: Option<&Hit<'a>>,
+    ) -> Vec<Lost> {
+        let taken = first.map(|hit| (&hit.route.key, hit.standing.rule));
+        let mut seen: BTreeSet<(ObjectKey, usize)> = BTreeSet::new();
+        let mut lost = Vec::new();
+        for other in others {
+            let there = attached(self.snapshot, other.owner, other.listener);
+            let choice = self.choose(request, hosts, there.routes.iter().copied());
+            let Some(hit) = choice.hits.first() else {
+                continue;
+            };
+            let known = (hit.route.key.clone(), hit.standing.rule);
+            if taken != Some((&known.0, known.1)) && seen.insert(known) {
+                let why = format!(
+                    "{} is less specific than {}",
+                    other.with_hostname(),
+                    entry.with_hostname()
+                );
+                lost.push(hit.lost(Criterion::Listener, why));
+            }
+        }
+        lost
+    }
+
+    fn taken(&self, request: &Request, entry: &Entry<'a>, hit: &Hit<'a>) -> Way {
+        let scheme = request.scheme.map_or_else(
+            || match &*entry.listener.protocol {
+                "HTTPS" => "https",
+                _ => "http",
+            },
+            Scheme::as_str,
+        );
+        let host = request.hostname().unwrap_or_default();
+        let here = Here {
+            scheme,
+            host: &host,
+            port: entry.listener.port,
+            path: &request.path,
+            wanted: hit.wants.path.as_ref(),
+        };
+        self.by_rule(entry.front(), hit, &here, false)
+    }
+
+    /// The way that a rule takes a request.
+    pub(super) fn by_rule(
+        &self,
+        front: Front,
+        hit: &Hit<'a>,
+        here: &Here<'_>,
+        in_mesh: bool,
+    ) -> Way {
+        let (route, index) = (hit.route, hit.standing.rule);
+        let backends = backends(self.snapshot, route, index, &hit.rule.weights, in_mesh);
+        let answer = answer(route, &hit.rule.filters, &backends, here);
+        let rule = RuleTaken {
+            route: route.key.clone(),
+            index,
+            label: hit.label.clone(),
+            hostname: hit.hostname.cloned(),
+            wants: hit.wants.clone(),
+            filters: hit.rule.filters.types.clone(),
+        };
+        let taken = Taken {
+            rule: Some(rule),
+            backends,
+            answer,
+        };
+        Way {
+            front,
+            outcome: Outcome::Taken(Box::new(taken)),
+            lost: Vec::new(),
+            more: 0,
+            notes: words::notes(hit, here.path),
+        }
+    }
+}
+
+/// That no rule behind a listener takes a request.
+fn untaken(request: &Request, entry: &Entry<'_>, here: &Attached<'_>, choice: &Choice<'_>) -> Way {
+    let (stage, why, near) = if here.routes.is_empty() {
+        let why = "no route is attached to the listener".to_owned();
+        (Stage::Route, why, Vec::new())
+    } else if choice.misses.is_empty() && choice.unknown.is_empty() {
+        let host = request.hostname().unwrap_or_default();
+        let why = format!(
+            "no route of the listener has the hostname {}",
+            said(request)
+        );
+        let near = words::hostnames(choice.elsewhere.iter().copied(), &host);
+        (Stage::RouteHostname, why, near)
+    } else {
+        let why = "no rule of the listener's routes takes the request".to_owned();
+        (Stage::Rule, why, words::near(&choice.misses))
+    };
+    Way::missed(entry.front(), stage, why, near)
+}
+
+/// The host of a request in words.
+fn said(request: &Request) -> String {
+    request
+        .hostname()
+        .unwrap_or_else(|| "of a request without a host".to_owned())
+}
+
+/// How a request is sent, in words.
+fn sent(request: &Request) -> String {
+    let scheme = request.scheme.map(|scheme| scheme.as_str().to_uppercase());
+    match (scheme, request.port) {
+        (Some(scheme), Some(port)) => format!("{scheme} on port {port}"),
+        (Some(scheme), None) => scheme,
+        (None, Some(port)) => format!("port {port}"),
+        (None, None) => "HTTP or TLS".to_owned(),
+    }
+}

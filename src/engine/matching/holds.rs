@@ -1,0 +1,241 @@
+//! Whether one match of a rule holds for a request, and what first speaks against it.
+
+use super::request::Request;
+use super::spec::Wants;
+use super::text::Text;
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// It holds.
+    Yes,
+    /// It does not.
+    No(Against),
+    /// It has an expression that cannot be read here; the rest of it holds.
+    Unknown(String),
+}
+
+/// What first speaks against a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Against {
+    /// What is compared.
+    pub(super) at: At,
+    /// What is wanted, in words.
+    pub(super) wants: String,
+}
+
+/// What is compared, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum At {
+    /// The path, or service and method of gRPC.
+    Path,
+    /// The method.
+    Method,
+    /// Headers.
+    Headers,
+    /// Query parameters.
+    Params,
+}
+
+/// Whether a match of an `HTTPRoute` holds.
+pub(super) fn http(wants: &Wants, request: &Request) -> Holds {
+    let mut unknown = None;
+    if let Some(path) = &wants.path {
+        let words = || format!("{} {}", path.kind(), path.value());
+        match path.covers(&request.path) {
+            Some(true) => {}
+            Some(false) => return no(At::Path, words()),
+            None => unknown = Some(words()),
+        }
+    }
+    if let Some(method) = &wants.method
+        && method != request.method()
+    {
+        return no(At::Method, format!("method {method}"));
+    }
+    if let Err(against) = headers(wants, request, &mut unknown) {
+        return Holds::No(against);
+    }
+    for (name, text) in &wants.params {
+        let words = || pair("query parameter", name, text);
+        let covered = request.param(name).map_or(Some(false), |v| text.covers(v));
+        match covered {
+            Some(true) => {}
+            Some(false) => return no(At::Params, words()),
+            None => unknown = unknown.or_else(|| Some(words())),
+        }
+    }
+    unknown.map_or(Holds::Yes, Holds::Unknown)
+}
+
+/// Whether a match of a `GRPCRoute` holds.
+pub(super) fn grpc(wants: &Wants, request: &Request) -> Holds {
+    let Some((service, method)) = request.grpc() else {
+        return no(At::Path, "a gRPC call: POST /service/method".to_owned());
+    };
+    let mut unknown = None;
+    let parts = [
+        ("service", &wants.service, service),
+        ("method", &wants.call, method),
+    ];
+    for (what, wanted, is) in parts {
+        let Some(text) = wanted else { continue };
+        match text.covers(is) {
+            Some(true) => {}
+            Some(false) => return no(At::Path, format!("{what} {}", text.value())),
+            None => unknown = Some(format!("{what} {}", text.value())),
+        }
+    }
+    if let Err(against) = headers(wants, request, &mut unknown) {
+        return Holds::No(against);
+    }
+    unknown.map_or(Holds::Yes, Holds::Unknown)
+}
+
+fn headers(wants: &Wants, request: &Request, unknown: &mut Option<String>) -> Result<(), Against> {
+    for (name, text) in &wants.headers {
+        let words = || pair("header", name, text);
+        let covered = request
+            .header(name)
+            .map_or(Some(false), |v| text.covers(&v));
+        match covered {
+            Some(true) => {}
+            Some(false) => {
+                return Err(Against {
+                    at: At::Headers,
+                    wants: words(),
+                });
+            }
+            None => *unknown = unknown.take().or_else(|| Some(words())),
+        }
+    }
+    Ok(())
+}
+
+fn pair(what: &str, name: &str, text: &Text) -> String {
+    let sign = if text.is_expression() { "=~" } else { "=" };
+    format!("{what} {name}{sign}{}", text.value())
+}
+
+fn no(at: At, wants: String) -> Holds {
+    Holds::No(Against { at, wants })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{At, Holds, grpc, http};
+    use crate::engine::matching::request::Request;
+    use crate::engine::matching::spec::{Dialect, rules};
+
+    fn request(path: &str, method: &str, query: &str) -> Request {
+        let pair = |pair: &str| {
+            let (name, value) = pair.split_once('=').unwrap();
+            (name.to_owned(), value.to_owned())
+        };
+        Request {
+            path: path.to_owned(),
+            method: Some(method.to_owned()),
+            query: query.split_whitespace().map(pair).collect(),
+            headers: vec![
+                ("Version".into(), "v2".into()),
+                ("env".into(), "test".into()),
+            ],
+            ..Request::default()
+        }
+    }
+
+    fn held(dialect: Dialect, wants: &Value, request: &Request) -> Holds {
+        let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
+        let wants = rules(dialect, &spec).unwrap().remove(0).matches.remove(0);
+        match dialect {
+            Dialect::Grpc => grpc(&wants.unwrap(), request),
+            _ => http(&wants.unwrap(), request),
+        }
+    }
+
+    #[test]
+    fn all_of_a_match_must_hold_and_the_first_that_does_not_is_said() {
+        let request = request("/foo/bar", "GET", "a=1 b=2");
+        let path = json!({"value": "/foo"});
+        for (wants, against) in [
+            (json!({"path": path}), None),
+            (json!({"path": path, "method": "GET"}), None),
+            (
+                json!({"headers": [{"name": "version", "value": "v2"}, {"name": "env", "value": "test"}]}),
+                None,
+            ),
+            (json!({"queryParams": [{"name": "a", "value": "1"}]}), None),
+            (
+                json!({"headers": [{"name": "env", "type": "RegularExpression", "value": "te.*"}]}),
+                None,
+            ),
+            (
+                json!({"path": {"value": "/x"}, "method": "POST"}),
+                Some((At::Path, "PathPrefix /x")),
+            ),
+            (
+                json!({"path": path, "method": "POST"}),
+                Some((At::Method, "method POST")),
+            ),
+            (
+                json!({"headers": [{"name": "version", "value": "V2"}]}),
+                Some((At::Headers, "header version=V2")),
+            ),
+            (
+                json!({"headers": [{"name": "other", "type": "RegularExpression", "value": ".*"}]}),
+                Some((At::Headers, "header other=~.*")),
+            ),
+            (
+                json!({"queryParams": [{"name": "A", "value": "1"}]}),
+                Some((At::Params, "query parameter A=1")),
+            ),
+        ] {
+            let said = match held(Dialect::Http, &wants, &request) {
+                Holds::Yes => None,
+                Holds::No(against) => Some((against.at, against.wants)),
+                Holds::Unknown(why) => panic!("{why}"),
+            };
+            let against = against.map(|(at, words)| (at, words.to_owned()));
+            assert_eq!(said, against, "{wants}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_cannot_be_read_leaves_it_open_unless_something_else_speaks_against_it() {
+        let header = json!({"name": "env", "type": "RegularExpression", "value": "(?=t)"});
+        let wants = json!({"headers": [header]});
+        let open = held(Dialect::Http, &wants, &request("/", "GET", ""));
+        assert_eq!(open, Holds::Unknown("header env=~(?=t)".into()));
+        let wants = json!({"headers": [header], "queryParams": [{"name": "a", "value": "1"}]});
+        let not = held(Dialect::Http, &wants, &request("/", "GET", ""));
+        assert!(matches!(not, Holds::No(against) if against.at == At::Params));
+    }
+
+    #[test]
+    fn grpc_is_told_by_service_and_method() {
+        let call = request("/shop.Cart/Add", "POST", "");
+        for (method, holds) in [
+            (json!({"service": "shop.Cart", "method": "Add"}), true),
+            (json!({"service": "shop.Cart"}), true),
+            (json!({"method": "Add"}), true),
+            (json!({"service": "", "method": "Add"}), true),
+            (json!({"service": "shop", "method": "Add"}), false),
+            (json!({"service": "shop.Cart", "method": "add"}), false),
+            (
+                json!({"type": "RegularExpression", "service": "shop\\..*"}),
+                true,
+            ),
+        ] {
+            let found = held(Dialect::Grpc, &json!({"method": method}), &call);
+            assert_eq!(found == Holds::Yes, holds, "{method}");
+        }
+        let plain = request("/shop", "POST", "");
+        assert!(held(Dialect::Grpc, &json!({}), &call) == Holds::Yes);
+        assert!(matches!(
+            held(Dialect::Grpc, &json!({}), &plain),
+            Holds::No(_)
+        ));
+    }
+}

@@ -1,0 +1,299 @@
+//! What the rules of routes want, read from their specs. What is odd is said and loses only itself.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::filters::Filters;
+use super::path::Path;
+use super::request::same_header;
+use super::text::Text;
+
+/// A rule of a route.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rule {
+    /// What it wants of a request; any one of these is enough. Those that cannot be read say why.
+    pub(super) matches: Vec<Result<Wants, String>>,
+    /// What it does with requests beside sending them on.
+    pub(super) filters: Filters,
+    /// The weights of its backends, in their order.
+    pub(super) weights: Vec<u64>,
+}
+
+/// What one match of a rule wants; all of it must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// The path.
+    pub path: Option<Path>,
+    /// The method.
+    pub method: Option<String>,
+    /// The service of gRPC.
+    pub service: Option<Text>,
+    /// The method of gRPC.
+    pub call: Option<Text>,
+    /// Headers, each name once.
+    pub headers: Vec<(String, Text)>,
+    /// Query parameters, each name once.
+    pub params: Vec<(String, Text)>,
+}
+
+/// Which fields a kind of route has in its matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Those of `HTTPRoute`.
+    Http,
+    /// Those of `GRPCRoute`.
+    Grpc,
+    /// None: what is attached takes everything.
+    None,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SpecJson {
+    rules: Option<Vec<RuleJson>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RuleJson {
+    matches: Option<Value>,
+    filters: Option<Value>,
+    backend_refs: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HttpJson {
+    path: Option<PathJson>,
+    method: Option<String>,
+    headers: Option<Vec<PairJson>>,
+    query_params: Option<Vec<PairJson>>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct GrpcJson {
+    method: Option<CallJson>,
+    headers: Option<Vec<PairJson>>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct PathJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    value: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PairJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    name: String,
+    value: String,
+}
+
+#[derive(Deserialize)]
+struct CallJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    service: Option<String>,
+    method: Option<String>,
+}
+
+/// Reads the rules of a route. An `HTTPRoute` without rules has one that takes everything, as its
+/// definition says.
+///
+/// # Errors
+/// When the spec is none.
+pub(super) fn rules(dialect: Dialect, spec: &str) -> Result<Vec<Rule>, String> {
+    let spec: SpecJson = serde_json::from_str(spec).map_err(|e| e.to_string())?;
+    let mut rules = spec.rules.unwrap_or_default();
+    if rules.is_empty() && dialect == Dialect::Http {
+        rules.push(RuleJson::default());
+    }
+    Ok(rules.into_iter().map(|json| rule(dialect, json)).collect())
+}
+
+fn rule(dialect: Dialect, json: RuleJson) -> Rule {
+    let matches = match json.matches {
+        _ if dialect == Dialect::None => vec![Ok(Wants::default())],
+        None | Some(Value::Null) => vec![Ok(Wants::anything(dialect))],
+        Some(Value::Array(all)) if all.is_empty() => vec![Ok(Wants::anything(dialect))],
+        Some(Value::Array(all)) => all.into_iter().map(|m| wants(dialect, m)).collect(),
+        Some(_) => vec![Err("matches is no list".to_owned())],
+    };
+    let weight = |backend: &Value| match backend.get("weight") {
+        None | Some(Value::Null) => 1,
+        Some(weight) => weight.as_u64().unwrap_or_default(),
+    };
+    let backends = json.backend_refs.unwrap_or_default();
+    Rule {
+        matches,
+        filters: Filters::read(json.filters),
+        weights: backends.iter().map(weight).collect(),
+    }
+}
+
+fn wants(dialect: Dialect, json: Value) -> Result<Wants, String> {
+    let (wants, rest) = match dialect {
+        Dialect::Grpc => of_grpc(parsed(json)?)?,
+        Dialect::Http | Dialect::None => of_http(parsed(json)?)?,
+    };
+    // It may ask for more than is known here: then it cannot be told whether it takes a request.
+    match rest.keys().next() {
+        Some(field) => Err(format!("its field {field} is not known")),
+        None => Ok(wants),
+    }
+}
+
+fn parsed<T: for<'a> Deserialize<'a>>(json: Value) -> Result<T, String> {
+    serde_json::from_value(json).map_err(|e| e.to_string())
+}
+
+fn of_http(json: HttpJson) -> Result<(Wants, Map<String, Value>), String> {
+    let path = json.path.map(path).transpose()?;
+    let wants = Wants {
+        path: Some(path.unwrap_or_else(|| Path::Prefix("/".to_owned()))),
+        method: json.method,
+        headers: pairs(json.headers, same_header)?,
+        params: pairs(json.query_params, |a, b| a == b)?,
+        ..Wants::default()
+    };
+    Ok((wants, json.rest))
+}
+
+fn of_grpc(json: GrpcJson) -> Result<(Wants, Map<String, Value>), String> {
+    let call = json.method.unwrap_or(CallJson {
+        kind: None,
+        service: None,
+        method: None,
+    });
+    let said = |text: Option<String>| {
+        let text = text.filter(|text| !text.is_empty());
+        text.map(|text| value(call.kind.as_deref(), text))
+            .transpose()
+    };
+    let wants = Wants {
+        service: said(call.service)?,
+        call: said(call.method)?,
+        headers: pairs(json.headers, same_header)?,
+        ..Wants::default()
+    };
+    Ok((wants, json.rest))
+}
+
+fn path(json: PathJson) -> Result<Path, String> {
+    let value = json.value.unwrap_or_else(|| "/".to_owned());
+    match json.kind.as_deref() {
+        None | Some("PathPrefix") => Ok(Path::Prefix(value)),
+        Some("Exact") => Ok(Path::Exact(value)),
+        Some("RegularExpression") => Ok(Path::Expression(value)),
+        Some(other) => Err(format!("the path type {other:?} is not known")),
+    }
+}
+
+fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
+    match kind {
+        None | Some("Exact") => Ok(Text::Exact(text)),
+        Some("RegularExpression") => Ok(Text::Expression(text)),
+        Some(other) => Err(format!("the type {other:?} is not known")),
+    }
+}
+
+/// Of entries with one name only the first counts.
+fn pairs(
+    json: Option<Vec<PairJson>>,
+    same: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<(String, Text)>, String> {
+    let mut found: Vec<(String, Text)> = Vec::new();
+    for pair in json.unwrap_or_default() {
+        if found.iter().all(|(name, _)| !same(name, &pair.name)) {
+            found.push((pair.name, value(pair.kind.as_deref(), pair.value)?));
+        }
+    }
+    Ok(found)
+}
+
+// === impl Wants ===
+
+impl Wants {
+    /// What a rule without matches wants.
+    fn anything(dialect: Dialect) -> Self {
+        let path = (dialect == Dialect::Http).then(|| Path::Prefix("/".to_owned()));
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Dialect, Path, Text, Wants, rules};
+
+    fn read(dialect: Dialect, matches: &Value) -> Vec<Result<Wants, String>> {
+        let spec = json!({"rules": [{"matches": matches}]}).to_string();
+        rules(dialect, &spec).unwrap().remove(0).matches
+    }
+
+    #[test]
+    fn a_rule_without_matches_takes_everything() {
+        let everything = Some(Path::Prefix("/".into()));
+        for matches in [json!([]), json!(null), json!([{}]), json!([{"path": {}}])] {
+            let found = read(Dialect::Http, &matches).remove(0).unwrap();
+            assert_eq!(found.path, everything, "{matches}");
+        }
+        let grpc = read(Dialect::Grpc, &json!([])).remove(0).unwrap();
+        assert_eq!(grpc, Wants::default());
+        let none = rules(Dialect::Http, "{}").unwrap();
+        assert_eq!(none.len(), 1);
+        assert_eq!(rules(Dialect::Grpc, "{}").unwrap().len(), 0);
+    }
+
+    #[test]
+    fn of_entries_with_one_name_the_first_counts() {
+        let found = read(
+            Dialect::Http,
+            &json!([{
+                "headers": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"}],
+                "queryParams": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"},
+                    {"name": "a", "value": "3"}],
+            }]),
+        );
+        let wants = found[0].clone().unwrap();
+        assert_eq!(wants.headers, [("a".into(), Text::Exact("1".into()))]);
+        assert_eq!(wants.params.len(), 2);
+    }
+
+    #[test]
+    fn what_is_odd_is_said_and_loses_only_itself() {
+        for (odd, why) in [
+            (
+                json!({"path": {"type": "Glob"}}),
+                "the path type \"Glob\" is not known",
+            ),
+            (json!({"cookies": []}), "its field cookies is not known"),
+            (json!({"headers": [{"name": "a"}]}), "missing field `value`"),
+            (json!("x"), "invalid type"),
+        ] {
+            let found = read(Dialect::Http, &json!([odd, {"method": "GET"}]));
+            let said = found[0].clone().unwrap_err();
+            assert!(said.contains(why), "{said}");
+            assert_eq!(found[1].clone().unwrap().method.as_deref(), Some("GET"));
+        }
+        let found = read(Dialect::Http, &json!(7)).remove(0);
+        assert_eq!(found.unwrap_err(), "matches is no list");
+    }
+
+    #[test]
+    fn a_backend_without_weight_has_one() {
+        let spec = json!({"rules": [{"backendRefs": [{}, {"weight": 0}, {"weight": 9}]}]});
+        let found = rules(Dialect::Http, &spec.to_string()).unwrap();
+        assert_eq!(found[0].weights, [1, 0, 9]);
+    }
+}

@@ -1,0 +1,199 @@
+//! How the choice of a rule is put into words.
+
+use std::sync::Arc;
+
+use super::choose::{Hit, Miss};
+use super::listeners::Entry;
+use super::path::Path;
+use super::rank::Criterion;
+use super::request::Request;
+use super::spec::Wants;
+use super::text::Text;
+use crate::engine::object::{Node, Object, ParentRef};
+use crate::engine::topology::Refusal;
+
+/// Most that is said to be near.
+const SHOWN: usize = 5;
+
+/// Why one rule goes behind another.
+pub(super) fn behind(by: Criterion, first: &Hit<'_>, hit: &Hit<'_>) -> String {
+    let (wins, loses) = (&first.wants, &hit.wants);
+    let counts =
+        |what: &str, more: usize, less: usize| format!("{}, not {more}", counted(less, what));
+    match by {
+        Criterion::Hostname => format!(
+            "{} is less specific than {}",
+            hostname(hit.hostname),
+            hostname(first.hostname)
+        ),
+        Criterion::RouteKind => format!(
+            "{}s go before {}s",
+            first.route.key.gk.kind, hit.route.key.gk.kind
+        ),
+        Criterion::Path => format!("{} is less specific than {}", path(loses), path(wins)),
+        Criterion::Service => format!("{} is shorter than {}", service(loses), service(wins)),
+        Criterion::Call => format!("{} is shorter than {}", call(loses), call(wins)),
+        Criterion::Method => "it names no method".to_owned(),
+        Criterion::Headers => counts("header", wins.headers.len(), loses.headers.len()),
+        Criterion::QueryParams => counts("query parameter", wins.params.len(), loses.params.len()),
+        Criterion::Age => format!("it is younger than {}", first.route.key),
+        Criterion::Name => format!("as old as {}, it comes later by name", first.route.key),
+        Criterion::RuleOrder => format!("it comes after {}", rule(&first.label)),
+        Criterion::Listener
+        | Criterion::ListenerConflict
+        | Criterion::Consumer
+        | Criterion::NotAttached
+        | Criterion::NotEvaluated => String::new(),
+    }
+}
+
+fn hostname(name: Option<&Arc<str>>) -> String {
+    name.map_or_else(
+        || "no hostname".to_owned(),
+        |name| format!("hostname {name}"),
+    )
+}
+
+fn path(wants: &Wants) -> String {
+    let path = wants.path.as_ref();
+    path.map_or_else(String::new, |path| {
+        format!("{} {}", path.kind(), path.value())
+    })
+}
+
+fn service(wants: &Wants) -> String {
+    let text = wants.service.as_ref().map(|text| text.value());
+    text.map_or_else(|| "no service".to_owned(), |text| format!("service {text}"))
+}
+
+fn call(wants: &Wants) -> String {
+    let text = wants.call.as_ref().map(|text| text.value());
+    text.map_or_else(|| "no method".to_owned(), |text| format!("method {text}"))
+}
+
+fn counted(n: usize, what: &str) -> String {
+    match n {
+        0 => format!("it names no {what}"),
+        1 => format!("it names 1 {what}"),
+        n => format!("it names {n} {what}s"),
+    }
+}
+
+/// `rule checkout`; a rule without a name is called `rule-1` already.
+fn rule(label: &str) -> String {
+    if label.starts_with("rule-") || label.starts_with("unnamed ") {
+        label.to_owned()
+    } else {
+        format!("rule {label}")
+    }
+}
+
+/// Why a listener does not take a route.
+pub(super) fn refused(
+    entry: &Entry<'_>,
+    route: &Object,
+    parent: &ParentRef,
+    why: Refusal,
+) -> String {
+    let listener = &entry.listener.name;
+    match why {
+        Refusal::Section => format!(
+            "it is attached to listener {}, not {listener}",
+            parent.section.as_deref().unwrap_or_default()
+        ),
+        Refusal::Port => format!(
+            "it is attached to port {}, not {}",
+            parent.port.unwrap_or_default(),
+            entry.listener.port
+        ),
+        Refusal::Protocol => format!(
+            "listener {listener} has the protocol {}, which {}s do not fit",
+            entry.listener.protocol, route.key.gk.kind
+        ),
+        Refusal::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
+        Refusal::Hostname => format!("listener {listener} has none of its hostnames"),
+        Refusal::Namespace => format!(
+            "listener {listener} takes no routes of namespace {}",
+            route.key.namespace
+        ),
+    }
+}
+
+/// How many characters of a path are alike, from the start.
+pub(super) fn alike(wants: &Wants, request: &Request) -> usize {
+    let path = wants.path.as_ref().map_or("", |path| path.value());
+    let pairs = path.chars().zip(request.path.chars());
+    pairs.take_while(|(a, b)| a == b).count()
+}
+
+/// Rules that came near.
+pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
+    let shown = misses.iter().take(SHOWN);
+    shown
+        .map(|miss| {
+            let Miss {
+                route,
+                label,
+                against,
+                ..
+            } = miss;
+            format!("{} {} wants {}", route.key, rule(label), against.wants)
+        })
+        .collect()
+}
+
+/// Hostnames of routes, those most like a host first.
+pub(super) fn hostnames<'a>(
+    routes: impl IntoIterator<Item = &'a Arc<Object>>,
+    host: &str,
+) -> Vec<String> {
+    let all = routes.into_iter().flat_map(|route| match &route.node {
+        Node::Route { hostnames, .. } => hostnames.clone(),
+        _ => Vec::new(),
+    });
+    likest(all.map(|name| name.to_string()), host)
+}
+
+/// The names most like one, the likest first.
+pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec<String> {
+    /// Longer texts are not compared: it takes the square of their length.
+    const COMPARED: usize = 256;
+    let short = |text: &str| text.chars().take(COMPARED).collect::<String>();
+    let like = short(like);
+    let names = names.into_iter();
+    let distance = |name: &str| strsim::damerau_levenshtein(&short(name), &like);
+    let mut names: Vec<(usize, String)> = names.map(|name| (distance(&name), name)).collect();
+    names.sort();
+    names.dedup();
+    let names = names.into_iter().map(|(_, name)| name);
+    names.take(SHOWN).collect()
+}
+
+/// What is to be known of a rule that takes a request for a path.
+pub(super) fn notes(hit: &Hit<'_>, path: &str) -> Vec<String> {
+    let filters = hit.rule.filters.odd.iter();
+    let mut notes: Vec<String> = filters
+        .map(|odd| format!("{} {}: {odd}", hit.route.key, rule(&hit.label)))
+        .collect();
+    let wants = &hit.wants;
+    let texts = wants
+        .headers
+        .iter()
+        .chain(&wants.params)
+        .map(|(_, text)| text);
+    let mut texts = texts.chain(&wants.service).chain(&wants.call);
+    let by_path = matches!(wants.path, Some(Path::Expression(_)));
+    if by_path || texts.any(Text::is_expression) {
+        notes.push(
+            "how regular expressions are read is up to the implementation; here they must match the whole \
+             value, and paths by expression are tried last"
+                .to_owned(),
+        );
+    }
+    let odd = ["//", "/./", "/../", "%2f", "%2e", "\\"];
+    let lower = path.to_ascii_lowercase();
+    if odd.iter().any(|part| lower.contains(part)) {
+        notes.push("many Gateways put such a path in order before they match it".to_owned());
+    }
+    notes
+}

@@ -1,0 +1,191 @@
+//! `attache describe`.
+
+use std::fs;
+use std::path::Path;
+
+use attache::answer::description::{Description, Descriptions};
+use attache::answer::schema;
+use tempfile::TempDir;
+
+use crate::examples::{all, named, worked};
+use crate::run::{fits, holds, run, run_with, session};
+
+const QUICKSTART: &str = "examples/quickstart";
+
+fn quick(arguments: &[&str]) -> String {
+    let lines: Vec<String> = arguments
+        .iter()
+        .map(|arguments| format!("describe {arguments} --from {QUICKSTART}"))
+        .collect();
+    session(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn targets_are_described() {
+    let said = quick(&[
+        "httproute/cart -n shop",
+        "httproute cart -n shop",
+        "HTTPRoutes.v1.gateway.networking.k8s.io/cart#checkout -n shop",
+        "gtw/edge -n infra",
+        "gtw/edge#https -n infra",
+        "gc/example",
+        "ns/shop",
+        "svc/cart -n shop",
+        "httproutes -A",
+        "externalservice.networking.acme.io/foo.com",
+    ]);
+    holds("describe/targets.txt", &said);
+}
+
+#[test]
+fn policies_and_their_kinds_are_described() {
+    let said = quick(&[
+        "retrypolicy/edge-retries -n infra",
+        "timeoutpolicies -A",
+        "kind/timeoutpolicy",
+    ]);
+    holds("describe/policies.txt", &said);
+}
+
+#[test]
+fn what_cannot_be_described_is_said() {
+    let said = quick(&[
+        "httproute/crt -n shop",
+        "httproute/cart",
+        "httproute/cart#chekout -n shop",
+        "htproute/cart",
+        "retrypolicy/nobody -n infra",
+        "kind/httproute",
+        "deployment/cart -n shop",
+        "httproute/cart -A",
+        "httproutes",
+        "httproute/",
+    ]);
+    holds("describe/errors.txt", &said);
+}
+
+#[test]
+fn workloads_are_described_by_the_services_that_lead_to_them() {
+    let folder = TempDir::new().unwrap();
+    for file in fs::read_dir(QUICKSTART).unwrap() {
+        let file = file.unwrap().path();
+        fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
+    let workloads = Path::new("tests/commands/describe/workloads.yaml");
+    fs::copy(workloads, folder.path().join("60-workloads.yaml")).unwrap();
+    let from = folder.path().to_str().unwrap();
+    let told: Vec<String> = ["deploy/cart", "po/cart-0", "sts/lonely", "svc/cart"]
+        .iter()
+        .map(|what| {
+            let ran = run(&["describe", what, "-n", "shop", "--from", from]);
+            format!("$ attache describe {what} -n shop\n{}", ran.all())
+        })
+        .collect();
+    holds("describe/workloads.txt", &told.join("\n"));
+}
+
+#[test]
+fn programs_read_the_same() {
+    let described = schema::<Description>();
+    for (name, what) in [
+        ("route", "httproute/cart -n shop"),
+        ("policy", "timeoutpolicy/edge-timeouts -n infra"),
+        ("kind", "kind/RetryPolicy"),
+    ] {
+        let line = format!("describe {what} --from {QUICKSTART} -o json");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let text = run(&words).clean();
+        assert_eq!(text, run(&words).clean());
+        holds(&format!("describe/{name}.json"), &text);
+        fits(&serde_json::from_str(&text).unwrap(), &described);
+    }
+    let many = [
+        "describe",
+        "httproutes",
+        "-A",
+        "-o",
+        "json",
+        "--from",
+        QUICKSTART,
+    ];
+    fits(&run(&many).json(), &schema::<Descriptions>());
+}
+
+#[test]
+fn manifests_come_on_the_standard_input() {
+    let mut manifests = String::new();
+    for file in [
+        "10-policy-kinds",
+        "20-namespaces",
+        "30-gateway",
+        "40-shop",
+        "50-policies",
+    ] {
+        let text = fs::read_to_string(format!("{QUICKSTART}/{file}.yaml")).unwrap();
+        manifests.push_str("---\n");
+        manifests.push_str(&text);
+    }
+    let arguments = ["describe", "httproute/cart", "-n", "shop", "--from", "-"];
+    let config = ["--config", "examples/quickstart/attache.yaml"];
+    let ran = run_with(&[&arguments[..], &config[..]].concat(), &manifests);
+    let here = run(&[
+        "describe",
+        "httproute/cart",
+        "-n",
+        "shop",
+        "--from",
+        QUICKSTART,
+    ]);
+    assert_eq!(ran.clean(), here.clean());
+}
+
+#[test]
+fn the_worked_examples_are_described() {
+    for example in worked() {
+        let mut said = String::new();
+        for kind in ["gateways", "httproutes", "services"] {
+            let ran = run(&["describe", kind, "-A", "--from", example.from()]);
+            said.push_str(&format!("$ attache describe {kind} -A\n{}\n", ran.all()));
+        }
+        holds(&format!("describe/{}.txt", example.name), &said);
+    }
+}
+
+/// What is said to act on an object is what the engine says: warnings, conditions and counts are of one set.
+#[test]
+fn what_acts_is_what_warnings_tell() {
+    let mut asked = 0;
+    for example in all() {
+        for (object, acting) in example.acting() {
+            let (word, namespace) = words(&object);
+            let mut arguments = vec!["describe", &word, "-o", "json", "--from", example.from()];
+            arguments.extend(namespace.iter().flat_map(|ns| ["-n", ns]));
+            let said = run(&arguments).json();
+            let policies = said["policies"].as_array().unwrap();
+            let acts = policies.iter().filter(|standing| {
+                matches!(
+                    standing["state"].as_str().unwrap(),
+                    "Enforced" | "PartiallyEnforced"
+                )
+            });
+            let mut acts: Vec<String> = acts.map(|standing| named(&standing["policy"])).collect();
+            acts.sort();
+            acts.dedup();
+            let mut wanted = acting.clone();
+            wanted.sort();
+            // A policy may be accepted above and have no leaf in force here: then it is not among these.
+            assert_eq!(acts, wanted, "{} {object}\n{said:#}", example.name);
+            asked += 1;
+        }
+    }
+    assert!(asked > 30, "the questions are gone: {asked}");
+}
+
+/// `Gateway infra/edge` as a command takes it, with its namespace.
+fn words(object: &str) -> (String, Option<&str>) {
+    let (kind, path) = object.split_once(' ').unwrap();
+    match path.split_once('/') {
+        Some((namespace, name)) => (format!("{kind}/{name}"), Some(namespace)),
+        None => (format!("{kind}/{path}"), None),
+    }
+}

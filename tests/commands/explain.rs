@@ -1,0 +1,51 @@
+//! `attache explain`: what is typed and what is said, as pages. Each page has its state in the folder
+//! of its name; `TRYCMD=overwrite` writes what was said into the pages.
+
+mod hostile;
+mod properties;
+mod world;
+
+use attache::answer::explanation::{Explanation, at_gateways};
+use attache::answer::{json, schema};
+use attache::engine::matching::{Matching, Request};
+use serde_json::Value;
+
+use world::{CASES, loaded};
+
+#[test]
+fn what_is_typed_and_what_is_said() {
+    trycmd::TestCases::new().case("tests/commands/explain/*.md");
+}
+
+#[test]
+fn answers_are_of_their_schema_and_the_same_every_time() {
+    let schema = schema::<Explanation>();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for case in CASES {
+        let loaded = loaded(case);
+        let matching = Matching::new(&loaded.snapshot, &loaded.objects);
+        for (host, path, port) in [
+            ("shop.example.com", "/cart", None),
+            ("grpc.example.com", "/shop.Cart/Add", None),
+            ("odd.example.com", "/v1/x", None),
+            ("blog.example.com", "/", Some(80)),
+            ("nothing.example.org", "/", Some(5432)),
+        ] {
+            let request = Request {
+                host: Some(host.to_owned()),
+                path: path.to_owned(),
+                port,
+                ..Request::default()
+            };
+            let said = json(&at_gateways(&matching, &request, |_| true)).unwrap();
+            let again = json(&at_gateways(&matching, &request, |_| true)).unwrap();
+            assert_eq!(said, again, "{case} {host}{path}");
+            let value: Value = serde_json::from_str(&said).unwrap();
+            let faults: Vec<String> = validator
+                .iter_errors(&value)
+                .map(|e| e.to_string())
+                .collect();
+            assert!(faults.is_empty(), "{case} {host}{path}: {faults:?}");
+        }
+    }
+}

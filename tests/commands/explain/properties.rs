@@ -1,0 +1,341 @@
+//! What holds for every state: the order of objects in files says nothing, the rule that wins is the
+//! one that the specification names, and whoever loses loses by a criterion.
+
+use std::cmp::Reverse;
+
+use attache::answer::Named;
+use attache::answer::explanation::{Explanation, at_gateways};
+use attache::answer::json;
+use attache::engine::matching::{Criterion, Matching, Request};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use super::world::in_order;
+
+/// Hosts of requests.
+const HOSTS: [&str; 4] = [
+    "a.example.com",
+    "b.a.example.com",
+    "example.com",
+    "other.org",
+];
+/// Hostnames of listeners and routes; the empty one stands for none.
+const NAMES: [&str; 6] = [
+    "",
+    "a.example.com",
+    "*.a.example.com",
+    "*.example.com",
+    "example.com",
+    "*.org",
+];
+const PATHS: [&str; 6] = ["/", "/foo", "/foo/", "/foo/bar", "/foobar", "/foo/bar/baz"];
+const AGES: [&str; 2] = ["2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z"];
+
+#[derive(Clone, Debug)]
+struct Match {
+    exact: bool,
+    path: &'static str,
+    method: Option<&'static str>,
+    headers: Vec<&'static str>,
+    params: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+struct Route {
+    namespace: &'static str,
+    age: &'static str,
+    hostnames: Vec<&'static str>,
+    rules: Vec<Vec<Match>>,
+}
+
+#[derive(Clone, Debug)]
+struct World {
+    listeners: Vec<&'static str>,
+    routes: Vec<Route>,
+    request: Request,
+    /// Where each object comes in the files.
+    order: Vec<u32>,
+}
+
+fn a_match() -> impl Strategy<Value = Match> {
+    let names = || proptest::collection::vec(select(vec!["x", "y"]), 0..3);
+    let method = proptest::option::of(select(vec!["GET", "POST"]));
+    (
+        any::<bool>(),
+        select(PATHS.to_vec()),
+        method,
+        names(),
+        names(),
+    )
+        .prop_map(|(exact, path, method, headers, params)| Match {
+            exact,
+            path,
+            method,
+            headers,
+            params,
+        })
+}
+
+fn a_route() -> impl Strategy<Value = Route> {
+    let hostnames = proptest::collection::vec(select(NAMES.get(1..).unwrap().to_vec()), 0..3);
+    let rules = proptest::collection::vec(proptest::collection::vec(a_match(), 0..3), 1..4);
+    let namespace = select(vec!["shop", "shop-a"]);
+    (namespace, select(AGES.to_vec()), hostnames, rules).prop_map(
+        |(namespace, age, hostnames, rules)| Route {
+            namespace,
+            age,
+            hostnames,
+            rules,
+        },
+    )
+}
+
+fn a_request() -> impl Strategy<Value = Request> {
+    let pairs = || proptest::collection::vec(select(vec!["x", "y"]), 0..3);
+    let pair = |name: &str| (name.to_owned(), "1".to_owned());
+    let method = select(vec!["GET", "POST"]);
+    (
+        select(HOSTS.to_vec()),
+        select(PATHS.to_vec()),
+        method,
+        pairs(),
+        pairs(),
+    )
+        .prop_map(move |(host, path, method, headers, params)| Request {
+            host: Some(host.to_owned()),
+            path: path.to_owned(),
+            method: Some(method.to_owned()),
+            headers: headers.into_iter().map(pair).collect(),
+            query: params.into_iter().map(pair).collect(),
+            ..Request::default()
+        })
+}
+
+fn a_world() -> impl Strategy<Value = World> {
+    let listeners = proptest::sample::subsequence(NAMES.to_vec(), 1..4);
+    let routes = proptest::collection::vec(a_route(), 0..6);
+    let order = proptest::collection::vec(any::<u32>(), 8);
+    (listeners, routes, a_request(), order).prop_map(|(listeners, routes, request, order)| World {
+        listeners,
+        routes,
+        request,
+        order,
+    })
+}
+
+impl World {
+    fn objects(&self) -> Vec<Value> {
+        let api = "gateway.networking.k8s.io/v1";
+        let listeners = self.listeners.iter().enumerate().map(|(i, name)| {
+            let mut listener = json!({"name": format!("l{i}"), "port": 80, "protocol": "HTTP",
+                "allowedRoutes": {"namespaces": {"from": "All"}}});
+            if !name.is_empty() {
+                listener["hostname"] = json!(name);
+            }
+            listener
+        });
+        let gateway = json!({"apiVersion": api, "kind": "Gateway",
+            "metadata": {"name": "edge", "namespace": "infra", "creationTimestamp": AGES[0]},
+            "spec": {"gatewayClassName": "c", "listeners": listeners.collect::<Vec<_>>()}});
+        let routes = self.routes.iter().enumerate().map(|(i, route)| {
+            let rules = route.rules.iter().map(|rule| {
+                let matches: Vec<Value> = rule.iter().map(Match::json).collect();
+                json!({"matches": matches})
+            });
+            json!({"apiVersion": api, "kind": "HTTPRoute",
+                "metadata": {"name": format!("r{i}"), "namespace": route.namespace, "creationTimestamp": route.age},
+                "spec": {"parentRefs": [{"name": "edge", "namespace": "infra"}],
+                    "hostnames": route.hostnames, "rules": rules.collect::<Vec<_>>()}})
+        });
+        std::iter::once(gateway).chain(routes).collect()
+    }
+
+    fn explained(&self, objects: &[Value]) -> Explanation {
+        let loaded = in_order(objects);
+        let matching = Matching::new(&loaded.snapshot, &loaded.objects);
+        at_gateways(&matching, &self.request, |_| true)
+    }
+
+    /// The rules that take the request, the winner first, told as plainly as the specification does.
+    fn by_hand(&self) -> Vec<(String, usize)> {
+        let host = self.request.host.as_deref().unwrap();
+        let listeners = self.listeners.iter().filter(|name| covers(name, host));
+        let Some(listener) = listeners.max_by_key(|name| weight(name)) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (i, route) in self.routes.iter().enumerate() {
+            let name = format!("{}/r{i}", route.namespace);
+            let attached = listener.is_empty()
+                || route.hostnames.is_empty()
+                || route.hostnames.iter().any(|ours| meet(listener, ours));
+            let none = [""];
+            let hostnames = if route.hostnames.is_empty() {
+                &none[..]
+            } else {
+                &route.hostnames
+            };
+            let fits = hostnames.iter().filter(|name| covers(name, host));
+            let Some(hostname) = fits.map(|name| weight(name)).max().filter(|_| attached) else {
+                continue;
+            };
+            for (index, rule) in route.rules.iter().enumerate() {
+                let everything = Match {
+                    exact: false,
+                    path: "/",
+                    method: None,
+                    headers: Vec::new(),
+                    params: Vec::new(),
+                };
+                let all = if rule.is_empty() {
+                    vec![everything]
+                } else {
+                    rule.clone()
+                };
+                let holding = all.iter().filter(|m| m.holds(&self.request));
+                let Some(best) = holding.map(Match::weight).max() else {
+                    continue;
+                };
+                let tie = (Reverse(route.age), Reverse(name.clone()), Reverse(index));
+                found.push(((hostname, best, tie), (name.clone(), index)));
+            }
+        }
+        found.sort_by(|(a, _), (b, _)| b.cmp(a));
+        found.into_iter().map(|(_, rule)| rule).collect()
+    }
+}
+
+/// Characters of a hostname without wildcard, then of any.
+fn weight(name: &str) -> (usize, usize) {
+    let exact = if name.starts_with('*') { 0 } else { name.len() };
+    (exact, name.len())
+}
+
+fn covers(name: &str, host: &str) -> bool {
+    match name.strip_prefix("*.") {
+        _ if name.is_empty() => true,
+        None => name == host,
+        Some(rest) => host.ends_with(&format!(".{rest}")),
+    }
+}
+
+fn meet(a: &str, b: &str) -> bool {
+    let suffix = |name: &str| name.trim_start_matches('*').to_owned();
+    match (a.starts_with('*'), b.starts_with('*')) {
+        (true, true) => suffix(a).ends_with(&suffix(b)) || suffix(b).ends_with(&suffix(a)),
+        (true, false) => covers(a, b),
+        (false, true) => covers(b, a),
+        (false, false) => a == b,
+    }
+}
+
+fn distinct(names: &[&str]) -> usize {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    names.len()
+}
+
+impl Match {
+    fn json(&self) -> Value {
+        let pairs = |names: &[&str]| -> Vec<Value> {
+            names
+                .iter()
+                .map(|name| json!({"name": name, "value": "1"}))
+                .collect()
+        };
+        let kind = if self.exact { "Exact" } else { "PathPrefix" };
+        json!({"path": {"type": kind, "value": self.path}, "method": self.method,
+            "headers": pairs(&self.headers), "queryParams": pairs(&self.params)})
+    }
+
+    fn holds(&self, request: &Request) -> bool {
+        let elements = |path: &str| -> Vec<String> {
+            let path = path.trim_end_matches('/');
+            path.split('/').map(str::to_owned).collect()
+        };
+        let path = if self.exact {
+            self.path == request.path
+        } else {
+            elements(&request.path).starts_with(&elements(self.path))
+        };
+        let has = |pairs: &[(String, String)], name: &str| {
+            pairs.iter().filter(|(n, _)| n == name).count()
+        };
+        path && self.method.is_none_or(|method| request.method.as_deref() == Some(method))
+            // A repeated header is a list, which is another value.
+            && self.headers.iter().all(|name| has(&request.headers, name) == 1)
+            && self.params.iter().all(|name| has(&request.query, name) > 0)
+    }
+
+    fn weight(&self) -> (bool, usize, bool, usize, usize) {
+        let length = if self.exact {
+            0
+        } else {
+            self.path.trim_end_matches('/').len()
+        };
+        (
+            self.exact,
+            length,
+            self.method.is_some(),
+            distinct(&self.headers),
+            distinct(&self.params),
+        )
+    }
+}
+
+fn named(place: &Named) -> String {
+    place.0.object.path()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn the_order_in_files_says_nothing(world in a_world()) {
+        let objects = world.objects();
+        let mut shuffled: Vec<(u32, Value)> =
+            world.order.iter().copied().cycle().zip(objects.clone()).collect();
+        shuffled.sort_by_key(|(order, _)| *order);
+        let shuffled: Vec<Value> = shuffled.into_iter().map(|(_, object)| object).collect();
+        let one = json(&world.explained(&objects)).unwrap();
+        let other = json(&world.explained(&shuffled)).unwrap();
+        prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn the_winner_is_the_one_of_the_specification(world in a_world()) {
+        let explanation = world.explained(&world.objects());
+        let expected = world.by_hand();
+        let steps: Vec<(String, usize)> = explanation
+            .steps
+            .iter()
+            .map(|step| (named(step.route.as_ref().unwrap()), step.rule_index.unwrap()))
+            .collect();
+        let winner: Vec<(String, usize)> = expected.iter().take(1).cloned().collect();
+        prop_assert_eq!(steps, winner);
+        prop_assert_eq!(explanation.served, !expected.is_empty());
+    }
+
+    #[test]
+    fn whoever_loses_loses_by_a_criterion(world in a_world()) {
+        let explanation = world.explained(&world.objects());
+        let mut expected = world.by_hand();
+        let Some(step) = explanation.steps.first() else { return Ok(()) };
+        expected.remove(0);
+        let lost = |by: Criterion| {
+            step.considered.iter().filter(move |c| (c.by == Criterion::Listener) == (by == Criterion::Listener))
+        };
+        for considered in &step.considered {
+            prop_assert!(!considered.message.is_empty(), "{:?}", considered);
+            prop_assert!(considered.by != Criterion::NotEvaluated && considered.by != Criterion::NotAttached);
+        }
+        // All rules of the listener that take the request are told, in their order.
+        let told: Vec<String> = lost(Criterion::Path).map(|c| named(&c.route)).collect();
+        let all: Vec<String> = expected.iter().map(|(route, _)| route.clone()).collect();
+        let shown = told.len().min(all.len());
+        prop_assert_eq!(&told[..shown], &all[..shown]);
+        prop_assert!(told.len() == all.len() || step.considered_more > 0);
+    }
+}
