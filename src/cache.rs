@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod confirm;
+pub mod connect;
 pub mod crds;
 pub mod directory;
 pub mod events;

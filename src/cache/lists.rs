@@ -95,9 +95,9 @@ impl Reader {
         })
     }
 
-    /// The connection.
-    pub fn client(&self) -> Client {
-        self.fetch.client.clone()
+    /// Reads by another connection from now on.
+    pub fn connect(&mut self, client: Client) {
+        self.fetch.client = client;
     }
 
     /// The kinds that are served, and what they are called.

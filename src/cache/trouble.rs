@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::io;
 
 use kube::client::AuthError;
 
@@ -52,6 +53,14 @@ impl Trouble {
         }
     }
 
+    /// What a connection that could not be made says.
+    pub fn unconnected(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::TimedOut {
+            return Self::Away("timed out".to_owned());
+        }
+        Self::Away(without_number(&error.to_string()))
+    }
+
     /// Who was refused, as the API server calls them.
     pub fn user(&self) -> Option<&str> {
         let Self::Forbidden(said) = self else {
@@ -96,13 +105,18 @@ fn of_command(error: &AuthError) -> String {
 /// The cause that a person can do something about: the innermost, without the numbers of the system.
 fn cause(error: &kube::Error) -> String {
     let timed_out = causes(error).any(|cause| {
-        let io = cause.downcast_ref::<std::io::Error>();
-        io.is_some_and(|io| io.kind() == std::io::ErrorKind::TimedOut)
+        let io = cause.downcast_ref::<io::Error>();
+        io.is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
     });
     if timed_out {
         return "timed out".to_owned();
     }
-    let text = first_line(&short(error));
+    without_number(&short(error))
+}
+
+/// `Connection refused (os error 111)` as part of a sentence.
+fn without_number(text: &str) -> String {
+    let text = first_line(text);
     let text = match text.split_once(" (os error") {
         Some((text, _)) => text.to_owned(),
         None => text,

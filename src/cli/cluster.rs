@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kube::{Client, Config};
 use tokio::runtime::{Builder, Runtime};
 
 use super::Failure;
@@ -12,7 +13,7 @@ use crate::cache::crds::Found;
 use crate::cache::lists::{Listed, Reader, Wants};
 use crate::cache::served::Served;
 use crate::cache::trouble::Trouble;
-use crate::cache::{reach, tuned};
+use crate::cache::{connect, reach, tuned};
 use crate::engine::ids::GroupKind;
 use crate::engine::profile::ProfileRules;
 
@@ -24,6 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct Cluster {
     runtime: Arc<Runtime>,
     reader: Reader,
+    config: Config,
     /// The namespace of what says none.
     pub(super) namespace: String,
 }
@@ -42,22 +44,25 @@ impl Cluster {
             .worker_threads(2)
             .enable_all()
             .build()?;
-        let (reader, namespace) = runtime.block_on(async {
+        let (reader, namespace, config) = runtime.block_on(async {
             let config = reach::config(kubeconfig, context).await?;
             let address = config.cluster_url.to_string();
             let namespace = said.unwrap_or_else(|| config.default_namespace.clone());
             let mut config = tuned(config);
             config.read_timeout = Some(PATIENCE);
-            let client = kube::Client::try_from(config);
-            let client = client.map_err(|error| unreachable(&address, &Trouble::of(&error)))?;
-            let reader = Reader::open(client, &namespace).await;
+            let reached = async {
+                let client = connect::once(config.clone()).await?;
+                Reader::open(client, &namespace).await
+            };
+            let reader = reached.await;
             let reader = reader.map_err(|trouble| unreachable(&address, &trouble))?;
-            Ok::<_, Failure>((reader, namespace))
+            Ok::<_, Failure>((reader, namespace, config))
         })?;
         Ok(Self {
             runtime: Arc::new(runtime),
             reader,
             namespace,
+            config,
         })
     }
 
@@ -92,15 +97,16 @@ impl Cluster {
             .collect()
     }
 
-    /// The connection.
-    pub(super) fn client(&self) -> kube::Client {
-        self.reader.client()
-    }
-
-    /// Runs what starts tasks.
-    pub(super) fn within<T>(&self, start: impl FnOnce() -> T) -> T {
+    /// Starts what goes on for long: with a client that connects again when it has to.
+    ///
+    /// # Errors
+    /// When there are no credentials any more.
+    pub(super) fn lasting<T>(&mut self, start: impl FnOnce(Client) -> T) -> Result<T, Failure> {
         let _guard = self.runtime.enter();
-        start()
+        let client = Client::try_from(self.config.clone());
+        let client = client.map_err(|error| Trouble::of(&error).to_string())?;
+        self.reader.connect(client.clone());
+        Ok(start(client))
     }
 
     /// Reads what is wanted.

@@ -194,17 +194,17 @@ impl Live {
     /// Starts to follow.
     ///
     /// # Errors
-    /// Never but for metrics of one name.
+    /// When there are no credentials any more.
     pub(super) fn start(
-        cluster: Cluster,
+        mut cluster: Cluster,
         rules: Arc<ProfileRules>,
         wants: &Wants,
     ) -> Result<Self, Failure> {
         let (sender, receiver) = tokio::sync::watch::channel(Arc::clone(&rules));
         let metrics = Arc::new(Metrics::new()?);
-        let client = cluster.client();
-        let watched = cluster
-            .within(|| cache::Cluster::start(client, receiver, metrics, Settings::default()));
+        let watched = cluster.lasting(|client| {
+            cache::Cluster::start(client, receiver, metrics, Settings::default())
+        })?;
         Ok(Self {
             cluster,
             rules,

@@ -13,6 +13,7 @@
 mod harness;
 
 mod access;
+mod commands;
 mod events;
 mod gitops;
 mod kinds;

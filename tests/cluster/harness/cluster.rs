@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write, stderr};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio, id};
@@ -11,6 +12,7 @@ use std::thread;
 
 use super::Kubectl;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");
 pub(super) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/fixtures");
 /// The configuration of most tests.
@@ -103,6 +105,46 @@ impl Cluster {
     /// `kubectl` as one who has a kubeconfig.
     pub(crate) fn kubectl_as(&self, user: &str) -> Kubectl {
         self.client(&self.assets.join("kubectl"), self.kubeconfig_of(user))
+    }
+
+    /// `attache` as an admin, or as one whom the admin's credentials stand for.
+    pub(crate) fn attache(&self, user: Option<&str>) -> Kubectl {
+        let kubeconfig = match user {
+            Some(user) => self.impersonating(user),
+            None => self.kubeconfig(),
+        };
+        self.client(Path::new(PROGRAM), kubeconfig)
+    }
+
+    /// `kubectl` as an admin who has installed attache as a plugin.
+    pub(crate) fn kubectl_with_plugin(&self) -> Kubectl {
+        let folder = self.dir.join("plugins");
+        let plugin = folder.join("kubectl-attache");
+        if !plugin.exists() {
+            fs::create_dir_all(&folder).expect("a writable folder");
+            symlink(PROGRAM, &plugin).expect("a link");
+        }
+        self.kubectl().with_programs(folder)
+    }
+
+    /// A kubeconfig of the admin whose context is in a namespace.
+    pub(crate) fn kubeconfig_in(&self, namespace: &str) -> PathBuf {
+        let file = self.dir.join(format!("kubeconfig-in-{namespace}"));
+        let admin = fs::read_to_string(self.kubeconfig()).expect("a kubeconfig");
+        let context = "context: {";
+        let text = admin.replace(context, &format!("{context}namespace: {namespace}, "));
+        fs::write(&file, text).expect("a writable folder");
+        file
+    }
+
+    /// A kubeconfig of the admin in the name of somebody.
+    fn impersonating(&self, user: &str) -> PathBuf {
+        let file = self.dir.join(format!("kubeconfig-as-{user}"));
+        let admin = fs::read_to_string(self.kubeconfig()).expect("a kubeconfig");
+        let (before, after) = admin.split_once("user: {token: ").expect("a user");
+        let text = format!("{before}user: {{as: {user}, token: {after}");
+        fs::write(&file, text).expect("a writable folder");
+        file
     }
 
     /// A client.

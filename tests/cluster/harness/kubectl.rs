@@ -1,5 +1,6 @@
 //! `kubectl` or another client, and what it said.
 
+use std::env;
 use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,6 +12,8 @@ pub(crate) struct Kubectl {
     kubeconfig: PathBuf,
     /// Where files are looked for; also its home, so that nobody's own settings play a part.
     dir: PathBuf,
+    /// A folder more on the PATH.
+    path: Option<PathBuf>,
 }
 
 impl Kubectl {
@@ -19,7 +22,14 @@ impl Kubectl {
             program,
             kubeconfig,
             dir,
+            path: None,
         }
+    }
+
+    /// The same with the programs of a folder at hand.
+    pub(super) fn with_programs(self, folder: PathBuf) -> Self {
+        let path = Some(folder);
+        Self { path, ..self }
     }
 
     /// The same user in another folder.
@@ -38,7 +48,13 @@ impl Kubectl {
         input: &str,
     ) -> Said {
         let args: Vec<&str> = args.into_iter().collect();
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        if let Some(folder) = &self.path {
+            let path = env::var_os("PATH").unwrap_or_default();
+            let all = std::iter::once(folder.clone()).chain(env::split_paths(&path));
+            command.env("PATH", env::join_paths(all).expect("a PATH"));
+        }
+        let mut child = command
             .args(&args)
             .current_dir(&self.dir)
             .env("HOME", &self.dir)
@@ -82,6 +98,13 @@ impl Said {
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
         assert!(self.code == 0, "{self}");
+        self
+    }
+
+    /// Fails the test unless the command ended so.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32) -> Self {
+        assert!(self.code == code, "{self}");
         self
     }
 

@@ -1,0 +1,103 @@
+//! A connection to an API server for a command that answers and ends: one for all requests, so that many
+//! kinds read at once cost one handshake.
+//!
+//! It is not renewed when it breaks. What runs for long, and what needs a proxy or meets a server that
+//! does not speak HTTP/2, takes the client that comes with kube.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::client::conn::http2::Builder;
+use hyper::{Request, Uri};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use kube::client::{Body, ConfigExt as _};
+use kube::{Client, Config};
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tower::{BoxError, ServiceBuilder, service_fn};
+
+use super::trouble::Trouble;
+
+/// The name of HTTP/2 in a handshake, and of what every server speaks.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+/// How much of an answer may be on its way; definitions are large.
+const WINDOW: u32 = 8 << 20;
+/// A server that is silent for so long is asked whether it is there.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Connects.
+///
+/// # Errors
+/// When the API server cannot be reached, or there are no credentials for it.
+pub async fn once(config: Config) -> Result<Client, Trouble> {
+    let namespace = config.default_namespace.clone();
+    let Some(stream) = stream(&config).await? else {
+        return Client::try_from(config).map_err(|e| Trouble::of(&e));
+    };
+    let of = |error: kube::Error| Trouble::of(&error);
+    let (base, auth) = (config.base_uri_layer(), config.auth_layer().map_err(of)?);
+    let headers = config.extra_headers_layer().map_err(of)?;
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .keep_alive_interval(SILENCE)
+        .keep_alive_timeout(config.read_timeout.unwrap_or(SILENCE));
+    let made = builder.handshake::<_, Body>(TokioIo::new(stream)).await;
+    let (sender, connection) = made.map_err(|error| Trouble::Away(error.to_string()))?;
+    // Its end is told to the requests that wait.
+    tokio::spawn(connection);
+    let service = service_fn(move |request: Request<Body>| {
+        let mut sender = sender.clone();
+        async move { sender.send_request(request).await }
+    });
+    let service = ServiceBuilder::new()
+        .layer(base)
+        .option_layer(auth)
+        .layer(headers)
+        .map_err(BoxError::from)
+        .service(service);
+    Ok(Client::new(service, namespace))
+}
+
+/// A stream that speaks HTTP/2; none where that is not to be had.
+async fn stream(
+    config: &Config,
+) -> Result<Option<tokio_rustls::client::TlsStream<TcpStream>>, Trouble> {
+    let uri = &config.cluster_url;
+    let (true, None, Some((host, port))) = (
+        uri.scheme_str() == Some("https"),
+        config.proxy_url.as_ref(),
+        address(uri),
+    ) else {
+        return Ok(None);
+    };
+    let mut tls = config.rustls_client_config().map_err(|e| Trouble::of(&e))?;
+    tls.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+    let name = config
+        .tls_server_name
+        .clone()
+        .unwrap_or_else(|| host.clone());
+    let Ok(name) = ServerName::try_from(name) else {
+        return Ok(None);
+    };
+    let connecting = async {
+        let tcp = TcpStream::connect((host.as_str(), port)).await?;
+        tcp.set_nodelay(true)?;
+        TlsConnector::from(Arc::new(tls)).connect(name, tcp).await
+    };
+    let patience = config.connect_timeout.unwrap_or(SILENCE);
+    let connected = timeout(patience, connecting).await;
+    let connected = connected.map_err(|_| Trouble::Away("timed out".to_owned()))?;
+    let stream = connected.map_err(|error| Trouble::unconnected(&error))?;
+    let speaks = stream.get_ref().1.alpn_protocol() == Some(PROTOCOLS[0]);
+    Ok(speaks.then_some(stream))
+}
+
+fn address(uri: &Uri) -> Option<(String, u16)> {
+    let host = uri.host()?.trim_start_matches('[').trim_end_matches(']');
+    Some((host.to_owned(), uri.port_u16().unwrap_or(443)))
+}

@@ -1,0 +1,55 @@
+//! What is read around one object tells the same of it as everything does.
+
+use serde_json::Value;
+
+use super::STATE;
+use crate::harness::Cluster;
+
+const KINDS: [&str; 16] = [
+    "gatewayclasses",
+    "gateways",
+    "listenersets",
+    "httproutes",
+    "grpcroutes",
+    "services",
+    "namespaces",
+    "retrypolicies",
+    "timeoutpolicies",
+    "backendtlspolicies",
+    "xbackendtrafficpolicies",
+    "accesspolicies",
+    "quietpolicies",
+    "textpolicies",
+    "freepolicies",
+    "colorpolicies",
+];
+
+#[test]
+fn one_object_by_itself_is_described_as_among_all() {
+    let Some(cluster) = &*STATE else {
+        return;
+    };
+    let mut compared = 0;
+    for kind in KINDS {
+        let all = described(cluster, &["-A", kind]);
+        for among_all in all["items"].as_array().expect("items") {
+            let object = &among_all["object"];
+            let text = |field: &str| object[field].as_str().expect("text");
+            let what = format!("{kind}/{}", text("name"));
+            let namespace = Some(text("namespace")).filter(|ns| !ns.is_empty());
+            let by_itself = described(cluster, &["-n", namespace.unwrap_or("default"), &what]);
+            for (field, value) in among_all.as_object().expect("a map") {
+                assert_eq!(by_itself[field], *value, "{field} of {object}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 40, "{compared} objects");
+}
+
+fn described(cluster: &Cluster, args: &[&str]) -> Value {
+    let args = ["describe", "-o", "json"].iter().chain(args).copied();
+    let said = cluster.attache(None).run(args).ok();
+    assert_eq!(said.err.replace("attache: there is no ", ""), said.err, "{said}");
+    serde_json::from_str(&said.out).expect("JSON")
+}
