@@ -12,6 +12,7 @@ pub mod confirm;
 pub mod crds;
 pub mod directory;
 pub mod events;
+pub mod files;
 pub mod kinds;
 pub mod lists;
 pub mod manifest;

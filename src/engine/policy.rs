@@ -15,7 +15,7 @@ use super::selector::Selector;
 mod settings;
 mod targets;
 
-pub(crate) use targets::at;
+pub(crate) use targets::{at, type_name};
 pub use targets::{Entry, Fault, entries, hidden};
 
 /// The annotation by which a policy says that its section comes later (design section 4).
