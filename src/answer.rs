@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub mod named;
+pub mod report;
 
 pub use named::{KindName, Named};
 

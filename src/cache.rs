@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod confirm;
+pub mod cores;
 pub mod crds;
 pub mod directory;
 pub mod events;
@@ -16,6 +17,7 @@ pub mod files;
 pub mod kinds;
 pub mod lists;
 pub mod manifest;
+pub mod position;
 pub mod raw;
 pub mod reach;
 pub mod reload;

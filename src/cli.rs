@@ -5,9 +5,11 @@ use std::io::Write as _;
 use clap::{Parser, Subcommand};
 
 pub mod certs;
+pub mod check;
 pub mod kinds;
 pub mod manifests;
 mod names;
+mod progress;
 mod render;
 pub mod schema;
 pub mod serve;
@@ -27,6 +29,8 @@ pub struct Cli {
 pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
     Serve(crate::serve::Args),
+    /// Tell what is wrong with manifests as if they were applied together, or with what is there.
+    Check(check::Args),
     /// List the policy kinds, what is known of each, and where each fact came from.
     Kinds(kinds::Args),
     /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
@@ -55,6 +59,7 @@ pub enum Outcome {
 /// What the command says.
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
+        Command::Check(args) => return check::run(&args),
         Command::Serve(args) => serve::run(args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),

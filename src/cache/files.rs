@@ -3,11 +3,9 @@
 use std::collections::HashSet;
 use std::fs::{self, FileType};
 use std::io::{self, Read as _};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
+use super::cores::side_by_side;
 use super::manifest::Manifests;
 
 /// A larger file is no manifest.
@@ -18,8 +16,6 @@ const LARGE: u64 = 1 << 20;
 const DEPTH: u32 = 32;
 /// What the standard input is called.
 pub const STDIN: &str = "standard input";
-/// More threads take more memory than they save time.
-const MOST_THREADS: usize = 8;
 
 /// A file to read, or what is wrong with it.
 pub(super) type Found = Result<PathBuf, (PathBuf, Refusal)>;
@@ -45,12 +41,12 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
     while !rest.is_empty() {
         let small = rest.iter().take_while(|found| length(found) < LARGE);
         let (small, others) = rest.split_at(small.count());
-        for part in side_by_side(small, |found| read_one(found, Manifests::add)) {
+        for part in side_by_side(small, || (), |(), found| read_one(found, Manifests::add)) {
             manifests.append(part);
         }
         let (large, others) = others.split_at(others.len().min(1));
         for found in large {
-            manifests.append(read_one(found, Manifests::add_large));
+            manifests.append(read_one(found, Manifests::add_long));
         }
         rest = others;
     }
@@ -61,7 +57,7 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
 pub fn read_stdin() -> Manifests {
     let mut manifests = Manifests::default();
     match stdin_text() {
-        Ok(text) => manifests.add_large(STDIN, &text),
+        Ok(text) => manifests.add_long(STDIN, &text),
         Err(why) => manifests.refuse(STDIN, &why),
     }
     manifests
@@ -86,36 +82,6 @@ pub fn text(path: &Path) -> Result<String, String> {
         return Err(too_large());
     }
     read_text(file)
-}
-
-/// What is done with each item, in the order of the items, on every core.
-pub fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = cores.min(MOST_THREADS).min(items.len());
-    if threads < 2 {
-        return items.iter().map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let worker = || {
-            let mut done = Vec::new();
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                let Some(item) = items.get(i) else {
-                    return done;
-                };
-                done.push((i, work(item)));
-            }
-        };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        let parts = workers.into_iter().map(|worker| match worker.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        parts.flatten().collect()
-    });
-    done.sort_unstable_by_key(|(i, _)| *i);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn read_one(found: &Found, add: impl Fn(&mut Manifests, &str, &str)) -> Manifests {
@@ -234,6 +200,9 @@ fn read_text(from: impl io::Read) -> Result<String, String> {
         let good = error.utf8_error().valid_up_to();
         let before = error.as_bytes().get(..good).unwrap_or_default();
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        format!("it is no text: byte {} (line {line}) is not UTF-8", good + 1)
+        format!(
+            "it is no text: byte {} (line {line}) is not UTF-8",
+            good + 1
+        )
     })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::files::side_by_side;
+use super::cores::side_by_side;
 use crate::engine::ids::{GroupKind, ObjectKey};
 
 /// Documents that are read in one go by one of several threads.
@@ -96,21 +96,31 @@ impl Manifests {
         }
     }
 
-    /// The same, with documents side by side: for long texts.
-    pub(super) fn add_large(&mut self, file: &str, text: &str) {
+    /// The objects of a text, its documents read side by side: for long ones.
+    pub fn of_long(file: &str, text: &str) -> Self {
+        let mut manifests = Self::default();
+        manifests.add_long(file, text);
+        manifests
+    }
+
+    pub(super) fn add_long(&mut self, file: &str, text: &str) {
         let text = without_mark(text);
         if is_json(file) {
             return self.add_json(file, text);
         }
         let documents = documents(text);
         let runs: Vec<&[(u64, &str)]> = documents.chunks(RUN).collect();
-        let parts = side_by_side(&runs, |run| {
-            let mut part = Self::default();
-            for (line, document) in *run {
-                part.add_yaml(file, *line, document);
-            }
-            part
-        });
+        let parts = side_by_side(
+            &runs,
+            || (),
+            |(), run| {
+                let mut part = Self::default();
+                for (line, document) in *run {
+                    part.add_yaml(file, *line, document);
+                }
+                part
+            },
+        );
         for part in parts {
             self.append(part);
         }
@@ -234,12 +244,12 @@ impl Manifests {
     }
 }
 
-fn is_json(file: &str) -> bool {
+pub(super) fn is_json(file: &str) -> bool {
     let extension = Path::new(file).extension();
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
-fn without_mark(text: &str) -> &str {
+pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
@@ -277,7 +287,7 @@ fn blank_lines(document: &str) -> u64 {
     blank as u64
 }
 
-fn lines_in(text: &str) -> u64 {
+pub(super) fn lines_in(text: &str) -> u64 {
     text.matches('\n').count() as u64
 }
 
@@ -315,7 +325,7 @@ pub(super) fn without_place(message: &str) -> &str {
 }
 
 /// Limits for one document: a file is at most 64 MiB, a bomb of aliases is more than it seems.
-fn options() -> serde_saphyr::Options {
+pub(super) fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_nodes: 8_000_000,

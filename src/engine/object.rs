@@ -14,7 +14,7 @@ mod annotations;
 mod crd;
 mod json;
 
-pub use annotations::{Annotations, Raw as RawAnnotations, short as short_annotations};
+pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
 
 /// Route kinds of Gateway API.

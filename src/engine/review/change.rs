@@ -173,7 +173,12 @@ fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn orphaned(code: Code, object: &ObjectKey, policy: &Policy, message: String) -> Finding {
+pub(super) fn orphaned(
+    code: Code,
+    object: &ObjectKey,
+    policy: &Policy,
+    message: String,
+) -> Finding {
     let mut finding = Finding::new(code, object, message).about(policy.key().to_string());
     finding.tells_of.insert(policy.key().clone());
     finding

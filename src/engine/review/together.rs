@@ -14,11 +14,7 @@ use super::change;
 
 /// What a change of these objects, all at once, does to policies that are not among them, to what is
 /// in force, and to references. Objects that are as they were are passed over.
-pub fn altered(
-    before: &Snapshot,
-    after: &Snapshot,
-    objects: &BTreeSet<ObjectKey>,
-) -> Vec<Finding> {
+pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey>) -> Vec<Finding> {
     let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
         (Some(old), Some(new)) => !old.is_same(new),
         (None, Some(_)) => key.gk.is_gateway_api("ReferenceGrant"),
@@ -61,10 +57,7 @@ fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Fi
         .collect()
 }
 
-fn cause<'a>(
-    changed: &'a BTreeSet<&ObjectKey>,
-    difference: &Changed,
-) -> Option<&'a ObjectKey> {
+fn cause<'a>(changed: &'a BTreeSet<&ObjectKey>, difference: &Changed) -> Option<&'a ObjectKey> {
     let known = |key: &ObjectKey| changed.get(key).copied();
     let sides = [&difference.before, &difference.after];
     let policies = sides.iter().flat_map(|side| side.policies());

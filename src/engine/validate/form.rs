@@ -64,13 +64,7 @@ fn reference(
     }
 }
 
-fn text(
-    policy: &Policy,
-    path: String,
-    name: &str,
-    value: &Value,
-    most: usize,
-) -> Option<Finding> {
+fn text(policy: &Policy, path: String, name: &str, value: &Value, most: usize) -> Option<Finding> {
     let (message, sure) = match value {
         Value::Null => return None,
         Value::String(text) if text.is_empty() && ["namespace", "sectionName"].contains(&name) => {
@@ -81,9 +75,9 @@ fn text(
             let message = format!("it has {length} characters; it may have {most}");
             return (length > most).then(|| finding(policy, path, message, name));
         }
-        Value::Number(number) => (format!("it is a text; write \"{number}\""), true),
-        Value::Bool(value) => (format!("it is a text; write \"{value}\""), true),
-        other => (format!("it is a text, not {}", type_name(other)), true),
+        Value::Number(number) => (format!("it must be a text; write \"{number}\""), true),
+        Value::Bool(value) => (format!("it must be a text; write \"{value}\""), true),
+        other => (format!("it must be a text, not {}", type_name(other)), true),
     };
     Some(finding(policy, path, message, name).only_if(sure))
 }
