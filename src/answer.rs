@@ -13,6 +13,7 @@ pub mod impact;
 pub mod kinds;
 pub mod named;
 pub mod policies;
+pub mod report;
 pub mod state;
 pub mod workload;
 

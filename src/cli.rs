@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub mod certs;
+pub mod check;
 mod cluster;
 pub mod completions;
 pub mod describe;
@@ -19,6 +20,7 @@ pub mod man;
 pub mod manifests;
 mod names;
 pub mod policies;
+mod progress;
 mod render;
 pub mod schema;
 pub mod serve;
@@ -41,6 +43,9 @@ pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
     #[command(after_help = examples::SERVE)]
     Serve(crate::serve::Args),
+    /// Tell what is wrong with manifests as if they were applied together, or with what is there.
+    #[command(after_help = examples::CHECK)]
+    Check(check::Args),
     /// Tell which policies act on an object, and what is in force on its paths.
     #[command(after_help = examples::DESCRIBE)]
     Describe(describe::Args),
@@ -53,6 +58,7 @@ pub enum Command {
     /// Tell which Gateway, listener, route, rule and backend a request takes, and every setting on the way.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
+
     /// List the policy kinds, what is known of each, and where each fact came from.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
@@ -122,6 +128,7 @@ fn command(called: Option<&Path>) -> clap::Command {
 /// What the command says.
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
+        Command::Check(args) => return check::run(&args),
         Command::Serve(args) => serve::run(args),
         Command::Describe(args) => describe::run(&args),
         Command::Impact(args) => return impact::run(&args),

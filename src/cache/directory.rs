@@ -1,10 +1,8 @@
 //! A directory of manifests as a snapshot: the state to judge against where there is no cluster.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::fs;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -14,16 +12,13 @@ use crate::engine::object::{Crd, Meta, Node, Object, ROUTES};
 use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::{Change, Snapshot};
 
+pub(super) use super::files::files;
+pub use super::files::{read, read_stdin};
+
 use super::kinds::is_gateway_kind;
 use super::manifest::{Manifest, Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
-/// A larger file is no manifest.
-const LARGEST_FILE: u64 = 64 << 20;
-/// Directories in directories.
-const DEPTH: u32 = 32;
-/// What the standard input is called.
-const STDIN: &str = "standard input";
 /// The label that the API server puts on every Namespace.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
@@ -38,6 +33,9 @@ pub struct Loaded {
     pub origins: BTreeMap<ObjectKey, Origin>,
     /// Those of which no file says when they were created: their times stand for their order alone.
     pub undated: BTreeSet<ObjectKey>,
+
+    /// Objects that stand twice: where each stood before, in the order of appearance.
+    pub doubles: Vec<(ObjectKey, Origin)>,
     /// Objects per kind.
     pub counts: Counts,
     /// What could not be used.
@@ -59,123 +57,6 @@ pub struct Counts {
 /// `namespace`, as kubectl would put them there.
 pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Loaded {
     Loaded::new(read(paths), rules, namespace)
-}
-
-/// Reads files and directories (recursively, by name) into manifests.
-pub fn read(paths: &[PathBuf]) -> Manifests {
-    let mut manifests = Manifests::default();
-    for found in files(paths) {
-        match found {
-            Ok(path) => {
-                let file = path.display().to_string();
-                match read_file(&path) {
-                    Ok(text) => manifests.add(&file, &text),
-                    Err(why) => manifests.refuse(&file, &why),
-                }
-            }
-            Err((path, why)) => manifests.refuse(&path.display().to_string(), &why),
-        }
-    }
-    manifests
-}
-
-/// Reads the standard input into manifests.
-pub fn read_stdin() -> Manifests {
-    let mut manifests = Manifests::default();
-    match read_text(std::io::stdin().lock()) {
-        Ok(text) => manifests.add(STDIN, &text),
-        Err(why) => manifests.refuse(STDIN, &why),
-    }
-    manifests
-}
-
-/// The files that are read: those named, and those with a known ending in directories, sorted by name. A directory
-/// is entered once, so that links that lead back do not hang.
-pub(super) fn files(paths: &[PathBuf]) -> Vec<Result<PathBuf, (PathBuf, String)>> {
-    let mut found = Vec::new();
-    let mut entered = HashSet::new();
-    for path in paths {
-        walk(path, 0, &mut entered, &mut found);
-    }
-    found
-}
-
-fn walk(
-    path: &Path,
-    depth: u32,
-    entered: &mut HashSet<PathBuf>,
-    found: &mut Vec<Result<PathBuf, (PathBuf, String)>>,
-) {
-    let refuse = |why: String| Err((path.to_owned(), why));
-    let is_dir = match fs::metadata(path) {
-        Ok(metadata) => metadata.is_dir(),
-        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
-    };
-    if !is_dir {
-        if depth == 0 || is_manifest(path) {
-            found.push(Ok(path.to_owned()));
-        }
-        return;
-    }
-    if depth > DEPTH {
-        return found.push(refuse("directories nested too deep".to_owned()));
-    }
-    match fs::canonicalize(path) {
-        Ok(real) => {
-            if !entered.insert(real) {
-                return;
-            }
-        }
-        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
-    }
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
-    };
-    let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    for entry in entries {
-        // Mounted ConfigMaps keep their files twice: once behind `..data`.
-        let hidden = entry
-            .file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        // A link that leads nowhere concerns us only if it would be read.
-        let dangling = !entry.exists() && !is_manifest(&entry);
-        if !hidden && !dangling {
-            walk(&entry, depth + 1, entered, found);
-        }
-    }
-}
-
-fn is_manifest(path: &Path) -> bool {
-    path.extension()
-        .and_then(|extension| extension.to_str())
-        .is_some_and(|extension| {
-            ["yaml", "yml", "json"]
-                .iter()
-                .any(|known| extension.eq_ignore_ascii_case(known))
-        })
-}
-
-fn read_file(path: &Path) -> Result<String, String> {
-    read_text(fs::File::open(path).map_err(|e| cannot(&e))?)
-}
-
-fn cannot(error: &std::io::Error) -> String {
-    format!("cannot be read: {error}")
-}
-
-fn read_text(from: impl std::io::Read) -> Result<String, String> {
-    let mut text = String::new();
-    // The size is not asked for beforehand: files grow, and pipes have none.
-    let length = from
-        .take(LARGEST_FILE + 1)
-        .read_to_string(&mut text)
-        .map_err(|e| cannot(&e))?;
-    if length as u64 > LARGEST_FILE {
-        return Err(format!("larger than {} MiB", LARGEST_FILE >> 20));
-    }
-    Ok(text)
 }
 
 // === impl Loaded ===
@@ -250,7 +131,9 @@ impl Loaded {
 
     /// Of two objects with one name the later counts, as `kubectl apply` would leave it.
     fn push(&mut self, object: Object, origin: Origin, places: &mut HashMap<ObjectKey, usize>) {
-        self.origins.insert(object.key.clone(), origin);
+        if let Some(before) = self.origins.insert(object.key.clone(), origin) {
+            self.doubles.push((object.key.clone(), before));
+        }
         let place = *places
             .entry(object.key.clone())
             .or_insert(self.objects.len());
@@ -436,6 +319,8 @@ fn problem(manifest: &Manifest, raw: &RawObject, why: &str) -> Problem {
         file: manifest.origin.file.clone(),
         line: manifest.origin.line,
         column: 0,
-        message: format!("{}: {}", raw.key(&manifest.gk), without_place(why)),
+        object: Some(raw.key(&manifest.gk)),
+        message: without_place(why).to_owned(),
+        foreign: false,
     }
 }

@@ -8,6 +8,7 @@ pub(super) mod impact;
 pub(super) mod kind_names;
 pub(super) mod kinds;
 pub(super) mod policies;
+pub(super) mod report;
 pub(super) mod style;
 pub(super) mod table;
 pub(super) mod words;

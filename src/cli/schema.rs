@@ -9,6 +9,7 @@ use crate::answer::explanation::Explanation;
 use crate::answer::impact::Impact;
 use crate::answer::kinds::Kinds;
 use crate::answer::policies::Policies;
+use crate::answer::report::Report;
 use crate::answer::schema;
 use crate::config::Configuration;
 use crate::engine::profile::file::File;
@@ -27,6 +28,8 @@ enum Of {
     Config,
     /// A file of profiles.
     Profiles,
+    /// What `check -o json` prints.
+    Report,
     /// What `describe -o json` prints of one object.
     Description,
     /// What `describe -o json` prints of many.
@@ -49,6 +52,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let schema = match args.of {
         Of::Config => schema_for!(Configuration).to_value(),
         Of::Profiles => schema_for!(File).to_value(),
+        Of::Report => schema::<Report>(),
         Of::Description => schema::<Description>(),
         Of::Descriptions => schema::<Descriptions>(),
         Of::Impact => schema::<Impact>(),

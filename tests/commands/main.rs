@@ -10,6 +10,7 @@
     missing_docs
 )]
 
+mod check;
 mod describe;
 mod examples;
 mod explain;

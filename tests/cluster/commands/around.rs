@@ -50,6 +50,10 @@ fn one_object_by_itself_is_described_as_among_all() {
 fn described(cluster: &Cluster, args: &[&str]) -> Value {
     let args = ["describe", "-o", "json"].iter().chain(args).copied();
     let said = cluster.attache(None).run(args).ok();
-    assert_eq!(said.err.replace("attache: there is no ", ""), said.err, "{said}");
+    assert_eq!(
+        said.err.replace("attache: there is no ", ""),
+        said.err,
+        "{said}"
+    );
     serde_json::from_str(&said.out).expect("JSON")
 }

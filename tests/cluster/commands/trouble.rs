@@ -87,8 +87,14 @@ fn what_is_broken_keeps_nothing_else_away() {
 
     apply(&cluster, BROKEN);
     eventually("the kind is served", || {
-        let said = cluster.kubectl().run_with(["apply", "-f", "-"], BROKEN_POLICY);
-        if said.code == 0 { Ok(()) } else { Err(said.to_string()) }
+        let said = cluster
+            .kubectl()
+            .run_with(["apply", "-f", "-"], BROKEN_POLICY);
+        if said.code == 0 {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
     });
     let converted = BROKEN.trim_end().replace("storage: true", "storage: false");
     apply(&cluster, &format!("{converted}{CONVERTED}"));
@@ -115,13 +121,31 @@ fn what_is_broken_keeps_nothing_else_away() {
 /// At the end: nothing works without it.
 fn gateway_api_is_gone(cluster: &Cluster) {
     let attache = |args: &str| cluster.attache(None).run(args.split(' '));
-    let kinds = ["gatewayclasses", "gateways", "listenersets", "referencegrants", "backendtlspolicies"];
-    let routes = ["httproutes", "grpcroutes", "tcproutes", "tlsroutes", "udproutes"];
-    let crds = kinds.iter().chain(&routes).map(|kind| format!("crd/{kind}.gateway.networking.k8s.io"));
+    let kinds = [
+        "gatewayclasses",
+        "gateways",
+        "listenersets",
+        "referencegrants",
+        "backendtlspolicies",
+    ];
+    let routes = [
+        "httproutes",
+        "grpcroutes",
+        "tcproutes",
+        "tlsroutes",
+        "udproutes",
+    ];
+    let crds = kinds
+        .iter()
+        .chain(&routes)
+        .map(|kind| format!("crd/{kind}.gateway.networking.k8s.io"));
     let crds: Vec<String> = crds.collect();
-    let delete = ["delete", "--ignore-not-found"].into_iter().chain(crds.iter().map(String::as_str));
+    let delete = ["delete", "--ignore-not-found"]
+        .into_iter()
+        .chain(crds.iter().map(String::as_str));
     cluster.kubectl().run(delete).ok();
-    let gone = "attache: Gateway API is not installed in this cluster; there are only policy kinds: ";
+    let gone =
+        "attache: Gateway API is not installed in this cluster; there are only policy kinds: ";
     eventually("the kinds are gone", || {
         attache("policies -A").ok().has_warned(gone)
     });
