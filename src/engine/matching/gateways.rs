@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attached::{Attached, attached};
-use super::backends::{answer, backends};
+use super::backends::{answer, backends, uncovered};
 use super::choose::{Choice, Hit, Hosts};
 use super::filters::Here;
 use super::hostname::Fit;
@@ -51,7 +51,9 @@ impl<'a> Matching<'a> {
             .flat_map(|entries| self.at_socket(request, gateway, &entries))
             .collect();
         if let Some(note) = self.without_class(gateway) {
-            ways.iter_mut().for_each(|way| way.notes.push(note.clone()));
+            for way in &mut ways {
+                way.notes.push(note.clone());
+            }
         }
         ways
     }
@@ -95,7 +97,7 @@ impl<'a> Matching<'a> {
                 return vec![Way::missed(front, stage, why, Vec::new())];
             }
             let there = entries.iter().filter_map(Entry::hostname);
-            let there = there.map(|name| name.to_string());
+            let there = there.map(ToString::to_string);
             let like = host.as_deref().unwrap_or_default();
             let why = format!("no listener has the hostname {}", said(request));
             let near = words::likest(there, like);
@@ -223,6 +225,10 @@ impl<'a> Matching<'a> {
         let (route, index) = (hit.route, hit.standing.rule);
         let backends = backends(self.snapshot, route, index, &hit.rule.weights, in_mesh);
         let answer = answer(route, &hit.rule.filters, &backends, here);
+        let mut notes = words::notes(hit, here.path);
+        if in_mesh {
+            notes.extend(uncovered(self.snapshot, route, &backends));
+        }
         let rule = RuleTaken {
             route: route.key.clone(),
             index,
@@ -241,7 +247,7 @@ impl<'a> Matching<'a> {
             outcome: Outcome::Taken(Box::new(taken)),
             lost: Vec::new(),
             more: 0,
-            notes: words::notes(hit, here.path),
+            notes,
         }
     }
 }

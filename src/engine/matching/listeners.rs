@@ -119,15 +119,15 @@ impl<'a> Entry<'a> {
         if request.port.is_some_and(|port| port != self.listener.port) {
             return false;
         }
+        let scheme = request.scheme;
         let by_port = request.port.is_some();
-        match (request.scheme, self.carries()) {
-            (None | Some(Scheme::Http), Carries::Http)
-            | (None | Some(Scheme::Https), Carries::Tls) => true,
-            (Some(Scheme::Tls), Carries::Tls) => &*self.listener.protocol == "TLS",
-            (None, Carries::Tcp | Carries::Udp | Carries::Other) => by_port,
-            (Some(Scheme::Udp), carries) => carries == Carries::Udp && by_port,
-            (Some(_), Carries::Tcp | Carries::Other) => by_port,
-            _ => false,
+        match self.carries() {
+            Carries::Http => matches!(scheme, None | Some(Scheme::Http)),
+            Carries::Tls if scheme == Some(Scheme::Tls) => &*self.listener.protocol == "TLS",
+            Carries::Tls => matches!(scheme, None | Some(Scheme::Https)),
+            // Whatever is sent over it, it carries.
+            Carries::Tcp | Carries::Other => by_port && scheme != Some(Scheme::Udp),
+            Carries::Udp => by_port && matches!(scheme, None | Some(Scheme::Udp)),
         }
     }
 

@@ -31,8 +31,8 @@ pub(super) fn behind(by: Criterion, first: &Hit<'_>, hit: &Hit<'_>) -> String {
             first.route.key.gk.kind, hit.route.key.gk.kind
         ),
         Criterion::Path => format!("{} is less specific than {}", path(loses), path(wins)),
-        Criterion::Service => format!("{} is shorter than {}", service(loses), service(wins)),
-        Criterion::Call => format!("{} is shorter than {}", call(loses), call(wins)),
+        Criterion::GrpcService => format!("{} is shorter than {}", service(loses), service(wins)),
+        Criterion::GrpcMethod => format!("{} is shorter than {}", call(loses), call(wins)),
         Criterion::Method => "it names no method".to_owned(),
         Criterion::Headers => counts("header", wins.headers.len(), loses.headers.len()),
         Criterion::QueryParams => counts("query parameter", wins.params.len(), loses.params.len()),
@@ -62,12 +62,12 @@ fn path(wants: &Wants) -> String {
 }
 
 fn service(wants: &Wants) -> String {
-    let text = wants.service.as_ref().map(|text| text.value());
+    let text = wants.service.as_ref().map(Text::value);
     text.map_or_else(|| "no service".to_owned(), |text| format!("service {text}"))
 }
 
 fn call(wants: &Wants) -> String {
-    let text = wants.call.as_ref().map(|text| text.value());
+    let text = wants.call.as_ref().map(Text::value);
     text.map_or_else(|| "no method".to_owned(), |text| format!("method {text}"))
 }
 
