@@ -169,8 +169,8 @@ pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec
     names.take(SHOWN).collect()
 }
 
-/// What is to be known of a rule that takes a request for a path.
-pub(super) fn notes(hit: &Hit<'_>, path: &str) -> Vec<String> {
+/// What is to be known of a rule that takes a request.
+pub(super) fn notes(hit: &Hit<'_>) -> Vec<String> {
     let filters = hit.rule.filters.odd.iter();
     let mut notes: Vec<String> = filters
         .map(|odd| format!("{} {}: {odd}", hit.route.key, rule(&hit.label)))
@@ -190,10 +190,14 @@ pub(super) fn notes(hit: &Hit<'_>, path: &str) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let odd = ["//", "/./", "/../", "%2f", "%2e", "\\"];
-    let lower = path.to_ascii_lowercase();
-    if odd.iter().any(|part| lower.contains(part)) {
-        notes.push("many Gateways put such a path in order before they match it".to_owned());
-    }
     notes
+}
+
+/// What is to be known of a path.
+pub(super) fn path_note(path: &str) -> Option<String> {
+    let lower = path.to_ascii_lowercase();
+    let mut odd = ["//", "/./", "/../", "%2f", "%2e", "\\"].iter();
+    let note = "many Gateways put such a path in order before they match it";
+    odd.any(|part| lower.contains(part))
+        .then(|| note.to_owned())
 }
