@@ -12,6 +12,7 @@
 
 mod check;
 mod describe;
+mod documents;
 mod examples;
 mod explain;
 mod impact;

@@ -1,4 +1,4 @@
-//! A report as lines: `file:line: severity code: field: message (object)`.
+//! A report as lines: `file:line: severity code: object: field: message`.
 
 use std::fmt::Write as _;
 
@@ -40,24 +40,17 @@ fn line(text: &mut String, finding: &Told, style: Style) {
         (Some(file), Some(line), None) => format!("{file}:{line}"),
         (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}"),
     };
+    let code = format!("{} {}:", severity(finding), finding.code.as_str());
     let _ = write!(
         text,
-        "{}: {} {}",
+        "{}: {} ",
         style.paint(Tone::Heading, &place),
-        style.paint(
-            tone,
-            &format!("{} {}:", severity(finding), finding.code.as_str())
-        ),
-        escape(&message(finding)),
+        style.paint(tone, &code),
     );
     if let (Some(object), Some(_)) = (object, &finding.file) {
-        let _ = write!(
-            text,
-            " {}",
-            style.paint(Tone::Faint, &format!("({object})"))
-        );
+        let _ = write!(text, "{}: ", escape(&object));
     }
-    text.push('\n');
+    let _ = writeln!(text, "{}", escape(&message(finding)));
 }
 
 /// `12 objects, 3 policies: 1 deny, 2 warn`, and what is not shown.
