@@ -39,7 +39,7 @@ pub enum Command {
     Kinds(kinds::Args),
     /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
     Manifests(manifests::Args),
-    /// Print the JSON schema of a file that people write.
+    /// Print the JSON schema of a file that people write, or of what a command prints.
     Schema(schema::Args),
     /// Make a certificate authority and a serving certificate for a try-out.
     Certs(certs::Args),

@@ -60,7 +60,8 @@ pub struct Change {
     pub after: Option<Value>,
     /// The policies that take part in it.
     pub after_from: Vec<Named>,
-    /// The settings that differ; empty where only the kind's own controller knows them.
+    /// The settings that differ; empty where only the kind's own controller knows them, and where only
+    /// the order of a list differs.
     pub fields: Vec<Field>,
 }
 
@@ -121,12 +122,17 @@ pub struct Doing {
 /// What a change does, seen from the state before it and the one after it.
 pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
     let touched: Vec<ObjectKey> = doing.all().cloned().collect();
-    let found = differences(before, after, &touched);
-    let changes = changes::changes(before, after, &found);
-    let idle = idle::idle(before, after, doing, &changes);
+    let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
+        (Some(old), Some(new)) => !old.is_same(new),
+        _ => true,
+    };
+    let differing: Vec<ObjectKey> = touched.iter().filter(differs).cloned().collect();
+    let found = differences(before, after, &differing);
+    let (changes, policies) = changes::changes(before, after, &found);
+    let alone = changes.is_empty() && touched.len() == 1;
+    let idle = idle::idle(before, after, doing, &policies, alone);
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
-    let policies: BTreeSet<&ObjectKey> = changes.iter().flat_map(Change::policies).collect();
     Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),
@@ -169,18 +175,5 @@ impl Doing {
     fn all(&self) -> impl Iterator<Item = &ObjectKey> {
         let gone = self.deleted.iter().chain(&self.with_them);
         self.applied.iter().chain(gone)
-    }
-}
-
-// === impl Change ===
-
-impl Change {
-    /// The policies whose settings come or go.
-    fn policies(&self) -> impl Iterator<Item = &ObjectKey> {
-        let sources = self.fields.iter().map(|field| &field.source);
-        let unknown = self.before_from.iter().chain(&self.after_from);
-        let unknown = unknown.filter(|_| self.fields.is_empty());
-        let all = sources.chain(unknown).map(|named| &named.0.object);
-        all.filter(|key| key.gk == self.policy_kind.0)
     }
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::Answer;
 use super::named::{KindName, Named, named};
-use super::state::{Acceptance, PolicyState, reason};
+use super::state::{Acceptance, PolicyState, no_effect};
 use crate::engine::affected::acting_at;
-use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, status};
+use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
 use crate::engine::effective::Survey;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::policy::Policy;
@@ -18,7 +18,7 @@ use crate::engine::profile::{Class, words};
 use crate::engine::selector::Selector;
 use crate::engine::snapshot::Snapshot;
 
-mod loose;
+mod reason;
 mod totals;
 
 pub use totals::{Count, Summary, Total};
@@ -44,7 +44,7 @@ pub struct Listed {
     pub strategy: Option<String>,
     /// What it does on all its targets together.
     pub state: PolicyState,
-    /// Why it has no effect, or what is wrong with its target entries.
+    /// Why it has no effect, or what is wrong with its strategy or its target entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that supersede it somewhere.
@@ -130,12 +130,10 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
         Sort::Age => a.precedence().cmp(b.precedence()),
         Sort::Name | Sort::ActsOn => a.key().cmp(b.key()),
     });
-    let listed = found.into_iter().map(|policy| {
-        let status = status(&mut survey, policy);
+    let mut policies = statuses(&mut survey, &found, |policy, status| {
         listed(policy, &status, asked.undated)
     });
-    let counts = |listed: &Listed| asked.states.is_empty() || asked.states.contains(&listed.state);
-    let mut policies: Vec<Listed> = listed.filter(counts).collect();
+    policies.retain(|listed| asked.states.is_empty() || asked.states.contains(&listed.state));
     if asked.sort == Sort::ActsOn {
         policies.sort_by_key(|listed| std::cmp::Reverse(listed.acts_on));
     }
@@ -167,8 +165,6 @@ fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>)
         names.join(", ")
     });
     let known = PolicyState::of(&status.accepted, status.state.as_ref());
-    let why = reason(status.state.as_ref()).map(str::to_owned);
-    let loose = || loose::why(policy, !status.targets.is_empty());
     let created = policy.object.meta.created;
     let created = created.filter(|_| !undated.contains(policy.key()));
     let objects: BTreeSet<ObjectKey> = status.acts_on().into_iter().map(|p| p.object).collect();
@@ -177,7 +173,7 @@ fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>)
         class: policy.profile.class.value,
         strategy,
         state: known.unwrap_or(PolicyState::NoEffect),
-        reason: why.or_else(loose),
+        reason: reason::reason(policy, status),
         by: named(&status.by()),
         acts_on: objects.len(),
         created: created.map(|created| created.to_string()),
@@ -193,7 +189,7 @@ fn target(status: &TargetStatus) -> Target {
         state: state
             .filter(|_| status.accepted == Accepted::Accepted)
             .map(PolicyState::from),
-        reason: reason(state).map(str::to_owned),
+        reason: no_effect(state).map(str::to_owned),
         overridden_on: named(&status.overridden_on),
         merged_with: named(&status.merged_with),
     }

@@ -99,7 +99,7 @@ impl From<&Accepted> for Acceptance {
 }
 
 /// Why a policy has no effect, where it has none.
-pub fn reason(state: Option<&State>) -> Option<&str> {
+pub fn no_effect(state: Option<&State>) -> Option<&str> {
     match state {
         Some(State::NoEffect(why)) => Some(why),
         _ => None,

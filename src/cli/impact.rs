@@ -75,11 +75,11 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let (names, namespace) = (opened.names.clone(), opened.namespace.clone());
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
-    let named = args.named(&names, &namespace, &view.snapshot)?;
+    let gone = args.named(&names, &namespace, &view.snapshot)?;
     let found = if args.deletes_files() {
-        deleted(&view, manifests, named, &namespace)?
+        deleted(&view, manifests, gone, &namespace)?
     } else {
-        changed(&view, manifests, named, &namespace)?
+        changed(&view, manifests, gone, &namespace)?
     };
     match args.output {
         Output::Json => print(&answer::json(&found)?)?,
@@ -108,6 +108,7 @@ fn changed(
         with_them,
     };
     if let Some(both) = doing.applied.intersection(&doing.deleted).next() {
+        let both = escape(&both.to_string());
         return Err(format!("{both} cannot be applied and deleted in one change").into());
     }
     let after = without(

@@ -19,6 +19,7 @@ use crate::engine::hint::nearest;
 use crate::engine::ids::{GroupKind, Place};
 use crate::engine::selector::Selector;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::verdict::escape;
 
 /// Arguments of `attache policies`.
 #[derive(Debug, clap::Args)]
@@ -133,6 +134,7 @@ fn say_none(snapshot: &Snapshot, asked: &Asked<'_>) {
     let narrowed = !asked.states.is_empty() || !asked.selector.is_empty();
     let such = if narrowed { "such " } else { "" };
     if let Some(place) = &asked.acting_on {
+        let place = escape(&place.to_string());
         eprintln!("attache: no {such}{of} act on {place}");
         return;
     }
@@ -149,6 +151,7 @@ fn say_none(snapshot: &Snapshot, asked: &Asked<'_>) {
         0 => String::new(),
         some => format!("; {some} in all namespaces: write -A"),
     };
+    let namespace = escape(namespace);
     eprintln!("attache: there are no {such}{of} in namespace {namespace}{hint}");
 }
 

@@ -1,4 +1,4 @@
-//! `attache schema`: JSON schemas of what people write.
+//! `attache schema`: JSON schemas of what people write, and of what programs read.
 
 use std::io::Write as _;
 
@@ -6,6 +6,9 @@ use clap::ValueEnum;
 use schemars::schema_for;
 
 use super::Failure;
+use crate::answer;
+use crate::answer::impact::Impact;
+use crate::answer::policies::Policies;
 use crate::config::Configuration;
 use crate::engine::profile::file::File;
 
@@ -23,6 +26,10 @@ enum Of {
     Config,
     /// A file of profiles.
     Profiles,
+    /// What `attache impact -o json` prints.
+    Impact,
+    /// What `attache policies -o json` prints.
+    Policies,
 }
 
 /// Runs the command.
@@ -31,10 +38,12 @@ enum Of {
 /// When the output is closed.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let schema = match args.of {
-        Of::Config => schema_for!(Configuration),
-        Of::Profiles => schema_for!(File),
+        Of::Config => schema_for!(Configuration).to_value(),
+        Of::Profiles => schema_for!(File).to_value(),
+        Of::Impact => answer::schema::<Impact>(),
+        Of::Policies => answer::schema::<Policies>(),
     };
-    let text = format!("{:#}\n", schema.as_value());
+    let text = format!("{schema:#}\n");
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
 }

@@ -62,7 +62,7 @@ pub struct Object {
 }
 
 /// The part of an object that depends on its kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// A class of Gateways; has the controller's name.
     GatewayClass {
@@ -238,6 +238,17 @@ impl Object {
             return false;
         };
         old.labels == new.labels && same_json(a, b)
+    }
+
+    /// Whether it is the same as another to everything that the engine looks at.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let (one, two) = (&self.meta, &other.meta);
+        self.node == other.node
+            && one.labels == two.labels
+            && one.annotations == two.annotations
+            && one.created == two.created
+            && one.deleting == two.deleting
+            && same_json(self.spec.as_deref(), other.spec.as_deref())
     }
 
     /// Where a route sends requests; nothing for other kinds.

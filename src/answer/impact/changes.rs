@@ -1,6 +1,6 @@
 //! Paths that change, told target by target.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ struct Difference {
     before: Side,
     after: Side,
     fields: Vec<Field>,
+    /// Whose settings come or go.
+    moved: BTreeSet<ObjectKey>,
 }
 
 /// What is in force on one side.
@@ -29,8 +31,13 @@ struct Side {
     from: Vec<Named>,
 }
 
-/// The changes by target, kind and first path. Paths of one target that change alike are one.
-pub(super) fn changes(before: &Snapshot, after: &Snapshot, found: &[Changed]) -> Vec<Change> {
+/// The changes by target, kind and first path, and the policies whose settings come or go with them.
+/// Paths of one target that change alike are one change.
+pub(super) fn changes(
+    before: &Snapshot,
+    after: &Snapshot,
+    found: &[Changed],
+) -> (Vec<Change>, BTreeSet<ObjectKey>) {
     let mut known: HashMap<[*const Effective; 2], Rc<Difference>> = HashMap::new();
     let mut count = Counting::new(before, after);
     let mut changes = Vec::new();
@@ -53,11 +60,16 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot, found: &[Changed]) ->
         }
         let all: usize = told.iter().map(|(.., paths)| paths).sum();
         for (changed, what, difference, paths) in told {
-            let of = count.paths(&changed.target, &changed.kind).max(all);
+            let of = count.paths(&changed.target, &changed.kind, what).max(all);
             changes.push(difference.told(changed, what, Paths { changed: paths, of }));
         }
     }
-    changes
+    let moved = known
+        .values()
+        .flat_map(|difference| difference.moved.iter());
+    let policies = moved.filter(|key| after.profile(&key.gk).or(before.profile(&key.gk)).is_some());
+    let policies = policies.cloned().collect();
+    (changes, policies)
 }
 
 /// Whether the target stays. A path that comes or goes by itself is no change of what was in force.
@@ -78,10 +90,12 @@ fn what(changed: &Changed, difference: &Difference) -> What {
 
 impl Difference {
     fn of(changed: &Changed) -> Self {
+        let (fields, moved) = fields(&changed.before, &changed.after);
         Self {
             before: Side::of(&changed.before),
             after: Side::of(&changed.after),
-            fields: fields(&changed.before, &changed.after),
+            fields,
+            moved,
         }
     }
 
@@ -133,23 +147,26 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// Those that there are afterwards; those that there were where the target is gone.
-    fn paths(&mut self, target: &Place, kind: &GroupKind) -> usize {
+    /// Those that there are on the side where the target is; the more of both where it stays.
+    fn paths(&mut self, target: &Place, kind: &GroupKind, what: What) -> usize {
         let key = &target.object;
         let known = matches!(&self.last, Some((last, of, _)) if last == key && of == kind);
         if !known {
             let groups = [
-                self.after.through(key, kind),
                 self.before.through(key, kind),
+                self.after.through(key, kind),
             ];
             self.last = Some((key.clone(), kind.clone(), groups));
         }
-        let groups = self.last.iter().flat_map(|(.., groups)| groups);
-        let counts = groups.map(|groups| groups.iter().map(|group| to(group, target)).sum());
-        counts
-            .into_iter()
-            .find(|count: &usize| *count > 0)
-            .unwrap_or(0)
+        let Some((.., [before, after])) = &self.last else {
+            return 0;
+        };
+        let count = |groups: &[Group]| groups.iter().map(|group| to(group, target)).sum();
+        match what {
+            What::Added => count(after),
+            What::Removed => count(before),
+            What::Changed => std::cmp::max(count(before), count(after)),
+        }
     }
 }
 

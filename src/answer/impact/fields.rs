@@ -33,11 +33,15 @@ pub struct Field {
 /// goes policy by policy.
 type Whose = (LeafPath, Option<ObjectKey>);
 
-/// The settings that differ; none where only the kind's own controller knows them.
-pub(super) fn fields(before: &Effective, after: &Effective) -> Vec<Field> {
+/// The settings that differ, and everybody whose settings come or go with that. There are none where only
+/// the kind's own controller knows them.
+pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTreeSet<ObjectKey>) {
     if before.is_opaque() || after.is_opaque() {
-        return Vec::new();
+        let mut all = before.policies();
+        all.extend(after.policies());
+        return (Vec::new(), all);
     }
+    let mut moved = BTreeSet::new();
     let together = before.is_together() || after.is_together();
     let (was, is) = (leaves(before, together), leaves(after, together));
     let all: BTreeSet<&Whose> = was.keys().chain(is.keys()).collect();
@@ -49,7 +53,16 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> Vec<Field> {
         };
         let (before, after) = (value(was), value(is));
         let source = is.or(was)?;
-        (before != after).then(|| Field {
+        if before == after {
+            return None;
+        }
+        moved.extend(
+            [was, is]
+                .into_iter()
+                .flatten()
+                .map(|leaf| leaf.policy.clone()),
+        );
+        Some(Field {
             field: words::field(&whose.0),
             before,
             removed: is.is_some_and(|leaf| leaf.value.is_null()),
@@ -57,7 +70,8 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> Vec<Field> {
             source: Named::from(&source.policy),
         })
     });
-    differing.collect()
+    let fields = differing.collect();
+    (fields, moved)
 }
 
 fn leaves(effective: &Effective, together: bool) -> BTreeMap<Whose, &Leaf> {

@@ -36,7 +36,7 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     }
     if !found.applied.is_empty() {
         let files = files.join(" ");
-        let closing = format!("What is wrong with the manifests themselves: attache check {files}");
+        let closing = format!("To check the manifests themselves: attache check {files}");
         text.push('\n');
         text.push_str(&line(style, Tone::Faint, &closing));
     }
@@ -56,23 +56,35 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
             .map(|change| change.object.0.object.clone())
             .collect()
     };
-    let (changed, added, removed) = (of(What::Changed), of(What::Added), of(What::Removed));
     if let Some(reason) = said_above(found) {
         return format!("{subject} changes nothing: {reason}.");
     }
+    let changed = of(What::Changed);
+    // What changes on some paths and comes or goes with others is told once.
+    let (mut added, mut removed) = (of(What::Added), of(What::Removed));
+    added.retain(|object| !changed.contains(object));
+    removed.retain(|object| !changed.contains(object));
     let what = match (changed.len(), added.len(), removed.len()) {
         (0, 0, 0) => "nothing".to_owned(),
         (0, _, 0) => "nothing that is in force".to_owned(),
         (0, ..) => "nothing that stays".to_owned(),
-        _ => words::count(&changed),
+        _ => count(&changed, kinds),
     };
     let mut text = format!("{subject} changes {what}");
-    for (word, objects) in [("new", added), ("gone", removed)] {
+    for (word, objects) in [("new on", added), ("gone from", removed)] {
         if !objects.is_empty() {
-            text = format!("{text}; {word}: {}", words::count(&objects));
+            text = format!("{text}; {word} {}", count(&objects, kinds));
         }
     }
     format!("{text}.")
+}
+
+/// `12 HTTPRoutes in 3 namespaces`; one is named.
+fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
+    match objects.first() {
+        Some(object) if objects.len() == 1 => kinds.object(object),
+        _ => words::count(objects),
+    }
 }
 
 /// Why the only object of a change changes nothing: the headline has room for that.

@@ -10,6 +10,7 @@ use crate::answer::named::Named;
 use crate::answer::policies::{Count, Listed, Policies};
 use crate::answer::state::PolicyState;
 use crate::engine::ids::Place;
+use crate::engine::profile::Class;
 use crate::engine::verdict::escape;
 
 /// How policies are shown.
@@ -143,10 +144,18 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
             .into(),
     ];
     if form.wide {
-        let by: Vec<String> = listed.by.iter().map(|by| by.0.object.path()).collect();
+        let by = |by: &Named| {
+            let object = &by.0.object;
+            if object.gk == key.gk {
+                object.path()
+            } else {
+                format!("{} itself", kinds.object(object))
+            }
+        };
+        let by: Vec<String> = listed.by.iter().map(by).collect();
         let class = match listed.class {
-            crate::engine::profile::Class::Direct => "direct",
-            crate::engine::profile::Class::Inherited => "inherited",
+            Class::Direct => "direct",
+            Class::Inherited => "inherited",
         };
         let by = if by.is_empty() {
             "-".to_owned()
@@ -155,7 +164,7 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
         };
         row.push(by.into());
         row.push(class.into());
-        row.push(listed.reason.clone().unwrap_or_default().into());
+        row.push(listed.reason.as_deref().unwrap_or("-").into());
     }
     row
 }

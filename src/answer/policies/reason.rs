@@ -1,0 +1,53 @@
+//! Why a policy does nothing, as far as its own fields say it.
+
+use crate::engine::conditions::{Accepted, PolicyStatus, State};
+use crate::engine::policy::{Fault, Policy, Select, StrategyFault, entries, spec, stanzas};
+
+/// What is wrong with its strategy or its target entries, or why it names or reaches nothing; none where
+/// there is nothing to say.
+pub(super) fn reason(policy: &Policy, status: &PolicyStatus) -> Option<String> {
+    let spec = spec(&policy.object);
+    if let Err(fault) = stanzas(&spec, &policy.profile) {
+        return Some(match fault {
+            StrategyFault::Unknown { path, name, .. } => {
+                format!("{path} {name:?} is no strategy of the kind")
+            }
+            StrategyFault::Multiple { first, second } => {
+                format!("{first} and {second} are two strategies")
+            }
+        });
+    }
+    let mut reasons = Vec::new();
+    if let Some(State::NoEffect(why)) = &status.state {
+        reasons.push(why.clone());
+    }
+    if status.accepted == Accepted::Invalid {
+        reasons.push("what it names may not be named from its namespace".to_owned());
+    }
+    let entries = entries(&spec, &policy.profile);
+    reasons.extend(entries.iter().filter_map(|entry| {
+        let fault = entry.target.as_ref().err()?;
+        Some(wrong(&entry.path, fault))
+    }));
+    if reasons.is_empty() && status.targets.is_empty() {
+        let targets = entries
+            .iter()
+            .filter_map(|entry| entry.target.as_ref().ok());
+        let selecting = targets.filter(|target| !matches!(target.select, Select::Name(_)));
+        let selects: Vec<String> = selecting.map(|target| target.gk.to_string()).collect();
+        reasons.push(if selects.is_empty() {
+            "it names no target".to_owned()
+        } else {
+            format!("it selects no {}", selects.join(" and no "))
+        });
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+fn wrong(path: &str, fault: &Fault) -> String {
+    match fault {
+        Fault::NotAnObject(kind) => format!("{path} is {kind}, no object"),
+        Fault::Missing(part) => format!("{path} has no {part}"),
+        Fault::Versioned(group) => format!("{path}.group {group:?} carries a version"),
+    }
+}

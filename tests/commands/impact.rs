@@ -1,0 +1,262 @@
+//! `attache impact`.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use attache::answer;
+use attache::answer::impact::Impact;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::examples::{Example, Step, all, named, worked};
+use crate::run::{Ran, fits, holds, run, run_with, session};
+
+const QUICKSTART: &str = "examples/quickstart";
+
+#[test]
+fn the_quickstart_is_told_before_and_after() {
+    let quick = |arguments: &str| format!("impact --from {QUICKSTART} {arguments}");
+    let lines: Vec<String> = [
+        "--delete RetryPolicy/edge-retries -n infra",
+        "--delete timeoutpolicies/cart-timeouts -n shop",
+        "--delete httproute/cart -n shop",
+        "--delete Gateway/edge -n infra",
+        "--delete ns/shop",
+        "--delete crd/retrypolicies.policies.example.com",
+        "--delete Service/cart -n shop",
+        "--delete -f examples/quickstart/50-policies.yaml",
+        "-f tests/commands/impact/replacement.yaml --delete timeoutpolicy/cart-timeouts -n shop",
+        "--delete TimeoutPolicy/cart-timeouts -n shop --fail-on change",
+        "--delete Service/cart -n shop --fail-on change",
+    ]
+    .iter()
+    .map(|arguments| quick(arguments))
+    .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("impact/quickstart-delete.txt", &session(&lines));
+}
+
+/// One document after the other, each applied by itself.
+const APPLIED: &str = include_str!("impact/applied.yaml");
+
+#[test]
+fn what_is_applied_is_told_file_by_file() {
+    let mut said = String::new();
+    for document in APPLIED.split("---\n") {
+        let title = document.lines().next().unwrap();
+        let ran = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], document);
+        writeln!(said, "{title}\n{}", ran.all()).unwrap();
+    }
+    writeln!(said, "# All of it as one change.").unwrap();
+    let ran = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], APPLIED);
+    writeln!(said, "{}", ran.all()).unwrap();
+    holds("impact/quickstart-apply.txt", &said);
+}
+
+#[test]
+fn programs_read_the_same() {
+    let arguments = ["--delete", "retrypolicy/edge-retries", "-n", "infra"];
+    let common = ["impact", "--from", QUICKSTART, "-o", "json"];
+    let text = run(&[&common[..], &arguments].concat()).clean();
+    assert_eq!(text, run(&[&common[..], &arguments].concat()).clean());
+    holds("impact/quickstart-delete.json", &text);
+    let text = run_with(&[&common[..], &["-f", "-"]].concat(), APPLIED).clean();
+    holds("impact/quickstart-apply.json", &text);
+    fits(
+        &serde_json::from_str(&text).unwrap(),
+        &answer::schema::<Impact>(),
+    );
+}
+
+#[test]
+fn the_worked_examples_are_told() {
+    for example in worked() {
+        let mut said = String::new();
+        for (steps, _) in example.changes() {
+            let (words, stdin) = arguments(&steps);
+            let ran = asked(&example, &words, &stdin, "text");
+            writeln!(said, "$ attache impact {}\n{}", words.join(" "), ran.all()).unwrap();
+        }
+        if !said.is_empty() {
+            holds(&format!("impact/{}.txt", example.name), &said);
+        }
+    }
+}
+
+/// The command tells no other changes than the engine, path by path.
+#[test]
+fn the_command_tells_what_the_engine_finds() {
+    let schema = answer::schema::<Impact>();
+    let mut count = 0;
+    for example in all() {
+        for (steps, expected) in example.changes() {
+            let (words, stdin) = arguments(&steps);
+            let answer = asked(&example, &words, &stdin, "json").json();
+            fits(&answer, &schema);
+            let mut told = Vec::new();
+            for change in answer["changes"].as_array().unwrap() {
+                let side = |spec: &str, from: &str| match &change[spec] {
+                    Value::Null if change[from].as_array().unwrap().is_empty() => "nothing".into(),
+                    Value::Null => "the kind's own rules".to_owned(),
+                    spec => spec.to_string(),
+                };
+                let (was, is) = (side("before", "beforeFrom"), side("after", "afterFrom"));
+                let kind = change["policyKind"]["kind"].as_str().unwrap();
+                let line = format!("{kind} {} {was} -> {is}", named(&change["object"]));
+                let paths = change["paths"]["changed"].as_u64().unwrap();
+                assert!(
+                    paths <= change["paths"]["of"].as_u64().unwrap(),
+                    "{change:#}"
+                );
+                told.extend(std::iter::repeat_n(line, usize::try_from(paths).unwrap()));
+            }
+            let mut found: Vec<String> = expected
+                .chunks(2)
+                .map(|lines| {
+                    let (kind, path) = lines[0]
+                        .trim_start_matches("  - ")
+                        .split_once(": ")
+                        .unwrap();
+                    let target = path.rsplit(" > ").next().unwrap();
+                    format!("{kind} {target} {}", lines[1].trim())
+                })
+                .collect();
+            told.sort();
+            found.sort();
+            assert_eq!(told, found, "{}: {words:?}", example.name);
+            count += 1;
+        }
+    }
+    assert!(count > 60, "the questions are gone");
+}
+
+/// Words and standard input for a change.
+fn arguments(steps: &[Step]) -> (Vec<String>, String) {
+    let (mut words, mut stdin) = (Vec::new(), String::new());
+    for step in steps {
+        match step {
+            Step::Delete(name) => {
+                let (kind, path) = name.split_once(' ').unwrap();
+                let (namespace, name) = path.split_once('/').unwrap_or(("", path));
+                words.extend(["--delete".to_owned(), format!("{kind}/{name}")]);
+                let said = words.iter().any(|word| word == "-n");
+                if !namespace.is_empty() && !said {
+                    words.extend(["-n".to_owned(), namespace.to_owned()]);
+                }
+            }
+            Step::Apply(object) => writeln!(stdin, "{object}\n---").unwrap(),
+        }
+    }
+    if !stdin.is_empty() {
+        words.extend(["-f".to_owned(), "-".to_owned()]);
+    }
+    (words, stdin)
+}
+
+fn asked(example: &Example, words: &[String], stdin: &str, output: &str) -> Ran {
+    let mut all = vec!["impact", "--from", example.from(), "-o", output];
+    all.extend(words.iter().map(String::as_str));
+    run_with(&all, stdin)
+}
+
+#[test]
+fn what_cannot_be_answered_is_said() {
+    let quick = |arguments: &str| format!("impact --from {QUICKSTART} {arguments}");
+    let lines: Vec<String> = [
+        "--delete retrypolicy/edge-retrys -n infra",
+        "--delete retrypolicy/edge-retries",
+        "--delete retrypolicy/infra/edge-retries",
+        "--delete retrypolicy/zzz -n infra",
+        "--delete httproute/zzz -n infra",
+        "--delete gatewayclass/exampel",
+        "--delete retrypolici/edge-retries -n infra",
+        "--delete Gateway/edge#http -n infra",
+        "--delete edge -n infra",
+        "--delete",
+        "--delete -f tests/commands/impact/replacement.yaml",
+        "-f examples/quickstart --delete retrypolicy/edge-retries -n infra",
+        "-f there-is-none.yaml",
+        "-f src/lib.rs",
+        "-f -",
+    ]
+    .iter()
+    .map(|arguments| quick(arguments))
+    .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("impact/errors.txt", &session(&lines));
+    let both = run(&["impact", "--from", "-", "-f", "-"]).failure();
+    assert!(
+        both.contains("cannot both read the standard input"),
+        "{both}"
+    );
+}
+
+#[test]
+fn a_change_that_is_not_read_whole_is_not_answered() {
+    let broken = "apiVersion: v1\nkind: Service\nmetadata: {name: a\n";
+    let said = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], broken).failure();
+    assert!(said.contains("standard input:"), "{said}");
+    assert!(said.contains("not read whole"), "{said}");
+}
+
+#[test]
+fn names_and_values_break_no_row() {
+    let evil = "x\\u001b[31m\\nFORGED   1   2   3\\u202e";
+    let policy = format!(
+        r#"{{"apiVersion": "policies.example.com/v1", "kind": "RetryPolicy",
+            "metadata": {{"name": "{evil}", "namespace": "shop"}},
+            "spec": {{"targetRef": {{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "cart"}},
+                     "mergeStrategy": "PatchDefaults", "timeout": "{evil}", "{evil}": "1s"}}}}"#
+    );
+    let said = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], &policy).clean();
+    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    assert!(
+        said.lines().all(|line| !line.starts_with("FORGED")),
+        "{said}"
+    );
+    holds("impact/hostile.txt", &said);
+}
+
+#[test]
+fn many_targets_are_counted_and_the_first_named() {
+    let folder = TempDir::new().unwrap();
+    let mut state = String::new();
+    for i in 0..100 {
+        writeln!(
+            state,
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n\
+             metadata: {{name: r{i:03}, namespace: ns{}}}\n\
+             spec: {{parentRefs: [{{name: edge, namespace: infra, sectionName: http}}], rules: [{{}}]}}\n---",
+            i % 7
+        )
+        .unwrap();
+    }
+    for entry in fs::read_dir(crate::run::root().join(QUICKSTART)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    fs::write(folder.path().join("60-routes.yaml"), state).unwrap();
+    let from = folder.path().to_str().unwrap();
+    let delete = ["--delete", "retrypolicy/edge-retries", "-n", "infra"];
+    let said = run(&[&["impact", "--from", from][..], &delete].concat()).clean();
+    holds("impact/many.txt", &said);
+    let all = run(&[&["impact", "--from", from, "-o", "json"][..], &delete].concat()).json();
+    assert_eq!(all["summary"]["objects"], 103);
+}
+
+#[test]
+fn an_empty_state_is_one_too() {
+    let folder = TempDir::new().unwrap();
+    let from = folder.path().to_str().unwrap();
+    let said = run(&["impact", "--from", from, "-f", QUICKSTART]).clean();
+    assert!(
+        said.starts_with(
+            "Applying 17 objects changes nothing that is in force; new on 3 HTTPRoutes"
+        )
+    );
+    let gone = run(&["impact", "--from", from, "--delete", "gateway/edge"]).failure();
+    assert!(
+        gone.contains("there are no Gateways in namespace"),
+        "{gone}"
+    );
+}

@@ -1,0 +1,250 @@
+//! `attache policies`.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use attache::answer;
+use attache::answer::policies::Policies;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::examples::{all, named, worked};
+use crate::run::{fits, holds, run, session};
+
+const QUICKSTART: &str = "examples/quickstart";
+
+#[test]
+fn the_quickstart_is_listed() {
+    let quick = |arguments: &str| format!("policies --from {QUICKSTART} {arguments}");
+    let lines: Vec<String> = [
+        "-A",
+        "-A -o wide",
+        "-n shop",
+        "retrypolicies -A",
+        "-A --no-headers",
+        "-A -o name",
+        "-A --summary",
+        "-A --sort acts-on",
+        "-A --sort age --state enforced,Overridden",
+        "--acting-on HTTPRoute/cart -n shop",
+        "--acting-on Gateway/edge#https -n infra",
+        "--acting-on HTTPRoute/posts#rule-1 -n blog -o name",
+        "--acting-on Service/cart -n shop",
+        "",
+        "-A -l team=edge",
+        "-n blog --state Conflicted",
+    ]
+    .iter()
+    .map(|arguments| quick(arguments))
+    .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("policies/quickstart.txt", &session(&lines));
+}
+
+#[test]
+fn programs_read_the_same() {
+    let arguments = ["policies", "--from", QUICKSTART, "-A", "-o", "json"];
+    let text = run(&arguments).clean();
+    assert_eq!(text, run(&arguments).clean());
+    holds("policies/quickstart.json", &text);
+}
+
+#[test]
+fn what_cannot_be_answered_is_said() {
+    let quick = |arguments: &str| format!("policies --from {QUICKSTART} {arguments}");
+    let lines: Vec<String> = [
+        "httproutes",
+        "retrypolici",
+        "--state Enforcd",
+        "-l a=b=c",
+        "--acting-on HTTPRoute",
+        "--acting-on HTTPRoute/crat -n shop",
+        "--acting-on Gateway/edge#htps -n infra",
+        "--acting-on GatewayClass/example#http",
+    ]
+    .iter()
+    .map(|arguments| quick(arguments))
+    .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("policies/errors.txt", &session(&lines));
+}
+
+#[test]
+fn the_worked_examples_are_listed() {
+    for example in worked() {
+        let list = |output| run(&["policies", "--from", example.from(), "-A", "-o", output]);
+        let answer = list("json").json();
+        let listed = answer["policies"].as_array().unwrap();
+        // An age changes from day to day.
+        if listed.iter().any(|policy| !policy["created"].is_null()) {
+            holds(
+                &format!("policies/{}.json", example.name),
+                &list("json").stdout,
+            );
+        } else {
+            holds(
+                &format!("policies/{}.txt", example.name),
+                &list("wide").all(),
+            );
+        }
+    }
+}
+
+/// The command tells no other states than the engine.
+#[test]
+fn the_command_tells_what_the_engine_finds() {
+    let schema = answer::schema::<Policies>();
+    let mut count = 0;
+    for example in all() {
+        let Some(expected) = example.policies() else {
+            continue;
+        };
+        let answer = run(&["policies", "--from", example.from(), "-A", "-o", "json"]).json();
+        fits(&answer, &schema);
+        let told: Vec<String> = answer["policies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(told)
+            .collect();
+        assert_eq!(told, found(&expected), "{}", example.name);
+        count += told.len();
+    }
+    assert!(count > 100, "the questions are gone");
+}
+
+/// `RetryPolicy.example.com ns/name: Overridden, acts on 2`.
+fn told(policy: &Value) -> String {
+    let (name, state) = (named(&policy["policy"]), policy["state"].as_str().unwrap());
+    format!("{name}: {state}, acts on {}", policy["actsOn"])
+}
+
+fn found(lines: &[String]) -> Vec<String> {
+    let mut found: Vec<(String, BTreeSet<String>)> = Vec::new();
+    for line in lines {
+        if let Some(policy) = line.strip_prefix("  - ") {
+            let (name, state) = policy.split_once(": ").unwrap();
+            let word = state.split([',', ' ']).next().unwrap();
+            // An attached policy of which no more is known has no effect that is known.
+            let word = if word == "Accepted" { "NoEffect" } else { word };
+            found.push((format!("{name}: {word}"), BTreeSet::new()));
+        } else if let Some(places) = line.trim().strip_prefix("acts on: ") {
+            let objects = places
+                .split(", ")
+                .map(|place| place.split('#').next().unwrap());
+            found
+                .last_mut()
+                .unwrap()
+                .1
+                .extend(objects.map(str::to_owned));
+        }
+    }
+    let lines = found.into_iter();
+    lines
+        .map(|(line, objects)| format!("{line}, acts on {}", objects.len()))
+        .collect()
+}
+
+/// What acts on an object is what warnings and conditions tell.
+#[test]
+fn the_command_tells_who_acts() {
+    let mut count = 0;
+    for example in worked() {
+        for (object, expected) in example.acting() {
+            let (kind, path) = object.split_once(' ').unwrap();
+            let (namespace, name) = path.split_once('/').unwrap_or(("default", path));
+            let object = format!("{kind}/{name}");
+            let mut words = vec!["policies", "--from", example.from(), "-o", "json"];
+            words.extend(["--acting-on", &object, "-n", namespace]);
+            let answer = run(&words).json();
+            let told = answer["policies"].as_array().unwrap().iter();
+            let told: Vec<String> = told.map(|policy| named(&policy["policy"])).collect();
+            assert_eq!(told, expected, "{}: {object}", example.name);
+            count += 1;
+        }
+    }
+    assert!(count > 20, "the questions are gone");
+}
+
+#[test]
+fn sections_are_told_apart() {
+    let all = worked();
+    for (example, place, expected) in [
+        (
+            "w05-sections",
+            "Gateway/my-gateway#https",
+            "my-color-policy",
+        ),
+        ("w05-sections", "Gateway/my-gateway#http", ""),
+        ("w10-example-2-atomic", "Service/b1#80", "p1 p2 p3"),
+        ("w10-example-2-atomic", "HTTPRoute/r4#rule-1", "p3"),
+        // A direct policy on the whole keeps the sections that have none of their own.
+        ("w19-section-and-whole", "HTTPRoute/http-app-1#bar", "bar"),
+        ("w19-section-and-whole", "HTTPRoute/http-app-1#baz", "whole"),
+    ] {
+        let example = all.iter().find(|e| e.name == example).unwrap();
+        let words = [
+            "policies",
+            "--from",
+            example.from(),
+            "-o",
+            "name",
+            "-n",
+            "ns",
+        ];
+        let said = run(&[&words[..], &["--acting-on", place]].concat()).clean();
+        let names = said.lines().map(|line| line.split_once('/').unwrap().1);
+        assert_eq!(names.collect::<Vec<&str>>().join(" "), expected, "{place}");
+    }
+}
+
+#[test]
+fn nothing_is_hidden() {
+    let folder = TempDir::new().unwrap();
+    for entry in fs::read_dir(crate::run::root().join(QUICKSTART)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let odd = include_str!("policies/odd.yaml");
+    fs::write(folder.path().join("60-odd.yaml"), odd).unwrap();
+    let from = folder.path().to_str().unwrap();
+    let said = run(&["policies", "--from", from, "-n", "odd", "-o", "wide"]).all();
+    holds("policies/odd.txt", &said);
+    let said = run(&["policies", "--from", from, "-n", "odd", "-o", "json"]).clean();
+    assert!(!said.contains('\u{1b}'));
+    holds("policies/odd.json", &said);
+    let names = run(&["policies", "--from", from, "-n", "odd", "-o", "name"]).clean();
+    let count = run(&["policies", "--from", from, "-n", "odd", "--no-headers"]).clean();
+    assert_eq!(
+        names.lines().count(),
+        count.lines().count(),
+        "{names}{count}"
+    );
+    let labelled = ["-l", "team in (a, b),!old,tier!=front"];
+    let said = run(&[
+        &["policies", "--from", from, "-A", "-o", "name"][..],
+        &labelled,
+    ]
+    .concat());
+    assert_eq!(said.clean(), "retrypolicy.policies.example.com/dangling\n");
+}
+
+#[test]
+fn an_empty_state_has_none() {
+    let folder = TempDir::new().unwrap();
+    let from = folder.path().to_str().unwrap();
+    let text = run(&["policies", "--from", from, "-A"]);
+    assert_eq!((text.code, &*text.stdout), (0, ""));
+    assert!(
+        text.stderr.contains("there are no policies"),
+        "{}",
+        text.stderr
+    );
+    let json = run(&["policies", "--from", from, "-A", "-o", "json"]).json();
+    fits(&json, &answer::schema::<Policies>());
+    assert_eq!(json["summary"]["total"], 0);
+    assert_eq!(
+        run(&["policies", "--from", from, "-A", "-o", "name"]).clean(),
+        ""
+    );
+}

@@ -1,0 +1,113 @@
+//! Runs the program, and compares what it says with a file.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// How a run ended.
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+/// Runs `attache` with arguments, in the root of the repository, without a cluster.
+pub(crate) fn run(arguments: &[&str]) -> Ran {
+    run_with(arguments, "")
+}
+
+/// The same with something on the standard input.
+pub(crate) fn run_with(arguments: &[&str], stdin: &str) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+        .args(arguments)
+        .current_dir(root())
+        .env_remove("KUBECONFIG")
+        .env("HOME", root().join("target"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // Whoever does not read it closes it.
+    let _ = input.write_all(stdin.as_bytes());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+        code: output.status.code().unwrap(),
+    }
+}
+
+// === impl Ran ===
+
+impl Ran {
+    /// The standard output of a run that found nothing wrong.
+    pub(crate) fn clean(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    /// What is said of a run that could not be made.
+    pub(crate) fn failure(self) -> String {
+        assert_eq!(self.code, 2, "{}{}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "");
+        self.stderr
+    }
+
+    /// The standard output as JSON.
+    pub(crate) fn json(self) -> Value {
+        serde_json::from_str(&self.clean()).unwrap()
+    }
+
+    /// All of it, as a terminal would show it.
+    pub(crate) fn all(&self) -> String {
+        let code = match self.code {
+            0 => String::new(),
+            code => format!("(ends with {code})\n"),
+        };
+        format!("{}{}{code}", self.stdout, self.stderr)
+    }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Holds what was said against the file `tests/commands/<name>`.
+pub(crate) fn holds(name: &str, said: &str) {
+    let file: PathBuf = root().join("tests/commands").join(name);
+    if std::env::var_os("ATTACHE_BLESS").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, said).unwrap();
+    }
+    let should = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        said == should,
+        "\n=== tests/commands/{name}\n--- expected\n{should}\n--- said\n{said}"
+    );
+}
+
+/// Runs each line as a person would type it; the answers one after the other, each under its line.
+pub(crate) fn session(lines: &[&str]) -> String {
+    let told = lines.iter().map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        format!("$ attache {line}\n{}", run(&words).all())
+    });
+    told.collect::<Vec<String>>().join("\n")
+}
+
+/// That a document is as its schema says.
+pub(crate) fn fits(document: &Value, schema: &Value) {
+    let validator = jsonschema::validator_for(schema).unwrap();
+    let faults: Vec<String> = validator
+        .iter_errors(document)
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
