@@ -179,6 +179,27 @@ pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     }
 }
 
+/// What is told of the status of each of many policies, in their order. Those on one object are looked
+/// at one after the other: what is in force there is worked out once.
+pub fn statuses<T>(
+    survey: &mut Survey<'_>,
+    policies: &[&Arc<Policy>],
+    mut told: impl FnMut(&Arc<Policy>, PolicyStatus) -> T,
+) -> Vec<T> {
+    let mut order: Vec<(usize, &Arc<Policy>)> = policies.iter().copied().enumerate().collect();
+    order.sort_by_cached_key(|(at, policy)| {
+        let first = policy.targets.first();
+        let object = first.and_then(|target| target.object(&policy.key().namespace));
+        (policy.key().gk.clone(), object, *at)
+    });
+    let all = order.into_iter();
+    let mut all: Vec<(usize, T)> = all
+        .map(|(at, policy)| (at, told(policy, status(survey, policy))))
+        .collect();
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, told)| told).collect()
+}
+
 /// Whether a policy without a target that is there is wrong. What labels select of a kind that is not
 /// watched is not known, objects that name their policy may come later, and some kinds need none.
 fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
@@ -235,7 +256,7 @@ fn on_target(
     let accepted = accepted(survey, policy, target, &place);
     let mut status = TargetStatus::new(place, accepted);
     if status.accepted == Accepted::Accepted {
-        let groups = survey.through(&status.target.object, &policy.key().gk);
+        let groups = survey.again(&status.target.object, &policy.key().gk);
         let mine = groups
             .iter()
             .filter(|group| stands(group, policy, &status.target));

@@ -63,6 +63,8 @@ pub struct Survey<'a> {
     stacks: Stacks<'a>,
     /// The Namespace that was needed last.
     namespace: Option<ObjectKey>,
+    /// What was asked last, and answered.
+    last: Option<(ObjectKey, GroupKind, Rc<[Group]>)>,
 }
 
 // === impl Group ===
@@ -141,6 +143,7 @@ impl<'a> Survey<'a> {
             around: HashMap::default(),
             stacks: Stacks::new(snapshot),
             namespace: None,
+            last: None,
         }
     }
 
@@ -228,6 +231,19 @@ impl<'a> Survey<'a> {
     pub fn through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<Group> {
         let shape = self.shape(key, kind);
         self.shaped(key, kind, &shape)
+    }
+
+    /// The same, remembered until something else is asked: many policies may stand at one object.
+    pub fn again(&mut self, key: &ObjectKey, kind: &GroupKind) -> Rc<[Group]> {
+        if let Some((last, of, groups)) = &self.last
+            && last == key
+            && of == kind
+        {
+            return groups.clone();
+        }
+        let groups: Rc<[Group]> = self.through(key, kind).into();
+        self.last = Some((key.clone(), kind.clone(), groups.clone()));
+        groups
     }
 
     /// The same, with paths of a shape that may be another snapshot's, so that the two can be
