@@ -5,6 +5,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub mod graph;
 pub mod named;
 
 pub use named::{KindName, Named};

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use clap::{Parser, Subcommand};
 
 pub mod certs;
+pub mod graph;
 pub mod kinds;
 pub mod manifests;
 mod names;
@@ -27,6 +28,8 @@ pub struct Cli {
 pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
     Serve(crate::serve::Args),
+    /// Show the topology and the policies on it: a tree, or a picture in several formats.
+    Graph(graph::Args),
     /// List the policy kinds, what is known of each, and where each fact came from.
     Kinds(kinds::Args),
     /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
@@ -56,6 +59,7 @@ pub enum Outcome {
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
         Command::Serve(args) => serve::run(args),
+        Command::Graph(args) => graph::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),

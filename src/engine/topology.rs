@@ -15,8 +15,8 @@ mod accept;
 mod hostnames;
 mod lower;
 
-pub use accept::{accepts, fits_service, joins};
-pub use lower::{Lower, backend, lowers};
+pub use accept::{Refusal, accepts, fits_service, joins, refusal};
+pub use lower::{Lower, Unreached, backend, lowers, unreached};
 
 /// A way in: everything above routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,6 +7,21 @@ use crate::engine::ids::GroupKind;
 use crate::engine::object::{From, Listener, Node, Object, ParentRef};
 use crate::engine::snapshot::{Snapshot, namespace_key};
 
+/// Why a listener does not take a route. The later one stands, the nearer the route came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// The reference names another listener.
+    Section,
+    /// The reference names another port.
+    Port,
+    /// The kind does not fit the listener.
+    Kind,
+    /// They have no hostname in common.
+    Hostname,
+    /// Routes of the namespace may not attach.
+    Namespace,
+}
+
 /// Whether a listener of `owner` takes a route that names it by this reference: section, port,
 /// namespace, kind and hostname must all fit.
 pub fn accepts(
@@ -16,17 +31,32 @@ pub fn accepts(
     route: &Object,
     parent: &ParentRef,
 ) -> bool {
+    refusal(snapshot, owner, listener, route, parent).is_none()
+}
+
+/// Why a listener of `owner` does not take a route that names it by this reference; none when it does.
+pub fn refusal(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+    route: &Object,
+    parent: &ParentRef,
+) -> Option<Refusal> {
     let section = parent.section.as_ref();
-    section.is_none_or(|name| *name == listener.name)
-        && parent.port.is_none_or(|port| port == listener.port)
-        && takes_kind(listener, &route.key.gk)
-        && takes_hostname(listener, route)
-        && lets_in(
-            snapshot,
-            &listener.routes_from,
-            &owner.key.namespace,
-            &route.key.namespace,
-        )
+    let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
+    if section.is_some_and(|name| *name != listener.name) {
+        Some(Refusal::Section)
+    } else if parent.port.is_some_and(|port| port != listener.port) {
+        Some(Refusal::Port)
+    } else if !takes_kind(listener, &route.key.gk) {
+        Some(Refusal::Kind)
+    } else if !takes_hostname(listener, route) {
+        Some(Refusal::Hostname)
+    } else if !lets_in(snapshot, &listener.routes_from, own, theirs) {
+        Some(Refusal::Namespace)
+    } else {
+        None
+    }
 }
 
 /// Whether a reference to a Service fits its ports: port and section name one that is there, the same
