@@ -11,13 +11,14 @@ use crate::engine::ids::Place;
 use crate::engine::snapshot::Snapshot;
 
 mod around;
-
+mod details;
 mod id;
 mod policies;
 mod sketch;
 mod topology;
 mod words;
 
+pub use details::{About, Acting, Details, InForce, Setting, Stanza, details};
 use sketch::Sketch;
 
 /// What there is, what it refers to, and the policies on it.

@@ -4,19 +4,23 @@ use clap::ValueEnum;
 
 use super::render::graph::Picture;
 use super::render::graph::dot::dot;
-use super::render::graph::mermaid::mermaid;
+use super::render::graph::html::html;
+use super::render::graph::mermaid::{MOST_EDGES, mermaid};
 use super::render::graph::svg::Drawing;
 use super::render::graph::tree::tree;
 use super::render::style::Style;
 use super::state::{Opened, Scope, State};
 use super::{Failure, names, print};
 use crate::answer;
-use crate::answer::graph::{Focus, Graph};
+use crate::answer::graph::{Focus, Graph, details};
 use crate::cache::lists::Wants;
 use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::ObjectKey;
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
+
+/// Nodes that a picture shows well.
+const READABLE: usize = 400;
 
 /// Arguments of `attache graph`.
 #[derive(Debug, clap::Args)]
@@ -65,6 +69,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     view.say_what_is_missing();
     let graph = answer::graph::graph(&view.snapshot, &focus)
         .ok_or_else(|| nothing(&view.snapshot, &focus))?;
+    if let Some(note) = args.output.note(&graph) {
+        eprintln!(
+            "attache: {note}: attache graph KIND/NAME shows one object and what is around it"
+        );
+    }
     print(&args.output.show(&view.snapshot, &graph)?)
 }
 
@@ -95,14 +104,29 @@ impl Args {
 // === impl Output ===
 
 impl Output {
-    fn show(self, _snapshot: &Snapshot, graph: &Graph) -> Result<String, Failure> {
+    /// That there is more than can be read well.
+    fn note(self, graph: &Graph) -> Option<String> {
+        let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
+        match self {
+            Self::Svg | Self::Html if nodes > READABLE => Some(format!(
+                "{nodes} objects, sections and policies in one picture"
+            )),
+            Self::Mermaid if edges > MOST_EDGES => Some(format!(
+                "{edges} edges, and Mermaid draws {MOST_EDGES} unless maxEdges says more"
+            )),
+            _ => None,
+        }
+    }
+
+    fn show(self, snapshot: &Snapshot, graph: &Graph) -> Result<String, Failure> {
         let picture = Picture::new(graph);
         Ok(match self {
             Self::Json => answer::json(graph)?,
             Self::Dot => dot(&picture),
             Self::Mermaid => mermaid(&picture),
             Self::Svg => Drawing::new(&picture, false).svg(),
-            _ => tree(&picture, Style::of_stdout()),
+            Self::Html => html(&picture, graph, &details(snapshot, graph))?,
+            Self::Tree => tree(&picture, Style::of_stdout()),
         })
     }
 }

@@ -119,7 +119,7 @@ fn walk(from: &[Index], next: &[Vec<(Index, Link)>], depth: Option<usize>, kept:
                 Link::Rejected => keep(kept, *other),
                 Link::Attached | Link::NotAttached => {}
                 Link::Contains | Link::Parent | Link::Backend => {
-                    todo.push_back((*other, steps + 1))
+                    todo.push_back((*other, steps + 1));
                 }
             }
         }

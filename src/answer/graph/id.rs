@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::ids::{GATEWAY_API, GroupKind, Place};
 use crate::engine::object::is_route;
+use crate::engine::verdict::escape;
 
 /// The id of a node; `frontend` says that it is a Service as clients of a mesh call it.
 pub(super) fn of(place: &Place, frontend: bool) -> Arc<str> {
@@ -45,12 +46,14 @@ fn kind(gk: &GroupKind) -> String {
     text
 }
 
-/// A part of an id, with what has a meaning in it written in hexadecimal.
+/// A part of an id, with what has a meaning in it, and what cannot be shown, written in hexadecimal.
 fn plain(part: &str, more: &str, text: &mut String) {
     for c in part.chars() {
-        if matches!(c, '/' | '#' | '@' | '%') || c.is_control() || more.contains(c) {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
+        let mut bytes = [0; 4];
+        let own = c.encode_utf8(&mut bytes);
+        let has_meaning = matches!(c, '/' | '#' | '@' | '%') || more.contains(c);
+        if has_meaning || ((c.is_control() || !c.is_ascii()) && escape(own) != *own) {
+            for byte in own.bytes() {
                 let _ = write!(text, "%{byte:02X}");
             }
         } else {

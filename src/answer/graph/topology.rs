@@ -9,7 +9,7 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Listener, Node, Object, ParentRef, ROUTES, Rule};
 use crate::engine::section;
 use crate::engine::snapshot::class_key;
-use crate::engine::topology::{Refusal, fits_service, joins, refusal, through_set, unreached};
+use crate::engine::topology::{Refusal, fits_service, joins, refusal, unreached};
 
 /// Draws everything that the Gateway API knows, and what it refers to.
 pub(super) fn draw(sketch: &mut Sketch<'_>) {
@@ -66,22 +66,24 @@ fn attach(sketch: &mut Sketch<'_>, route: &Object, node: Index, parent: &ParentR
         return join(sketch, service, node, Link::Parent, reason);
     }
     let whole = sketch.object(above, false);
-    let reason = match sketch.snapshot.get(above).cloned() {
+    let reason = match sketch.snapshot.get(above) {
         None => words::not_there(sketch.snapshot, above),
         Some(owner) => match &owner.node {
-            Node::Gateway { listeners, .. } => {
-                return listen(sketch, &owner, listeners, route, node, parent);
-            }
-            Node::ListenerSet { .. } if through_set(sketch.snapshot, &owner).is_empty() => {
+            Node::ListenerSet { parent, .. } if !is_joined(sketch, owner, parent) => {
                 format!("{above} is not part of a Gateway")
             }
-            Node::ListenerSet { listeners, .. } => {
-                return listen(sketch, &owner, listeners, route, node, parent);
+            Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
+                return listen(sketch, owner, listeners, route, node, parent);
             }
             _ => words::no_parent(above),
         },
     };
     sketch.line(whole, node, Link::Rejected, Some(reason));
+}
+
+fn is_joined(sketch: &Sketch<'_>, set: &Object, parent: &ParentRef) -> bool {
+    let gateway = sketch.snapshot.get(&parent.object);
+    gateway.is_some_and(|gateway| joins(sketch.snapshot, gateway, set))
 }
 
 /// Joins a route to the listeners that take it; to the one that it names, or to their owner, when none

@@ -6,6 +6,7 @@ use crate::answer::graph::{Edge, Graph, Link, Node, Role};
 
 mod cells;
 pub(crate) mod dot;
+pub(crate) mod html;
 mod layout;
 pub(crate) mod mermaid;
 pub(crate) mod svg;
@@ -135,9 +136,28 @@ pub(crate) fn name(node: &Node) -> String {
     }
 }
 
-/// A node in one line: `Gateway infra/edge`, `listener http`.
-pub(crate) fn label(picture: &Picture<'_>, node: &Node) -> String {
-    format!("{} {}", picture.kind(node), name(node))
+/// A node in one line: `Gateway infra/edge`, `listener http`, `rule-1`.
+fn label(picture: &Picture<'_>, node: &Node) -> String {
+    if is_said_by_name(node) {
+        name(node)
+    } else {
+        format!("{} {}", picture.kind(node), name(node))
+    }
+}
+
+/// Whether the name of a section says what it is: that of a rule which nobody has named.
+fn is_said_by_name(node: &Node) -> bool {
+    let section = node.object.0.section.as_deref();
+    node.role == Role::Rule && section.is_some_and(|section| section.starts_with("rule-"))
+}
+
+/// The namespace that a node belongs to: the one that it is in, or the one that it is.
+fn home(node: &Node) -> Option<&str> {
+    let object = &node.object.0.object;
+    match node.role {
+        Role::Namespace => Some(&*object.name),
+        _ => Some(&*object.namespace).filter(|namespace| !namespace.is_empty()),
+    }
 }
 
 /// What a section is called.

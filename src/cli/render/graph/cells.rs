@@ -8,9 +8,9 @@ use crate::answer::graph::{Edge, Link, Node, Role};
 /// How wide every box is.
 pub(crate) const WIDTH: f64 = 264.0;
 /// Heights of rows.
-const HEAD: f64 = 42.0;
-const SECTION: f64 = 24.0;
-const CHIP: f64 = 24.0;
+const HEAD: f64 = 40.0;
+const SECTION: f64 = 22.0;
+const CHIP: f64 = 23.0;
 /// Below the last row.
 const FOOT: f64 = 6.0;
 /// More policies in one place than this are counted, not shown.
@@ -58,7 +58,7 @@ pub(crate) enum Content<'a> {
 #[derive(Debug)]
 pub(crate) struct Cells<'a> {
     /// The boxes.
-    pub cells: Vec<Cell<'a>>,
+    pub boxes: Vec<Cell<'a>>,
     /// The wires.
     pub wires: Vec<Wire>,
     /// The edge of each wire.
@@ -76,12 +76,19 @@ impl<'a> Cells<'a> {
     /// Puts a picture into boxes.
     pub(crate) fn new(picture: &Picture<'a>) -> Self {
         let mut anchors: Anchors = vec![None; picture.nodes().count()];
-        let mut cells: Vec<Cell<'a>> = Vec::new();
+        let mut boxes: Vec<Cell<'a>> = Vec::new();
         for (number, node) in picture.nodes() {
             if has_cell(picture, number, node) {
                 let cell = Cell::of(picture, number, node);
-                cell.anchor(cells.len(), &mut anchors);
-                cells.push(cell);
+                cell.anchor(boxes.len(), &mut anchors);
+                // What has no row stands in that of its object.
+                for section in sections(picture, number) {
+                    let own = anchors.get(number).copied().flatten();
+                    if let Some(anchor) = anchors.get_mut(section) {
+                        *anchor = anchor.or(own);
+                    }
+                }
+                boxes.push(cell);
             }
         }
         let idle: Vec<usize> = picture
@@ -89,9 +96,9 @@ impl<'a> Cells<'a> {
             .filter(|(_, node)| node.reason.is_some())
             .map(|(number, _)| number)
             .collect();
-        cells.extend(idle.chunks(MOST_CHIPS).map(Cell::of_idle));
+        boxes.extend(idle.chunks(MOST_CHIPS).map(Cell::of_idle));
         let mut all = Self {
-            cells,
+            boxes,
             wires: Vec::new(),
             edges: Vec::new(),
             ends: Vec::new(),
@@ -111,7 +118,7 @@ impl<'a> Cells<'a> {
             height: cell.height,
             layer: cell.layer,
         };
-        self.cells.iter().map(block).collect()
+        self.boxes.iter().map(block).collect()
     }
 
     fn wire(&mut self, picture: &Picture<'a>, number: usize, step: Step<'a>, anchors: &Anchors) {
@@ -120,7 +127,11 @@ impl<'a> Cells<'a> {
             return;
         }
         if let (Some((from, from_y)), Some((to, to_y))) = (anchor(number), anchor(step.node)) {
-            let layer = |number| picture.node(number).map(|node| layer(node.role));
+            let layer = |number| {
+                picture
+                    .node(number)
+                    .map(|node| layer(picture, number, node))
+            };
             self.wires.push(Wire {
                 from,
                 from_y,
@@ -143,13 +154,38 @@ fn has_cell(picture: &Picture<'_>, number: usize, node: &Node) -> bool {
     node.object.0.section.is_none() && (node.role != Role::Policy || is_named)
 }
 
+/// The sections of an object.
+fn sections<'a>(picture: &'a Picture<'_>, number: usize) -> impl Iterator<Item = usize> + 'a {
+    let steps = picture.below(number).iter();
+    let sections = steps.filter(|step| step.edge.link == Link::Contains);
+    sections.map(|step| step.node)
+}
+
+/// Whether a section needs no row: it is the only one, has no policies, and is a port, or a rule that
+/// nobody has named.
+fn is_plain(picture: &Picture<'_>, number: usize, section: usize) -> bool {
+    let Some(node) = picture.node(section) else {
+        return false;
+    };
+    let is_alone = sections(picture, number).nth(1).is_none();
+    let is_unnamed = match node.role {
+        Role::Port => true,
+        Role::Rule => node.object.0.section.as_deref() == Some("rule-1"),
+        _ => false,
+    };
+    is_alone && is_unnamed && !node.missing && picture.policies(section).is_empty()
+}
+
 /// The least layer of a box, so that what is of one kind stands in one column where it can.
-fn layer(role: Role) -> usize {
-    match role {
+fn layer(picture: &Picture<'_>, number: usize, node: &Node) -> usize {
+    let is_above = |step: &Step<'_>| step.edge.link != Link::Contains;
+    match node.role {
         Role::Namespace | Role::GatewayClass => 0,
         Role::Gateway | Role::Frontend => 1,
         Role::ListenerSet => 2,
         Role::Listener | Role::Route | Role::Rule => 3,
+        // What a route names as its parent, whatever it is.
+        Role::Backend if picture.below(number).iter().any(is_above) => 1,
         Role::Backend | Role::Port | Role::Policy => 4,
     }
 }
@@ -161,14 +197,14 @@ impl<'a> Cell<'a> {
         let mut cell = Self {
             rows: Vec::new(),
             height: 0.0,
-            layer: layer(node.role),
+            layer: layer(picture, number, node),
         };
         cell.row(Content::Object(number), HEAD);
         cell.policies(picture, number);
-        for step in picture.below(number) {
-            if step.edge.link == Link::Contains {
-                cell.row(Content::Section(step.node), SECTION);
-                cell.policies(picture, step.node);
+        for section in sections(picture, number) {
+            if !is_plain(picture, number, section) {
+                cell.row(Content::Section(section), SECTION);
+                cell.policies(picture, section);
             }
         }
         cell.height += FOOT;

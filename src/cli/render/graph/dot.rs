@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Picture, label, name};
+use super::{Picture, home, label, name};
 use crate::answer::graph::{Link, Node, Role};
 use crate::engine::verdict::escape;
 
 /// The text of a `.gv` file: a cluster for each namespace, policies as notes.
 pub(crate) fn dot(picture: &Picture<'_>) -> String {
-    let mut text = "digraph attache {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n".to_owned();
+    let mut text = "digraph attache {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\", margin=\"0.2,0.08\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n".to_owned();
     let mut clusters: BTreeMap<&str, Vec<&Node>> = BTreeMap::new();
     for (_, node) in picture.nodes() {
-        let namespace = &*node.object.0.object.namespace;
+        let namespace = home(node).unwrap_or_default();
         clusters.entry(namespace).or_default().push(node);
     }
     for (namespace, nodes) in clusters {
@@ -43,7 +43,7 @@ pub(crate) fn dot(picture: &Picture<'_>) -> String {
             Link::Contains => " [arrowhead=none]",
             Link::Parent | Link::Backend => "",
             Link::Rejected | Link::NotAttached => " [style=dashed, color=\"firebrick\"",
-            Link::Attached => " [style=dotted, color=\"darkorange\", constraint=false]",
+            Link::Attached => " [style=dotted, color=\"darkorange\"]",
         };
         let reason = match &edge.reason {
             Some(reason) if edge.link.is_refused() => format!(", label={}]", quoted(reason)),

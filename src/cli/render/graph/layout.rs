@@ -1,6 +1,9 @@
 //! Where boxes and the wires between them go: in layers from left to right, so that wires point one
-//! way; few of them cross, and what belongs together is near. Bounded work, the same picture each time.
+//! way; few of them cross, and what belongs together is near. What would be a tower is cut into bands
+//! side by side. Bounded work, the same picture each time.
 
+mod bands;
+mod board;
 mod layers;
 mod order;
 mod place;
@@ -8,6 +11,11 @@ mod place;
 #[cfg(test)]
 mod laws;
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use bands::banded;
+use board::{Levels, leveled};
 use layers::layers;
 
 /// A box to be placed.
@@ -61,231 +69,206 @@ pub(crate) struct Layout {
 /// Between layers.
 const AISLE: f64 = 84.0;
 /// Between boxes of a layer.
-pub(crate) const GAP: f64 = 16.0;
+const GAP: f64 = 14.0;
 /// A wire that passes a layer takes this much.
 const LANE: f64 = 6.0;
-/// With more wires through layers than this, they go straight behind the boxes.
-const MOST_LANES: usize = 10_000;
-/// Boxes without wires stand above the others, at most so many in a row.
-const ROW: usize = 6;
+/// What is higher than this, and higher than wide, is cut into bands.
+const TOWER: f64 = 1000.0;
+/// Boxes without wires stand above the others, at least so many in a row.
+const ROW: usize = 4;
 
-/// Something that has a place in a layer: a box, or a wire that passes.
-#[derive(Clone, Debug)]
-struct Item {
-    /// Its box; none for a wire that passes.
-    block: Option<usize>,
-    height: f64,
-    /// Its number in its layer.
-    index: usize,
-    y: f64,
-    /// What it is joined to in the layers before and behind.
-    before: Vec<Joint>,
-    behind: Vec<Joint>,
-}
-
-/// A piece of a wire between an item and its neighbour in the next layer.
-#[derive(Clone, Copy, Debug)]
-struct Joint {
-    /// The neighbour.
-    other: usize,
-    /// Where it touches the neighbour, from the top of that.
-    other_y: f64,
-    /// Where it touches the item itself.
-    own_y: f64,
-}
-
-/// Boxes and wires on their way to a layout.
+/// Some of the boxes and the wires between them, by their numbers.
 #[derive(Clone, Debug, Default)]
-struct Board {
-    items: Vec<Item>,
-    layers: Vec<Vec<usize>>,
+struct Part {
+    blocks: Vec<usize>,
+    wires: Vec<usize>,
 }
+
+/// Boxes, wires, and the layer of each box that has wires.
+#[derive(Clone, Copy, Debug)]
+struct Scene<'a> {
+    blocks: &'a [Block],
+    wires: &'a [Wire],
+    layers: &'a [Option<usize>],
+}
+
+/// Where layers stand: from the left, and how wide.
+type Columns = BTreeMap<usize, (f64, f64)>;
 
 /// Places everything.
 pub(crate) fn lay_out(blocks: &[Block], wires: &[Wire]) -> Layout {
-    let mut wired = vec![false; blocks.len()];
+    let mut joined = vec![false; blocks.len()];
     for end in wires.iter().flat_map(|wire| [wire.from, wire.to]) {
-        if let Some(flag) = wired.get_mut(end) {
+        if let Some(flag) = joined.get_mut(end) {
             *flag = true;
         }
     }
-    let layers = layers(blocks, wires, &wired);
-    let (mut board, lanes) = Board::new(blocks, wires, &layers);
-    order::reduce_crossings(&mut board);
-    place::settle(&mut board);
-    finish(blocks, wires, &board, &lanes)
-}
-
-// === impl Board ===
-
-impl Board {
-    /// The items in the order in which they came, and for each wire the items through which it passes.
-    fn new(blocks: &[Block], wires: &[Wire], layers: &[Option<usize>]) -> (Self, Vec<Vec<usize>>) {
-        let mut board = Self::default();
-        let mut of_block: Vec<Option<usize>> = Vec::with_capacity(blocks.len());
-        for (number, (block, layer)) in blocks.iter().zip(layers).enumerate() {
-            let item = layer.map(|layer| board.add(layer, Some(number), block.height));
-            of_block.push(item);
-        }
-        let layer_of = |block: usize| layers.get(block).copied().flatten();
-        let span = |wire: &Wire| Some((layer_of(wire.from)?, layer_of(wire.to)?));
-        let passing = |wire: &Wire| {
-            span(wire).map_or(0, |(from, to)| to.saturating_sub(from).saturating_sub(1))
-        };
-        let through = wires.iter().map(passing).sum::<usize>() <= MOST_LANES;
-        let mut lanes = Vec::with_capacity(wires.len());
-        for wire in wires {
-            let mut passed = Vec::new();
-            let item = |block: usize| of_block.get(block).copied().flatten();
-            if let (Some((from, to)), Some(start), Some(end)) =
-                (span(wire), item(wire.from), item(wire.to))
-                && to > from
-                && (through || to == from + 1)
-            {
-                let mut last = (start, wire.from_y);
-                for layer in from + 1..to {
-                    let lane = board.add(layer, None, LANE);
-                    board.join(last, (lane, LANE / 2.0));
-                    passed.push(lane);
-                    last = (lane, LANE / 2.0);
-                }
-                board.join(last, (end, wire.to_y));
-            }
-            lanes.push(passed);
-        }
-        (board, lanes)
-    }
-
-    fn add(&mut self, layer: usize, block: Option<usize>, height: f64) -> usize {
-        if self.layers.len() <= layer {
-            self.layers.resize(layer + 1, Vec::new());
-        }
-        let number = self.items.len();
-        let mut index = 0;
-        if let Some(layer) = self.layers.get_mut(layer) {
-            index = layer.len();
-            layer.push(number);
-        }
-        self.items.push(Item {
-            block,
-            height,
-            index,
-            y: 0.0,
-            before: Vec::new(),
-            behind: Vec::new(),
-        });
-        number
-    }
-
-    fn join(&mut self, (from, from_y): (usize, f64), (to, to_y): (usize, f64)) {
-        let joint = |other, other_y, own_y| Joint {
-            other,
-            other_y,
-            own_y,
-        };
-        if let Some(item) = self.items.get_mut(from) {
-            item.behind.push(joint(to, to_y, from_y));
-        }
-        if let Some(item) = self.items.get_mut(to) {
-            item.before.push(joint(from, from_y, to_y));
-        }
-    }
-
-    /// The items of a layer in their order.
-    fn layer(&self, layer: usize) -> impl Iterator<Item = &Item> {
-        let numbers = self.layers.get(layer).into_iter().flatten();
-        numbers.filter_map(|number| self.items.get(*number))
-    }
-}
-
-/// From places in layers to points, with the boxes that have no wires above all others.
-fn finish(blocks: &[Block], wires: &[Wire], board: &Board, lanes: &[Vec<usize>]) -> Layout {
+    let layers = layers(blocks, wires, &joined);
+    let scene = Scene {
+        blocks,
+        wires,
+        layers: &layers,
+    };
     let mut layout = Layout {
         blocks: vec![Point::default(); blocks.len()],
+        wires: vec![Vec::new(); wires.len()],
         ..Layout::default()
     };
-    let apart = apart(blocks, board, &mut layout);
-    let mut lane_ends: Vec<Option<(Point, Point)>> = vec![None; board.items.len()];
-    let mut x = 0.0;
-    for (number, numbers) in board.layers.iter().enumerate() {
-        let of = board
-            .layer(number)
-            .filter_map(|item| blocks.get(item.block?));
-        let width = of.map(|block| block.width).fold(0.0, f64::max);
-        for (item, number) in board.layer(number).zip(numbers) {
-            let y = item.y + apart;
-            layout.height = layout.height.max(y + item.height);
-            match item.block {
-                Some(block) => {
-                    if let Some(corner) = layout.blocks.get_mut(block) {
-                        *corner = Point { x, y };
-                    }
-                }
-                None => {
-                    let y = y + item.height / 2.0;
-                    if let Some(ends) = lane_ends.get_mut(*number) {
-                        *ends = Some((Point { x, y }, Point { x: x + width, y }));
-                    }
-                }
-            }
-        }
-        layout.width = layout.width.max(x + width);
-        x += width + AISLE;
+    let whole = Part {
+        blocks: (0..blocks.len())
+            .filter(|block| scene.layer(*block).is_some())
+            .collect(),
+        wires: (0..wires.len()).collect(),
+    };
+    let levels = leveled(scene, &whole);
+    let columns = scene.columns(&whole.blocks, 0.0);
+    let width = width(&columns);
+    let tower = levels.height > TOWER && levels.height > width;
+    if !tower || !banded(scene, &mut layout) {
+        layout.put(scene, &whole, &levels, &columns, 0.0);
     }
-    let ends = |item: &usize| lane_ends.get(*item).copied().flatten();
-    layout.wires = wires
-        .iter()
-        .zip(lanes)
-        .map(|(wire, lanes)| {
-            let corner = |block: usize| layout.blocks.get(block).copied().unwrap_or_default();
-            let width = blocks.get(wire.from).map_or(0.0, |block| block.width);
-            let (from, to) = (corner(wire.from), corner(wire.to));
-            let start = Point {
-                x: from.x + width,
-                y: from.y + wire.from_y,
-            };
-            let end = Point {
-                x: to.x,
-                y: to.y + wire.to_y,
-            };
-            let between = lanes.iter().filter_map(ends).flat_map(|(a, b)| [a, b]);
-            std::iter::once(start).chain(between).chain([end]).collect()
-        })
-        .collect();
+    layout.apart(blocks, &joined);
     layout
 }
 
-/// Places the boxes that have no wires, row by row; how much room they take from the top.
-fn apart(blocks: &[Block], board: &Board, layout: &mut Layout) -> f64 {
-    let placed = board.items.iter().filter_map(|item| item.block);
-    let mut is_placed = vec![false; blocks.len()];
-    for block in placed {
-        if let Some(flag) = is_placed.get_mut(block) {
-            *flag = true;
+// === impl Scene ===
+
+impl Scene<'_> {
+    fn layer(&self, block: usize) -> Option<usize> {
+        self.layers.get(block).copied().flatten()
+    }
+
+    /// The columns of the layers of some boxes, beginning at `x`.
+    fn columns(&self, blocks: &[usize], mut x: f64) -> Columns {
+        let mut widths: BTreeMap<usize, f64> = BTreeMap::new();
+        for number in blocks {
+            if let (Some(block), Some(layer)) = (self.blocks.get(*number), self.layer(*number)) {
+                let width = widths.entry(layer).or_default();
+                *width = width.max(block.width);
+            }
+        }
+        let mut columns = Columns::new();
+        let (first, last) = (widths.first_key_value(), widths.last_key_value());
+        if let (Some((first, _)), Some((last, _))) = (first, last) {
+            // Wires pass layers in which none of these boxes stands.
+            for layer in *first..=*last {
+                let width = widths.get(&layer).copied().unwrap_or_default();
+                columns.insert(layer, (x, width));
+                x += width + AISLE;
+            }
+        }
+        columns
+    }
+}
+
+/// How far columns reach.
+fn width(columns: &Columns) -> f64 {
+    columns
+        .last_key_value()
+        .map_or(0.0, |(_, (x, width))| x + width)
+}
+
+// === impl Layout ===
+
+impl Layout {
+    /// Puts a part where its levels and columns say, `y` further down.
+    fn put(&mut self, scene: Scene<'_>, part: &Part, levels: &Levels, columns: &Columns, y: f64) {
+        for (number, own) in part.blocks.iter().zip(&levels.blocks) {
+            let column = scene.layer(*number).and_then(|layer| columns.get(&layer));
+            let (Some((x, _)), Some(block)) = (column, scene.blocks.get(*number)) else {
+                continue;
+            };
+            let corner = Point { x: *x, y: y + own };
+            self.width = self.width.max(corner.x + block.width);
+            self.height = self.height.max(corner.y + block.height);
+            if let Some(place) = self.blocks.get_mut(*number) {
+                *place = corner;
+            }
+        }
+        for (number, lanes) in part.wires.iter().zip(&levels.lanes) {
+            let Some((start, end)) = self.ends(scene, *number) else {
+                continue;
+            };
+            let mut points = vec![start];
+            for (layer, own) in lanes {
+                if let Some((x, width)) = columns.get(layer) {
+                    let y = y + own;
+                    points.push(Point { x: *x, y });
+                    if *width > 0.0 {
+                        points.push(Point { x: x + width, y });
+                    }
+                }
+            }
+            points.push(end);
+            if let Some(place) = self.wires.get_mut(*number) {
+                *place = points;
+            }
         }
     }
-    let corners = layout.blocks.iter_mut().zip(blocks).zip(is_placed);
-    let mut loose: Vec<_> = corners
-        .filter(|(_, placed)| !placed)
-        .map(|(pair, _)| pair)
-        .collect();
-    let per_row = board.layers.len().clamp(4, ROW);
-    let mut y = 0.0;
-    for row in loose.chunks_mut(per_row) {
-        let (mut x, mut height) = (0.0, 0.0_f64);
-        for (corner, block) in row {
-            **corner = Point { x, y };
-            x += block.width + GAP;
-            height = height.max(block.height);
-            layout.width = layout.width.max(x - GAP);
-        }
-        y += height + GAP;
-        layout.height = y - GAP;
+
+    /// Where a wire begins and ends, by where its boxes are. One that leads back leaves its box on the
+    /// left, and one within a layer comes back on the side where it left.
+    fn ends(&self, scene: Scene<'_>, number: usize) -> Option<(Point, Point)> {
+        let wire = scene.wires.get(number)?;
+        let (from, to) = (self.blocks.get(wire.from)?, self.blocks.get(wire.to)?);
+        let right = |block: usize| scene.blocks.get(block).map(|block| block.width);
+        let (from_x, to_x) = match to.x.total_cmp(&from.x) {
+            Ordering::Greater => (from.x + right(wire.from)?, to.x),
+            Ordering::Less => (from.x, to.x + right(wire.to)?),
+            Ordering::Equal => (from.x + right(wire.from)?, to.x + right(wire.to)?),
+        };
+        let start = Point {
+            x: from_x,
+            y: from.y + wire.from_y,
+        };
+        let end = Point {
+            x: to_x,
+            y: to.y + wire.to_y,
+        };
+        Some((start, end))
     }
-    if y > 0.0 && !board.items.is_empty() {
-        y + GAP
-    } else {
-        y
+
+    /// Places the boxes that have no wires in rows, and moves all others below them.
+    fn apart(&mut self, blocks: &[Block], joined: &[bool]) {
+        let loose = || (0..blocks.len()).filter(|block| joined.get(*block) == Some(&false));
+        let widest = loose().filter_map(|block| blocks.get(block));
+        let widest = widest.map(|block| block.width + GAP).fold(1.0, f64::max);
+        let mut columns = ROW;
+        while real(columns + 1) * widest <= self.width {
+            columns += 1;
+        }
+        let (mut y, mut corners) = (0.0, Vec::new());
+        let loose: Vec<usize> = loose().collect();
+        for row in loose.chunks(columns) {
+            let mut height = 0.0_f64;
+            for (i, number) in row.iter().enumerate() {
+                if let Some(block) = blocks.get(*number) {
+                    let x = real(i) * widest;
+                    corners.push((*number, Point { x, y }));
+                    height = height.max(block.height);
+                    self.width = self.width.max(x + block.width);
+                }
+            }
+            y += height + GAP;
+        }
+        let down = if self.height > 0.0 && y > 0.0 {
+            y + GAP
+        } else {
+            (y - GAP).max(0.0)
+        };
+        for point in self
+            .blocks
+            .iter_mut()
+            .chain(self.wires.iter_mut().flatten())
+        {
+            point.y += down;
+        }
+        self.height += down;
+        for (number, corner) in corners {
+            if let Some(place) = self.blocks.get_mut(number) {
+                *place = corner;
+            }
+        }
     }
 }
 

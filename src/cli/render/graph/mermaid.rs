@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use super::{Picture, label};
+use super::{Picture, home, label};
 use crate::answer::graph::{Link, Node, Role};
 use crate::engine::verdict::escape;
 
@@ -17,7 +17,7 @@ pub(crate) fn mermaid(picture: &Picture<'_>) -> String {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     for (number, node) in picture.nodes() {
         numbers.insert(&node.id, number);
-        let namespace = &*node.object.0.object.namespace;
+        let namespace = home(node).unwrap_or_default();
         groups.entry(namespace).or_default().push((number, node));
     }
     for (i, (namespace, nodes)) in groups.iter().enumerate() {

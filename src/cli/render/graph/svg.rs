@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::cells::{Cell, Cells, Content, Row, WIDTH};
 use super::layout::{Layout, Point, lay_out};
-use super::{Picture, label, name};
+use super::{Picture, home, label, name};
 use crate::answer::graph::{Link, Node, Role};
 use crate::engine::verdict::escape;
 
@@ -28,6 +28,8 @@ const ADVANCE: f64 = 0.62;
 const LARGE: f64 = 13.0;
 const MIDDLE: f64 = 12.0;
 const SMALL: f64 = 10.0;
+/// How far a wire between boxes of one layer goes out.
+const BOW: f64 = 40.0;
 /// Namespaces have so many colours.
 const HUES: usize = 8;
 
@@ -52,7 +54,7 @@ impl<'a> Drawing<'a> {
         let layout = lay_out(&cells.blocks(), &cells.wires);
         let mut hues = BTreeMap::new();
         for (_, node) in picture.nodes() {
-            if let Some(namespace) = namespace(node) {
+            if let Some(namespace) = home(node).filter(|_| node.role != Role::Policy) {
                 hues.insert(namespace, 0);
             }
         }
@@ -108,6 +110,11 @@ impl<'a> Drawing<'a> {
         format!("{objects} objects and {policies} policies")
     }
 
+    /// What shapes and colours mean, as items of a list.
+    pub(crate) fn legend_items(&self) -> String {
+        legend::Legend::new(&self.hues).items()
+    }
+
     /// The wires, and the boxes on top of them.
     pub(crate) fn body(&self, text: &mut String) {
         text.push_str("<g class=\"wires\">\n");
@@ -138,7 +145,7 @@ impl<'a> Drawing<'a> {
             text.push_str("</path>\n");
         }
         text.push_str("</g>\n");
-        for (cell, corner) in self.cells.cells.iter().zip(&self.layout.blocks) {
+        for (cell, corner) in self.cells.boxes.iter().zip(&self.layout.blocks) {
             self.cell(cell, *corner, text);
         }
     }
@@ -152,10 +159,7 @@ impl<'a> Drawing<'a> {
         if owner.is_none_or(|node| node.missing) {
             class.push_str(" missing");
         }
-        if let Some(hue) = owner
-            .and_then(namespace)
-            .and_then(|name| self.hues.get(name))
-        {
+        if let Some(hue) = owner.and_then(home).and_then(|name| self.hues.get(name)) {
             let _ = write!(class, " hue{hue}");
         }
         let (x, y) = (number(corner.x), number(corner.y));
@@ -363,14 +367,19 @@ fn path(points: &[Point]) -> String {
             None => write!(text, "M{x} {y}"),
             Some(last) if (last.y - point.y).abs() < 0.05 => write!(text, "H{x}"),
             Some(last) => {
-                // Further where it goes back.
-                let bend = ((point.x - last.x) / 2.0).abs().max(24.0);
+                let half = (point.x - last.x) / 2.0;
+                // One that comes back to where it left makes a bow.
+                let (out, back) = if half.abs() < 1.0 {
+                    (BOW, -BOW)
+                } else {
+                    (half, half)
+                };
                 write!(
                     text,
                     "C{} {} {} {y} {x} {y}",
-                    number(last.x + bend),
+                    number(last.x + out),
                     number(last.y),
-                    number(point.x - bend)
+                    number(point.x - back)
                 )
             }
         };

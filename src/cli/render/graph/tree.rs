@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Picture, Step, name};
+use super::{Picture, Step, is_said_by_name, name};
 use crate::answer::graph::{Link, Node, Role};
 use crate::cli::render::style::{Style, Tone};
 use crate::engine::verdict::escape;
@@ -120,8 +120,11 @@ impl Tree<'_> {
             return;
         };
         if step.edge.link == Link::Rejected {
-            let mut pieces = vec![(Some(Tone::Bad), "✗".to_owned())];
-            pieces.extend(self.title(node));
+            let mut pieces = vec![
+                (Some(Tone::Bad), "✗".to_owned()),
+                (None, self.picture.kind(node)),
+                (Some(Tone::Heading), format!("{}:", name(node))),
+            ];
             pieces.extend(reason(step, Tone::Bad));
             return self.line(before, &pieces);
         }
@@ -148,8 +151,8 @@ impl Tree<'_> {
         ];
         if step.edge.link == Link::NotAttached {
             pieces.push((Some(tone), "not attached:".to_owned()));
+            pieces.extend(reason(step, tone));
         }
-        pieces.extend(reason(step, tone));
         self.line(before, &pieces);
     }
 
@@ -185,10 +188,10 @@ impl Tree<'_> {
     }
 
     fn title(&self, node: &Node) -> Vec<Piece> {
-        let mut pieces = vec![
-            (None, self.picture.kind(node)),
-            (Some(Tone::Heading), name(node)),
-        ];
+        let mut pieces = vec![(Some(Tone::Heading), name(node))];
+        if !is_said_by_name(node) {
+            pieces.insert(0, (None, self.picture.kind(node)));
+        }
         if node.role == Role::Frontend {
             pieces.push((Some(Tone::Faint), "(as called in the mesh)".to_owned()));
         }

@@ -8,7 +8,7 @@ use super::{Block, Wire};
 ///
 /// Where wires lead in a circle, the one that comes back to the box of the lowest number in it does not
 /// count.
-pub(super) fn layers(blocks: &[Block], wires: &[Wire], wired: &[bool]) -> Vec<Option<usize>> {
+pub(super) fn layers(blocks: &[Block], wires: &[Wire], joined: &[bool]) -> Vec<Option<usize>> {
     let count = blocks.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waiting: Vec<usize> = vec![0; count];
@@ -48,14 +48,14 @@ pub(super) fn layers(blocks: &[Block], wires: &[Wire], wired: &[bool]) -> Vec<Op
     }
     let used: BTreeSet<usize> = layer
         .iter()
-        .zip(wired)
-        .filter(|(_, wired)| **wired)
+        .zip(joined)
+        .filter(|(_, joined)| **joined)
         .map(|(layer, _)| *layer)
         .collect();
     let compact = |layer: usize| used.range(..layer).count();
     layer
         .into_iter()
-        .zip(wired)
-        .map(|(layer, wired)| wired.then(|| compact(layer)))
+        .zip(joined)
+        .map(|(layer, joined)| joined.then(|| compact(layer)))
         .collect()
 }

@@ -1,7 +1,8 @@
 //! The order within layers: each item goes where its neighbours are, on average, for a fixed number of
 //! sweeps; the order with the fewest crossings is kept.
 
-use super::{Board, Item, Joint, real};
+use super::board::{Board, Item, Joint};
+use super::real;
 
 /// Sweeps over all layers, forth and back in turn.
 const SWEEPS: usize = 12;

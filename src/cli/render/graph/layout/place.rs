@@ -1,6 +1,7 @@
 //! The heights within layers: each item as near to its neighbours as the others of its layer let it.
 
-use super::{Board, GAP, Item, Joint, LANE};
+use super::board::{Board, Item, Joint};
+use super::{GAP, LANE};
 
 /// Sweeps over all layers, forth and back in turn.
 const SWEEPS: usize = 8;
@@ -19,13 +20,19 @@ pub(super) fn settle(board: &mut Board) {
             (0..count).for_each(|layer| place(board, layer, |item| &item.before));
         }
     }
-    let top = board
-        .items
-        .iter()
-        .map(|item| item.y)
-        .fold(f64::INFINITY, f64::min);
-    for item in &mut board.items {
-        item.y -= top;
+    close_up(board);
+}
+
+/// Begins at 0, and leaves no strip in which nothing stands but the space between two boxes.
+fn close_up(board: &mut Board) {
+    let mut items: Vec<&mut Item> = board.items.iter_mut().collect();
+    items.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let (mut up, mut bottom) = (None, 0.0_f64);
+    for item in items {
+        let least = up.map_or(item.y, |up: f64| up.max(item.y - bottom - GAP));
+        up = Some(least);
+        item.y -= least;
+        bottom = bottom.max(item.y + item.height);
     }
 }
 
@@ -54,7 +61,7 @@ fn place(board: &mut Board, layer: usize, side: fn(&Item) -> &Vec<Joint>) {
 }
 
 fn gap(above: &Item, below: &Item) -> f64 {
-    if above.block.is_some() && below.block.is_some() {
+    if above.is_block && below.is_block {
         GAP
     } else {
         LANE

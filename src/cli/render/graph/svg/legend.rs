@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{ADVANCE, SMALL, fitted, measured, number, write_text};
+use super::{ADVANCE, SMALL, fitted, measured, number, text_of, write_text};
 
 /// The least that it is wide.
 pub(super) const WIDTH: f64 = 560.0;
@@ -74,6 +74,17 @@ impl Legend {
             text.push_str("</g>\n");
         }
         text
+    }
+
+    /// Its entries as items of a list in a page.
+    pub(super) fn items(&self) -> String {
+        let item = |(mark, words): &(String, String)| {
+            format!(
+                "<li><svg width=\"20\" height=\"16\" aria-hidden=\"true\">{mark}</svg>{}</li>\n",
+                text_of(&fitted(words, SMALL, LONGEST))
+            )
+        };
+        self.entries.iter().map(item).collect()
     }
 
     fn places(&self, width: f64) -> Vec<(f64, f64)> {
