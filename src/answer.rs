@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 pub mod description;
 pub mod effective;
 pub mod explanation;
+pub mod graph;
 pub mod impact;
 pub mod kinds;
 pub mod named;

@@ -13,6 +13,7 @@ pub mod describe;
 mod examples;
 pub mod explain;
 mod find;
+pub mod graph;
 pub mod impact;
 pub mod kinds;
 mod labels;
@@ -52,6 +53,9 @@ pub enum Command {
     /// Tell what a change does before it is made: before and after, per effective target.
     #[command(after_help = examples::IMPACT)]
     Impact(impact::Args),
+    /// Show the topology and the policies on it: a tree, or a picture in several formats.
+    #[command(after_help = examples::GRAPH)]
+    Graph(graph::Args),
     /// List the policies: what each names, what it does, and how much it acts on.
     #[command(after_help = examples::POLICIES)]
     Policies(policies::Args),
@@ -134,6 +138,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Impact(args) => return impact::run(&args),
         Command::Policies(args) => policies::run(&args),
         Command::Explain(args) => return explain::run(&args),
+        Command::Graph(args) => graph::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),

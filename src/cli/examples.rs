@@ -95,3 +95,12 @@ Examples:
     $ kustomize build overlays/prod | attache check - --cluster --fail-on deny -o sarif > attache.sarif
   What is in the cluster already:
     $ attache check --cluster";
+
+pub(super) const GRAPH: &str = "\
+Examples:
+  The topology and its policies, in the terminal:
+    $ attache graph --from deploy
+  What lies above and below a Gateway, as a page to click through:
+    $ attache graph gateway/edge -n infra -o html > edge.html
+  For a document:
+    $ attache graph -n shop -o mermaid";

@@ -4,6 +4,7 @@
 pub(super) mod age;
 pub(super) mod description;
 pub(super) mod explain;
+pub(super) mod graph;
 pub(super) mod impact;
 pub(super) mod kind_names;
 pub(super) mod kinds;

@@ -6,6 +6,7 @@ use schemars::schema_for;
 use super::Failure;
 use crate::answer::description::{Description, Descriptions};
 use crate::answer::explanation::Explanation;
+use crate::answer::graph::Graph;
 use crate::answer::impact::Impact;
 use crate::answer::kinds::Kinds;
 use crate::answer::policies::Policies;
@@ -36,6 +37,8 @@ enum Of {
     Descriptions,
     /// What `impact -o json` prints.
     Impact,
+    /// What `graph -o json` prints.
+    Graph,
     /// What `policies -o json` prints.
     Policies,
     /// What `explain -o json` prints.
@@ -56,6 +59,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Of::Description => schema::<Description>(),
         Of::Descriptions => schema::<Descriptions>(),
         Of::Impact => schema::<Impact>(),
+        Of::Graph => schema::<Graph>(),
         Of::Policies => schema::<Policies>(),
         Of::Explanation => schema::<Explanation>(),
         Of::Kinds => schema::<Kinds>(),

@@ -113,19 +113,20 @@ impl Group {
 }
 
 impl Group {
-    /// What comes of the policies at an object and above it: what holds for its own fields. Policies
-    /// on sections of it and below it are left out.
-    pub fn down_to(&self, profile: &Profile, key: &ObjectKey) -> Effective {
-        let whole = key.whole();
+    /// What comes of the policies at a place and above it: what holds for its own fields. Policies on
+    /// other sections of its object and below it are left out.
+    pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
         let uppers = self.uppers.iter().flat_map(|u| &u.steps);
         let steps = uppers.chain(self.lowers.iter().flat_map(|l| &l.steps));
-        let here = steps.filter(|step| step.place == whole);
+        let here = steps.filter(|step| step.place == *place);
         let Some(level) = here.map(|step| step.level).min() else {
             return Effective::default();
         };
+        let whole = place.object.whole();
         let counts = |above: &&StackLevel| {
-            let place = &above.step.place;
-            *place == whole || (place.object != *key && above.step.level < level)
+            let other = &above.step.place;
+            let is_here = other == place || *other == whole;
+            is_here || (other.object != place.object && above.step.level < level)
         };
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         merged(profile, &taking_part(profile, &stack), None)
