@@ -1,6 +1,6 @@
 //! A directory of manifests as a snapshot: the state to judge against where there is no cluster.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,10 +15,13 @@ use crate::engine::snapshot::{Change, Snapshot};
 pub(super) use super::files::files;
 pub use super::files::{read, read_stdin};
 
+use super::cores::side_by_side;
 use super::kinds::is_gateway_kind;
-use super::manifest::{Manifest, Manifests, Origin, Problem, without_place};
+use super::manifest::{Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
+/// Objects that one thread reads before it takes others.
+const RUN: usize = 256;
 /// The label that the API server puts on every Namespace.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
@@ -59,6 +62,47 @@ pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Lo
     Loaded::new(read(paths), rules, namespace)
 }
 
+/// A manifest that is an object.
+struct Found {
+    gk: GroupKind,
+    origin: Origin,
+    raw: RawObject,
+}
+
+/// Texts that many objects have in common, each kept once.
+#[derive(Default)]
+struct Shared {
+    kinds: HashMap<GroupKind, GroupKind>,
+    namespaces: HashSet<Arc<str>>,
+}
+
+// === impl Shared ===
+
+impl Shared {
+    fn kind(&mut self, gk: GroupKind) -> GroupKind {
+        self.kinds.entry(gk.clone()).or_insert(gk).clone()
+    }
+
+    fn namespace(&mut self, name: Arc<str>) -> Arc<str> {
+        if let Some(known) = self.namespaces.get(&name) {
+            return known.clone();
+        }
+        self.namespaces.insert(name.clone());
+        name
+    }
+}
+
+/// What is made of each item, on every core.
+fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let runs: Vec<&[T]> = items.chunks(RUN).collect();
+    let done = side_by_side(
+        &runs,
+        || (),
+        |(), run| run.iter().map(&work).collect::<Vec<R>>(),
+    );
+    done.into_iter().flatten().collect()
+}
+
 // === impl Loaded ===
 
 impl Loaded {
@@ -79,12 +123,16 @@ impl Loaded {
         namespace: &str,
     ) -> Self {
         let mut problems = manifests.problems;
-        let mut found: Vec<(Manifest, RawObject)> = Vec::with_capacity(manifests.objects.len());
-        for manifest in manifests.objects {
-            let raw = RawObject::read(manifest.json.get());
+        let mut found: Vec<Found> = Vec::with_capacity(manifests.objects.len());
+        let mut shared = Shared::default();
+        let raws = each(&manifests.objects, |manifest| {
+            RawObject::read(manifest.json.get())
+        });
+        for (manifest, raw) in manifests.objects.into_iter().zip(raws) {
+            let (gk, origin) = (shared.kind(manifest.gk), manifest.origin);
             match &raw.odd {
-                Some(why) => problems.push(problem(&manifest, &raw, why)),
-                None => found.push((manifest, raw)),
+                Some(why) => problems.push(problem(&gk, &origin, &raw, why)),
+                None => found.push(Found { gk, origin, raw }),
             }
         }
         let cluster_scoped = cluster_scoped(base, &found);
@@ -92,7 +140,7 @@ impl Loaded {
         let there = there.filter_map(|object| object.meta.created);
         let newest = found
             .iter()
-            .filter_map(|(_, raw)| raw.meta().created)
+            .filter_map(|found| found.raw.created())
             .chain(there)
             .max()
             .unwrap_or(Timestamp::UNIX_EPOCH);
@@ -100,26 +148,33 @@ impl Loaded {
         let mut loaded = Self::default();
         let mut places = HashMap::new();
         let mut age = newest;
-        for (manifest, raw) in &found {
+        let mut metas = Vec::with_capacity(found.len());
+        for Found { gk, raw, .. } in &found {
             age = age
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
-            let is_global = cluster_scoped(&manifest.gk);
-            let mut meta = placed(raw.meta(), &manifest.gk, is_global, namespace);
-            let known = base.and_then(|base| base.get(&key_of(&manifest.gk, &meta)));
+            let mut meta = placed(raw.meta(), gk, cluster_scoped(gk), namespace);
+            meta.namespace = shared.namespace(meta.namespace);
+            let known = base.and_then(|base| base.get(&key_of(gk, &meta)));
             let known = known.and_then(|object| object.meta.created);
             let said = meta.created.or(known);
             meta.created = said.or(Some(age));
-            match raw.to_object_as(&manifest.gk, &meta) {
-                Ok(object) => {
-                    if said.is_none() {
-                        loaded.undated.insert(object.key.clone());
-                    } else {
-                        loaded.undated.remove(&object.key);
-                    }
-                    loaded.push(object, manifest.origin.clone(), &mut places);
-                }
-                Err(why) => problems.push(problem(manifest, raw, &why.0)),
+            let key = key_of(gk, &meta);
+            if said.is_none() {
+                loaded.undated.insert(key);
+            } else {
+                loaded.undated.remove(&key);
+            }
+            metas.push(meta);
+        }
+        let found: Vec<(Found, Meta)> = found.into_iter().zip(metas).collect();
+        let objects = each(&found, |(Found { gk, raw, .. }, meta)| {
+            raw.to_object_as(gk, meta)
+        });
+        for ((Found { gk, origin, raw }, _), object) in found.into_iter().zip(objects) {
+            match object {
+                Ok(object) => loaded.push(object, origin, &mut places),
+                Err(why) => problems.push(problem(&gk, &origin, &raw, &why.0)),
             }
         }
         loaded.add_namespaces(base, age);
@@ -276,10 +331,7 @@ fn key_of(gk: &GroupKind, meta: &Meta) -> ObjectKey {
 
 /// Tells which kinds live outside namespaces: by the CRDs among the files and below them, else by what is known of
 /// Kubernetes' own.
-fn cluster_scoped(
-    base: Option<&Snapshot>,
-    found: &[(Manifest, RawObject)],
-) -> impl Fn(&GroupKind) -> bool + use<> {
+fn cluster_scoped(base: Option<&Snapshot>, found: &[Found]) -> impl Fn(&GroupKind) -> bool + use<> {
     let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
     let crd = GroupKind::crd();
     for object in base.into_iter().flat_map(|base| base.objects(&crd)) {
@@ -287,9 +339,9 @@ fn cluster_scoped(
             scopes.insert(crd.gk.clone(), !crd.namespaced);
         }
     }
-    for (manifest, raw) in found {
-        if manifest.gk == GroupKind::crd()
-            && let Ok(object) = raw.to_object(&manifest.gk)
+    for Found { gk, raw, .. } in found {
+        if *gk == GroupKind::crd()
+            && let Ok(object) = raw.to_object(gk)
             && let Node::Crd(crd) = &object.node
         {
             scopes.insert(crd.gk.clone(), !crd.namespaced);
@@ -314,12 +366,12 @@ fn cluster_scoped(
     }
 }
 
-fn problem(manifest: &Manifest, raw: &RawObject, why: &str) -> Problem {
+fn problem(gk: &GroupKind, origin: &Origin, raw: &RawObject, why: &str) -> Problem {
     Problem {
-        file: manifest.origin.file.clone(),
-        line: manifest.origin.line,
+        file: origin.file.clone(),
+        line: origin.line,
         column: 0,
-        object: Some(raw.key(&manifest.gk)),
+        object: Some(raw.key(gk)),
         message: without_place(why).to_owned(),
         foreign: false,
     }

@@ -76,8 +76,8 @@ pub fn stdin_text() -> Result<String, String> {
 /// # Errors
 /// When it cannot be read, is too large, or is no text.
 pub fn text(path: &Path) -> Result<String, String> {
-    let file = fs::File::open(path).map_err(cannot)?;
-    let metadata = file.metadata().map_err(cannot)?;
+    let file = fs::File::open(path).map_err(|error| cannot(&error))?;
+    let metadata = file.metadata().map_err(|error| cannot(&error))?;
     if metadata.is_file() && metadata.len() > LARGEST_FILE {
         return Err(too_large());
     }
@@ -118,7 +118,7 @@ fn walk(path: &Path, depth: u32, entered: &mut HashSet<PathBuf>, found: &mut Vec
     let refuse = |why: String| Err((path.to_owned(), Refusal::Cannot(why)));
     let kind = match fs::metadata(path) {
         Ok(metadata) => metadata.file_type(),
-        Err(error) => return found.push(refuse(cannot(error))),
+        Err(error) => return found.push(refuse(cannot(&error))),
     };
     if !kind.is_dir() {
         if depth == 0 {
@@ -142,11 +142,11 @@ fn walk(path: &Path, depth: u32, entered: &mut HashSet<PathBuf>, found: &mut Vec
                 return;
             }
         }
-        Err(error) => return found.push(refuse(cannot(error))),
+        Err(error) => return found.push(refuse(cannot(&error))),
     }
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
-        Err(error) => return found.push(refuse(cannot(error))),
+        Err(error) => return found.push(refuse(cannot(&error))),
     };
     let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     entries.sort();
@@ -178,7 +178,7 @@ fn is_manifest(path: &Path) -> bool {
         })
 }
 
-fn cannot(error: io::Error) -> String {
+fn cannot(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
@@ -192,14 +192,14 @@ fn read_text(from: impl io::Read) -> Result<String, String> {
     let length = from
         .take(LARGEST_FILE + 1)
         .read_to_end(&mut bytes)
-        .map_err(cannot)?;
+        .map_err(|error| cannot(&error))?;
     if length as u64 > LARGEST_FILE {
         return Err(too_large());
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let before = error.as_bytes().get(..good).unwrap_or_default();
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let line = before.split(|byte| *byte == b'\n').count();
         format!(
             "it is no text: byte {} (line {line}) is not UTF-8",
             good + 1

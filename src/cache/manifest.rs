@@ -337,6 +337,7 @@ pub(super) fn options() -> serde_saphyr::Options {
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: ALIASED,
         },
+        emit_comments: false,
         // As kubectl reads them.
         legacy_octal_numbers: true,
     }

@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let Checked {
         mut report,
         objects,
-    } = judged::judge(Input::read(args)?, &progress)?;
+    } = judged::judge(&Input::read(args)?, &progress);
     if let Some(known) = &known {
         report = baseline::compare(report, known);
     }

@@ -64,7 +64,7 @@ impl<'a> Case<'a> {
         }
         findings
             .into_iter()
-            .flat_map(|finding| self.weighed(finding))
+            .filter_map(|finding| self.weighed(finding))
             .collect()
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::super::Failure;
 use super::super::progress::Progress;
 use super::super::unseen;
 use super::input::Input;
@@ -33,7 +32,7 @@ struct Found {
 }
 
 /// Judges everything.
-pub(super) fn judge(input: Input, progress: &Progress) -> Result<Checked, Failure> {
+pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     progress.say(format!("checking {} objects", input.objects.len()));
     let case = Case {
         before: input.before.as_ref(),
@@ -68,10 +67,10 @@ pub(super) fn judge(input: Input, progress: &Progress) -> Result<Checked, Failur
             suppressed,
         });
     }
-    found.extend(annotations(&input, &case));
-    found.extend(files(&input, &case));
+    found.extend(annotations(input, &case));
+    found.extend(files(input, &case));
     progress.say("looking up lines");
-    place(&mut found, &input);
+    place(&mut found, input);
     let told = found
         .into_iter()
         .map(|found| Told::new(&found.finding, found.spot, found.suppressed));
@@ -81,10 +80,10 @@ pub(super) fn judge(input: Input, progress: &Progress) -> Result<Checked, Failur
         let origin = input.origins.get(*key);
         ((*key).clone(), origin.map(spot))
     });
-    Ok(Checked {
+    Checked {
         report,
         objects: objects.collect(),
-    })
+    }
 }
 
 /// What is wrong with annotations that leave out findings.

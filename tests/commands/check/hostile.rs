@@ -194,7 +194,7 @@ fn windows_line_ends() {
 
 #[test]
 fn lists_in_lists() {
-    let item = FAULT.replace("\n", "\n      ").replace("fault", "deep");
+    let item = FAULT.replace('\n', "\n      ").replace("fault", "deep");
     let text = format!(
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n    - {item}\n"
     );
@@ -210,15 +210,15 @@ fn lists_in_lists() {
 
 #[test]
 fn deep_nesting() {
+    let mut maps = String::new();
+    for depth in 0..1000 {
+        writeln!(maps, "{}a:", " ".repeat(depth)).unwrap();
+    }
+    let brackets = "[".repeat(100_000);
     for (name, text) in [
-        ("flow.yaml", "[".repeat(100_000)),
-        (
-            "maps.yaml",
-            (0..1000)
-                .map(|i| format!("{}a:\n", " ".repeat(i)))
-                .collect(),
-        ),
-        ("deep.json", "[".repeat(100_000)),
+        ("flow.yaml", &brackets),
+        ("maps.yaml", &maps),
+        ("deep.json", &brackets),
     ] {
         let found = unreadable(&with_file(name, text));
         assert_eq!(found.len(), 1, "{name}: {found:#?}");

@@ -46,12 +46,11 @@ pub(crate) fn junit(
     for finding in &report.findings {
         let object = finding.object.as_ref().map(|object| &object.0.object);
         let known = object.and_then(|key| begins.get_key_value(key));
-        let (file, case) = match known {
-            Some((key, (file, line))) => (*file, (*line, Some(*key))),
-            None => {
-                let file = finding.file.as_deref().unwrap_or(NO_FILE);
-                (file, (finding.line.unwrap_or_default(), None))
-            }
+        let (file, case) = if let Some((key, (file, line))) = known {
+            (*file, (*line, Some(*key)))
+        } else {
+            let file = finding.file.as_deref().unwrap_or(NO_FILE);
+            (file, (finding.line.unwrap_or_default(), None))
         };
         let test = suites.entry(file).or_default().entry(case);
         let test = test.or_insert_with(|| Test {
@@ -100,29 +99,29 @@ fn failed<K>(suite: &BTreeMap<K, Test<'_>>) -> usize {
     failed.count()
 }
 
-fn case(text: &mut String, file: &str, test: &Test<'_>) {
+fn case(out: &mut String, file: &str, test: &Test<'_>) {
     let _ = write!(
-        text,
+        out,
         "    <testcase classname=\"{}\" name=\"{}\"",
         xml(&test.class),
         xml(&test.name)
     );
     if file != NO_FILE {
-        let _ = write!(text, " file=\"{}\"", xml(file));
+        let _ = write!(out, " file=\"{}\"", xml(file));
     }
     if let Some(line) = test.line {
-        let _ = write!(text, " line=\"{line}\"");
+        let _ = write!(out, " line=\"{line}\"");
     }
     if test.failures.is_empty() && test.others.is_empty() {
-        text.push_str("/>\n");
+        out.push_str("/>\n");
         return;
     }
-    text.push_str(">\n");
+    out.push_str(">\n");
     if let Some(first) = test.failures.first() {
         let codes: BTreeSet<&str> = test.failures.iter().map(|f| f.code.as_str()).collect();
         let codes: Vec<&str> = codes.into_iter().collect();
         let _ = writeln!(
-            text,
+            out,
             "      <failure type=\"{}\" message=\"{}\">{}</failure>",
             codes.join(", "),
             xml(&message(first)),
@@ -131,9 +130,9 @@ fn case(text: &mut String, file: &str, test: &Test<'_>) {
     }
     if !test.others.is_empty() {
         let others = lines(&test.others, file);
-        let _ = writeln!(text, "      <system-out>{others}</system-out>");
+        let _ = writeln!(out, "      <system-out>{others}</system-out>");
     }
-    text.push_str("    </testcase>\n");
+    out.push_str("    </testcase>\n");
 }
 
 /// A line for each.
