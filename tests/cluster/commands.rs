@@ -30,7 +30,9 @@ static STATE: LazyLock<Option<Cluster>> = LazyLock::new(|| {
         let file = file.to_str().expect("a path in UTF-8");
         kubectl.run(["apply", "-f", file]).ok();
         if file.ends_with("kinds.yaml") {
-            kubectl.run(["wait", "--for=condition=Established", "-f", file]).ok();
+            kubectl
+                .run(["wait", "--for=condition=Established", "-f", file])
+                .ok();
         }
     }
     Some(cluster)
@@ -76,7 +78,10 @@ fn typed(line: &str) -> Option<(&str, &str)> {
 fn ageless(text: &str) -> String {
     let is_age = |word: &str| {
         let digits = word.trim_end_matches(['s', 'm', 'h']);
-        digits.len() < word.len() && digits.chars().all(|c| c.is_ascii_digit() || "mh".contains(c))
+        digits.len() < word.len()
+            && digits
+                .chars()
+                .all(|c| c.is_ascii_digit() || "mh".contains(c))
     };
     let line = |line: &str| match line.rsplit_once(' ') {
         Some((before, age)) if is_age(age) => format!("{before} 1m\n"),

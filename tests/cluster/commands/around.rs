@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::STATE;
 use crate::harness::Cluster;
 
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 15] = [
     "gatewayclasses",
     "gateways",
     "listenersets",
@@ -21,7 +21,6 @@ const KINDS: [&str; 16] = [
     "quietpolicies",
     "textpolicies",
     "freepolicies",
-    "colorpolicies",
 ];
 
 #[test]
@@ -50,6 +49,10 @@ fn one_object_by_itself_is_described_as_among_all() {
 fn described(cluster: &Cluster, args: &[&str]) -> Value {
     let args = ["describe", "-o", "json"].iter().chain(args).copied();
     let said = cluster.attache(None).run(args).ok();
-    assert_eq!(said.err.replace("attache: there is no ", ""), said.err, "{said}");
+    assert_eq!(
+        said.err.replace("attache: there is no ", ""),
+        said.err,
+        "{said}"
+    );
     serde_json::from_str(&said.out).expect("JSON")
 }
