@@ -1,17 +1,20 @@
 //! What the commands tell, as data: the interface that programs read (design 5.1). Pure; how it is
 //! shown to people is the business of `cli::render`.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 pub mod description;
 pub mod effective;
 pub mod explanation;
+pub mod graph;
 pub mod impact;
 pub mod kinds;
 pub mod named;
 pub mod policies;
+pub mod report;
 pub mod state;
 pub mod workload;
 
@@ -53,7 +56,11 @@ pub fn json<T: Answer>(answer: &T) -> serde_json::Result<String> {
 
 /// The JSON schema of an answer.
 pub fn schema<T: Answer>() -> Value {
-    let mut schema = schema_for!(T).to_value();
+    let settings = SchemaSettings::default().for_serialize();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     let head = [("apiVersion", API_VERSION), ("kind", T::KIND)];
     if let Some(object) = schema.as_object_mut() {
         object.insert("title".to_owned(), json!(T::KIND));

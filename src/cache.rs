@@ -10,12 +10,15 @@
 pub mod access;
 pub mod confirm;
 pub mod connect;
+pub mod cores;
 pub mod crds;
 pub mod directory;
 pub mod events;
+pub mod files;
 pub mod kinds;
 pub mod lists;
 pub mod manifest;
+pub mod position;
 pub mod raw;
 pub mod reach;
 pub mod reload;

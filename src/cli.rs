@@ -6,12 +6,14 @@ use std::path::Path;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub mod certs;
+pub mod check;
 mod cluster;
 pub mod completions;
 pub mod describe;
 mod examples;
 pub mod explain;
 mod find;
+pub mod graph;
 pub mod impact;
 pub mod kinds;
 mod labels;
@@ -19,6 +21,7 @@ pub mod man;
 pub mod manifests;
 mod names;
 pub mod policies;
+mod progress;
 mod render;
 pub mod schema;
 pub mod serve;
@@ -41,18 +44,25 @@ pub enum Command {
     /// Answer admission reviews, from a cluster or from a directory of manifests.
     #[command(after_help = examples::SERVE)]
     Serve(crate::serve::Args),
+    /// Tell what is wrong with manifests as if they were applied together, or with what is there.
+    #[command(after_help = examples::CHECK)]
+    Check(check::Args),
     /// Tell which policies act on an object, and what is in force on its paths.
     #[command(after_help = examples::DESCRIBE)]
     Describe(describe::Args),
     /// Tell what a change does before it is made: before and after, per effective target.
     #[command(after_help = examples::IMPACT)]
     Impact(impact::Args),
+    /// Show the topology and the policies on it: a tree, or a picture in several formats.
+    #[command(after_help = examples::GRAPH)]
+    Graph(graph::Args),
     /// List the policies: what each names, what it does, and how much it acts on.
     #[command(after_help = examples::POLICIES)]
     Policies(policies::Args),
     /// Tell which Gateway, listener, route, rule and backend a request takes, and every setting on the way.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
+
     /// List the policy kinds, what is known of each, and where each fact came from.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
@@ -122,11 +132,13 @@ fn command(called: Option<&Path>) -> clap::Command {
 /// What the command says.
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
+        Command::Check(args) => return check::run(&args),
         Command::Serve(args) => serve::run(args),
         Command::Describe(args) => describe::run(&args),
         Command::Impact(args) => return impact::run(&args),
         Command::Policies(args) => policies::run(&args),
         Command::Explain(args) => return explain::run(&args),
+        Command::Graph(args) => graph::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),

@@ -232,6 +232,8 @@ pub struct Unserved {
     pub nearest: Vec<String>,
     /// Rules that would have taken it, and why they do not; the first ten.
     pub considered: Vec<Considered>,
+    /// How many of these are left out.
+    pub considered_more: usize,
     /// What else is to be known.
     pub notes: Vec<String>,
 }

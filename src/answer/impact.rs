@@ -122,7 +122,12 @@ pub struct Doing {
 /// What a change does, seen from the state before it and the one after it.
 pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
     let touched: Vec<ObjectKey> = doing.all().cloned().collect();
-    let found = differences(before, after, &touched);
+    let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
+        (Some(old), Some(new)) => !old.is_same(new),
+        _ => true,
+    };
+    let differing: Vec<ObjectKey> = touched.iter().filter(differs).cloned().collect();
+    let found = differences(before, after, &differing);
     let (changes, policies) = changes::changes(before, after, &found);
     let alone = changes.is_empty() && touched.len() == 1;
     let idle = idle::idle(before, after, doing, &policies, alone);

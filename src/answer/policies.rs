@@ -10,7 +10,7 @@ use super::Answer;
 use super::named::{KindName, Named, named};
 use super::state::{Acceptance, PolicyState, no_effect};
 use crate::engine::affected::acting_at;
-use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, status};
+use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
 use crate::engine::effective::Survey;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::policy::Policy;
@@ -130,12 +130,10 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
         Sort::Age => a.precedence().cmp(b.precedence()),
         Sort::Name | Sort::ActsOn => a.key().cmp(b.key()),
     });
-    let listed = found.into_iter().map(|policy| {
-        let status = status(&mut survey, policy);
+    let mut policies = statuses(&mut survey, &found, |policy, status| {
         listed(policy, &status, asked.undated)
     });
-    let counts = |listed: &Listed| asked.states.is_empty() || asked.states.contains(&listed.state);
-    let mut policies: Vec<Listed> = listed.filter(counts).collect();
+    policies.retain(|listed| asked.states.is_empty() || asked.states.contains(&listed.state));
     if asked.sort == Sort::ActsOn {
         policies.sort_by_key(|listed| std::cmp::Reverse(listed.acts_on));
     }

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -14,16 +12,16 @@ use crate::engine::object::{Crd, Meta, Node, Object, ROUTES};
 use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::{Change, Snapshot};
 
+pub(super) use super::files::files;
+pub use super::files::{read, read_stdin};
+
+use super::cores::side_by_side;
 use super::kinds::is_gateway_kind;
-use super::manifest::{Manifest, Manifests, Origin, Problem, without_place};
+use super::manifest::{Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
-/// A larger file is no manifest.
-const LARGEST_FILE: u64 = 64 << 20;
-/// Directories in directories.
-const DEPTH: u32 = 32;
-/// What the standard input is called.
-const STDIN: &str = "standard input";
+/// Objects that one thread reads before it takes others.
+const RUN: usize = 256;
 /// The label that the API server puts on every Namespace.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
@@ -38,6 +36,9 @@ pub struct Loaded {
     pub origins: BTreeMap<ObjectKey, Origin>,
     /// Those of which no file says when they were created: their times stand for their order alone.
     pub undated: BTreeSet<ObjectKey>,
+
+    /// Objects that stand twice: where each stood before, in the order of appearance.
+    pub doubles: Vec<(ObjectKey, Origin)>,
     /// Objects per kind.
     pub counts: Counts,
     /// What could not be used.
@@ -61,121 +62,45 @@ pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Lo
     Loaded::new(read(paths), rules, namespace)
 }
 
-/// Reads files and directories (recursively, by name) into manifests.
-pub fn read(paths: &[PathBuf]) -> Manifests {
-    let mut manifests = Manifests::default();
-    for found in files(paths) {
-        match found {
-            Ok(path) => {
-                let file = path.display().to_string();
-                match read_file(&path) {
-                    Ok(text) => manifests.add(&file, &text),
-                    Err(why) => manifests.refuse(&file, &why),
-                }
-            }
-            Err((path, why)) => manifests.refuse(&path.display().to_string(), &why),
+/// A manifest that is an object.
+struct Found {
+    gk: GroupKind,
+    origin: Origin,
+    raw: RawObject,
+}
+
+/// Texts that many objects have in common, each kept once.
+#[derive(Default)]
+struct Shared {
+    kinds: HashMap<GroupKind, GroupKind>,
+    namespaces: HashSet<Arc<str>>,
+}
+
+// === impl Shared ===
+
+impl Shared {
+    fn kind(&mut self, gk: GroupKind) -> GroupKind {
+        self.kinds.entry(gk.clone()).or_insert(gk).clone()
+    }
+
+    fn namespace(&mut self, name: Arc<str>) -> Arc<str> {
+        if let Some(known) = self.namespaces.get(&name) {
+            return known.clone();
         }
-    }
-    manifests
-}
-
-/// Reads the standard input into manifests.
-pub fn read_stdin() -> Manifests {
-    let mut manifests = Manifests::default();
-    match read_text(std::io::stdin().lock()) {
-        Ok(text) => manifests.add(STDIN, &text),
-        Err(why) => manifests.refuse(STDIN, &why),
-    }
-    manifests
-}
-
-/// The files that are read: those named, and those with a known ending in directories, sorted by name. A directory
-/// is entered once, so that links that lead back do not hang.
-pub(super) fn files(paths: &[PathBuf]) -> Vec<Result<PathBuf, (PathBuf, String)>> {
-    let mut found = Vec::new();
-    let mut entered = HashSet::new();
-    for path in paths {
-        walk(path, 0, &mut entered, &mut found);
-    }
-    found
-}
-
-fn walk(
-    path: &Path,
-    depth: u32,
-    entered: &mut HashSet<PathBuf>,
-    found: &mut Vec<Result<PathBuf, (PathBuf, String)>>,
-) {
-    let refuse = |why: String| Err((path.to_owned(), why));
-    let is_dir = match fs::metadata(path) {
-        Ok(metadata) => metadata.is_dir(),
-        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
-    };
-    if !is_dir {
-        if depth == 0 || is_manifest(path) {
-            found.push(Ok(path.to_owned()));
-        }
-        return;
-    }
-    if depth > DEPTH {
-        return found.push(refuse("directories nested too deep".to_owned()));
-    }
-    match fs::canonicalize(path) {
-        Ok(real) => {
-            if !entered.insert(real) {
-                return;
-            }
-        }
-        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
-    }
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) => return found.push(refuse(format!("cannot be read: {error}"))),
-    };
-    let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    for entry in entries {
-        // Mounted ConfigMaps keep their files twice: once behind `..data`.
-        let hidden = entry
-            .file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        // A link that leads nowhere concerns us only if it would be read.
-        let dangling = !entry.exists() && !is_manifest(&entry);
-        if !hidden && !dangling {
-            walk(&entry, depth + 1, entered, found);
-        }
+        self.namespaces.insert(name.clone());
+        name
     }
 }
 
-fn is_manifest(path: &Path) -> bool {
-    path.extension()
-        .and_then(|extension| extension.to_str())
-        .is_some_and(|extension| {
-            ["yaml", "yml", "json"]
-                .iter()
-                .any(|known| extension.eq_ignore_ascii_case(known))
-        })
-}
-
-fn read_file(path: &Path) -> Result<String, String> {
-    read_text(fs::File::open(path).map_err(|e| cannot(&e))?)
-}
-
-fn cannot(error: &std::io::Error) -> String {
-    format!("cannot be read: {error}")
-}
-
-fn read_text(from: impl std::io::Read) -> Result<String, String> {
-    let mut text = String::new();
-    // The size is not asked for beforehand: files grow, and pipes have none.
-    let length = from
-        .take(LARGEST_FILE + 1)
-        .read_to_string(&mut text)
-        .map_err(|e| cannot(&e))?;
-    if length as u64 > LARGEST_FILE {
-        return Err(format!("larger than {} MiB", LARGEST_FILE >> 20));
-    }
-    Ok(text)
+/// What is made of each item, on every core.
+fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let runs: Vec<&[T]> = items.chunks(RUN).collect();
+    let done = side_by_side(
+        &runs,
+        || (),
+        |(), run| run.iter().map(&work).collect::<Vec<R>>(),
+    );
+    done.into_iter().flatten().collect()
 }
 
 // === impl Loaded ===
@@ -198,12 +123,16 @@ impl Loaded {
         namespace: &str,
     ) -> Self {
         let mut problems = manifests.problems;
-        let mut found: Vec<(Manifest, RawObject)> = Vec::with_capacity(manifests.objects.len());
-        for manifest in manifests.objects {
-            let raw = RawObject::read(manifest.json.get());
+        let mut found: Vec<Found> = Vec::with_capacity(manifests.objects.len());
+        let mut shared = Shared::default();
+        let raws = each(&manifests.objects, |manifest| {
+            RawObject::read(manifest.json.get())
+        });
+        for (manifest, raw) in manifests.objects.into_iter().zip(raws) {
+            let (gk, origin) = (shared.kind(manifest.gk), manifest.origin);
             match &raw.odd {
-                Some(why) => problems.push(problem(&manifest, &raw, why)),
-                None => found.push((manifest, raw)),
+                Some(why) => problems.push(problem(&gk, &origin, &raw, why)),
+                None => found.push(Found { gk, origin, raw }),
             }
         }
         let cluster_scoped = cluster_scoped(base, &found);
@@ -211,7 +140,7 @@ impl Loaded {
         let there = there.filter_map(|object| object.meta.created);
         let newest = found
             .iter()
-            .filter_map(|(_, raw)| raw.meta().created)
+            .filter_map(|found| found.raw.created())
             .chain(there)
             .max()
             .unwrap_or(Timestamp::UNIX_EPOCH);
@@ -219,26 +148,33 @@ impl Loaded {
         let mut loaded = Self::default();
         let mut places = HashMap::new();
         let mut age = newest;
-        for (manifest, raw) in &found {
+        let mut metas = Vec::with_capacity(found.len());
+        for Found { gk, raw, .. } in &found {
             age = age
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
-            let is_global = cluster_scoped(&manifest.gk);
-            let mut meta = placed(raw.meta(), &manifest.gk, is_global, namespace);
-            let known = base.and_then(|base| base.get(&key_of(&manifest.gk, &meta)));
+            let mut meta = placed(raw.meta(), gk, cluster_scoped(gk), namespace);
+            meta.namespace = shared.namespace(meta.namespace);
+            let known = base.and_then(|base| base.get(&key_of(gk, &meta)));
             let known = known.and_then(|object| object.meta.created);
             let said = meta.created.or(known);
             meta.created = said.or(Some(age));
-            match raw.to_object_as(&manifest.gk, &meta) {
-                Ok(object) => {
-                    if said.is_none() {
-                        loaded.undated.insert(object.key.clone());
-                    } else {
-                        loaded.undated.remove(&object.key);
-                    }
-                    loaded.push(object, manifest.origin.clone(), &mut places);
-                }
-                Err(why) => problems.push(problem(manifest, raw, &why.0)),
+            let key = key_of(gk, &meta);
+            if said.is_none() {
+                loaded.undated.insert(key);
+            } else {
+                loaded.undated.remove(&key);
+            }
+            metas.push(meta);
+        }
+        let found: Vec<(Found, Meta)> = found.into_iter().zip(metas).collect();
+        let objects = each(&found, |(Found { gk, raw, .. }, meta)| {
+            raw.to_object_as(gk, meta)
+        });
+        for ((Found { gk, origin, raw }, _), object) in found.into_iter().zip(objects) {
+            match object {
+                Ok(object) => loaded.push(object, origin, &mut places),
+                Err(why) => problems.push(problem(&gk, &origin, &raw, &why.0)),
             }
         }
         loaded.add_namespaces(base, age);
@@ -250,7 +186,9 @@ impl Loaded {
 
     /// Of two objects with one name the later counts, as `kubectl apply` would leave it.
     fn push(&mut self, object: Object, origin: Origin, places: &mut HashMap<ObjectKey, usize>) {
-        self.origins.insert(object.key.clone(), origin);
+        if let Some(before) = self.origins.insert(object.key.clone(), origin) {
+            self.doubles.push((object.key.clone(), before));
+        }
         let place = *places
             .entry(object.key.clone())
             .or_insert(self.objects.len());
@@ -393,10 +331,7 @@ fn key_of(gk: &GroupKind, meta: &Meta) -> ObjectKey {
 
 /// Tells which kinds live outside namespaces: by the CRDs among the files and below them, else by what is known of
 /// Kubernetes' own.
-fn cluster_scoped(
-    base: Option<&Snapshot>,
-    found: &[(Manifest, RawObject)],
-) -> impl Fn(&GroupKind) -> bool + use<> {
+fn cluster_scoped(base: Option<&Snapshot>, found: &[Found]) -> impl Fn(&GroupKind) -> bool + use<> {
     let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
     let crd = GroupKind::crd();
     for object in base.into_iter().flat_map(|base| base.objects(&crd)) {
@@ -404,9 +339,9 @@ fn cluster_scoped(
             scopes.insert(crd.gk.clone(), !crd.namespaced);
         }
     }
-    for (manifest, raw) in found {
-        if manifest.gk == GroupKind::crd()
-            && let Ok(object) = raw.to_object(&manifest.gk)
+    for Found { gk, raw, .. } in found {
+        if *gk == GroupKind::crd()
+            && let Ok(object) = raw.to_object(gk)
             && let Node::Crd(crd) = &object.node
         {
             scopes.insert(crd.gk.clone(), !crd.namespaced);
@@ -431,11 +366,13 @@ fn cluster_scoped(
     }
 }
 
-fn problem(manifest: &Manifest, raw: &RawObject, why: &str) -> Problem {
+fn problem(gk: &GroupKind, origin: &Origin, raw: &RawObject, why: &str) -> Problem {
     Problem {
-        file: manifest.origin.file.clone(),
-        line: manifest.origin.line,
+        file: origin.file.clone(),
+        line: origin.line,
         column: 0,
-        message: format!("{}: {}", raw.key(&manifest.gk), without_place(why)),
+        object: Some(raw.key(gk)),
+        message: without_place(why).to_owned(),
+        foreign: false,
     }
 }

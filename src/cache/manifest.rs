@@ -6,10 +6,13 @@ use std::path::Path;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::engine::ids::GroupKind;
+use super::cores::side_by_side;
+use crate::engine::ids::{GroupKind, ObjectKey};
 
+/// Documents that are read in one go by one of several threads.
+const RUN: usize = 64;
 /// Lists in lists in lists are somebody's mistake.
-const LIST_DEPTH: u32 = 8;
+const LIST_DEPTH: usize = 8;
 /// Below `serde_json`'s own limit of 128, so that what is read here can be read again.
 const DEPTH: usize = 120;
 /// What anchors and aliases may stand for in one document; manifests hardly use them.
@@ -35,6 +38,8 @@ pub struct Origin {
     pub file: String,
     /// The line, from 1; 0 for the file as a whole.
     pub line: u64,
+    /// Its place in a list that stands there, and in the list in that; empty where it stands there itself.
+    pub items: Vec<usize>,
 }
 
 /// Something in a file that could not be used.
@@ -46,8 +51,12 @@ pub struct Problem {
     pub line: u64,
     /// The column, from 1; 0 for the line as a whole.
     pub column: u64,
+    /// The object, where it is known which.
+    pub object: Option<ObjectKey>,
     /// What is wrong.
     pub message: String,
+    /// Whether it may be right as it is, and no business of ours.
+    pub foreign: bool,
 }
 
 /// What was found in files so far, in the order of appearance.
@@ -65,6 +74,9 @@ impl fmt::Display for Problem {
         for number in [self.line, self.column].into_iter().take_while(|n| *n > 0) {
             write!(f, ":{number}")?;
         }
+        if let Some(object) = &self.object {
+            write!(f, ": {object}")?;
+        }
         write!(f, ": {}", self.message)
     }
 }
@@ -74,11 +86,8 @@ impl fmt::Display for Problem {
 impl Manifests {
     /// Adds the objects of a file's text. A document that cannot be read loses only itself.
     pub fn add(&mut self, file: &str, text: &str) {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let json = Path::new(file)
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-        if json {
+        let text = without_mark(text);
+        if is_json(file) {
             self.add_json(file, text);
         } else {
             for (line, document) in documents(text) {
@@ -87,9 +96,50 @@ impl Manifests {
         }
     }
 
+    /// The objects of a text, its documents read side by side: for long ones.
+    pub fn of_long(file: &str, text: &str) -> Self {
+        let mut manifests = Self::default();
+        manifests.add_long(file, text);
+        manifests
+    }
+
+    pub(super) fn add_long(&mut self, file: &str, text: &str) {
+        let text = without_mark(text);
+        if is_json(file) {
+            return self.add_json(file, text);
+        }
+        let documents = documents(text);
+        let runs: Vec<&[(u64, &str)]> = documents.chunks(RUN).collect();
+        let parts = side_by_side(
+            &runs,
+            || (),
+            |(), run| {
+                let mut part = Self::default();
+                for (line, document) in *run {
+                    part.add_yaml(file, *line, document);
+                }
+                part
+            },
+        );
+        for part in parts {
+            self.append(part);
+        }
+    }
+
+    /// Adds what stands in later files.
+    pub fn append(&mut self, later: Self) {
+        self.objects.extend(later.objects);
+        self.problems.extend(later.problems);
+    }
+
     /// Notes what is wrong with a file as a whole.
     pub fn refuse(&mut self, file: &str, message: &str) {
         self.problem(file, (0, 0), message);
+    }
+
+    /// Notes that a file is passed over.
+    pub(super) fn pass_over(&mut self, file: &str, message: &str) {
+        self.foreign(file, 0, message);
     }
 
     fn add_json(&mut self, file: &str, text: &str) {
@@ -104,7 +154,7 @@ impl Manifests {
             let end = rest.len() - text.get(start..).unwrap_or_default().len();
             let lines = lines_in(rest.get(space.len()..end).unwrap_or_default());
             match value {
-                Ok(value) => self.add_value(file, line, value, 0),
+                Ok(value) => self.add_value(file, line, value, &mut Vec::new()),
                 Err(error) => {
                     let place = (error.line() as u64, error.column() as u64);
                     return self.problem(file, place, &error.to_string());
@@ -117,7 +167,7 @@ impl Manifests {
     fn add_yaml(&mut self, file: &str, line: u64, text: &str) {
         match serde_saphyr::from_str_with_options::<Value>(text, options()) {
             Ok(Value::Null) => {}
-            Ok(value) => self.add_value(file, line + blank_lines(text), value, 0),
+            Ok(value) => self.add_value(file, line + blank_lines(text), value, &mut Vec::new()),
             Err(error) => {
                 let place = match error.location() {
                     Some(at) if at.line() > 0 => (line + at.line() - 1, at.column()),
@@ -130,21 +180,23 @@ impl Manifests {
         }
     }
 
-    fn add_value(&mut self, file: &str, line: u64, mut value: Value, depth: u32) {
+    fn add_value(&mut self, file: &str, line: u64, mut value: Value, items: &mut Vec<usize>) {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
             if !is_foreign(file) {
-                self.problem(file, (line, 0), "no object: apiVersion or kind is missing");
+                self.foreign(file, line, "no object: apiVersion or kind is missing");
             }
             return;
         };
         if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
-            if depth >= LIST_DEPTH {
+            if items.len() >= LIST_DEPTH {
                 return self.problem(file, (line, 0), "lists nested too deep");
             }
-            if let Some(Value::Array(items)) = value.get_mut("items").map(Value::take) {
-                for item in items {
-                    self.add_value(file, line, item, depth + 1);
+            if let Some(Value::Array(inner)) = value.get_mut("items").map(Value::take) {
+                for (i, item) in inner.into_iter().enumerate() {
+                    items.push(i);
+                    self.add_value(file, line, item, items);
+                    items.pop();
                 }
             }
             return;
@@ -162,6 +214,7 @@ impl Manifests {
                 origin: Origin {
                     file: file.to_owned(),
                     line,
+                    items: items.clone(),
                 },
             }),
             Err(error) => self.problem(file, (line, 0), &error.to_string()),
@@ -173,14 +226,36 @@ impl Manifests {
             file: file.to_owned(),
             line,
             column,
+            object: None,
             message: without_place(message).to_owned(),
+            foreign: false,
+        });
+    }
+
+    fn foreign(&mut self, file: &str, line: u64, message: &str) {
+        self.problems.push(Problem {
+            file: file.to_owned(),
+            line,
+            column: 0,
+            object: None,
+            message: message.to_owned(),
+            foreign: true,
         });
     }
 }
 
+pub(super) fn is_json(file: &str) -> bool {
+    let extension = Path::new(file).extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// The documents of a YAML text with the line each begins at. `---` at the start of a line ends a document
 /// wherever it stands, even in the middle of a scalar, so this needs no parser.
-fn documents(text: &str) -> Vec<(u64, &str)> {
+pub(super) fn documents(text: &str) -> Vec<(u64, &str)> {
     let mut documents = Vec::new();
     let (mut start, mut start_line, mut at) = (0, 1, 0);
     for (line, content) in (1..).zip(text.split_inclusive('\n')) {
@@ -212,7 +287,7 @@ fn blank_lines(document: &str) -> u64 {
     blank as u64
 }
 
-fn lines_in(text: &str) -> u64 {
+pub(super) fn lines_in(text: &str) -> u64 {
     text.matches('\n').count() as u64
 }
 
@@ -250,7 +325,7 @@ pub(super) fn without_place(message: &str) -> &str {
 }
 
 /// Limits for one document: a file is at most 64 MiB, a bomb of aliases is more than it seems.
-fn options() -> serde_saphyr::Options {
+pub(super) fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_nodes: 8_000_000,
@@ -262,6 +337,7 @@ fn options() -> serde_saphyr::Options {
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: ALIASED,
         },
+        emit_comments: false,
         // As kubectl reads them.
         legacy_octal_numbers: true,
     }

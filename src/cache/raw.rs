@@ -116,10 +116,15 @@ impl RawObject {
                 .flatten()
                 .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
                 .collect(),
-            created: meta.creation_timestamp.as_ref().map(|time| time.0),
+            created: self.created(),
             deleting: meta.deletion_timestamp.is_some(),
             generation: meta.generation,
         }
+    }
+
+    /// When it was created.
+    pub fn created(&self) -> Option<jiff::Timestamp> {
+        self.metadata.creation_timestamp.as_ref().map(|time| time.0)
     }
 
     /// Its key.

@@ -86,3 +86,21 @@ Examples:
     $ attache explain https://shop.example.com/cart --from deploy
   One with a method and a header, on a cluster:
     $ attache explain --host shop.example.com --path /cart --method POST --header x-beta:1";
+
+pub(super) const CHECK: &str = "\
+Examples:
+  Everything that is wrong with a directory of manifests:
+    $ attache check deploy
+  Rendered manifests as a change to the cluster, for code scanning:
+    $ kustomize build overlays/prod | attache check - --cluster --fail-on deny -o sarif > attache.sarif
+  What is in the cluster already:
+    $ attache check --cluster";
+
+pub(super) const GRAPH: &str = "\
+Examples:
+  The topology and its policies, in the terminal:
+    $ attache graph --from deploy
+  What lies above and below a Gateway, as a page to click through:
+    $ attache graph gateway/edge -n infra -o html > edge.html
+  For a document:
+    $ attache graph -n shop -o mermaid";

@@ -108,6 +108,7 @@ fn changed(
         with_them,
     };
     if let Some(both) = doing.applied.intersection(&doing.deleted).next() {
+        let both = escape(&both.to_string());
         return Err(format!("{both} cannot be applied and deleted in one change").into());
     }
     let after = without(

@@ -20,6 +20,7 @@ use crate::engine::hint::nearest;
 use crate::engine::ids::{GroupKind, Place};
 use crate::engine::selector::Selector;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::verdict::escape;
 
 /// Arguments of `attache policies`.
 #[derive(Debug, clap::Args)]
@@ -174,6 +175,7 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     let narrowed = !asked.states.is_empty() || !asked.selector.is_empty();
     let such = if narrowed { "such " } else { "" };
     if let Some(place) = &asked.acting_on {
+        let place = escape(&place.to_string());
         return format!("no {such}{of} act on {place}");
     }
     let Some(namespace) = &asked.namespace else {
@@ -188,6 +190,7 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
         0 => String::new(),
         some => format!("; {some} in all namespaces: write -A"),
     };
+    let namespace = escape(namespace);
     format!("there are no {such}{of} in namespace {namespace}{hint}")
 }
 

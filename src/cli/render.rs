@@ -4,10 +4,12 @@
 pub(super) mod age;
 pub(super) mod description;
 pub(super) mod explain;
+pub(super) mod graph;
 pub(super) mod impact;
 pub(super) mod kind_names;
 pub(super) mod kinds;
 pub(super) mod policies;
+pub(super) mod report;
 pub(super) mod style;
 pub(super) mod table;
 pub(super) mod words;

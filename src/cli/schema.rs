@@ -6,9 +6,11 @@ use schemars::schema_for;
 use super::Failure;
 use crate::answer::description::{Description, Descriptions};
 use crate::answer::explanation::Explanation;
+use crate::answer::graph::Graph;
 use crate::answer::impact::Impact;
 use crate::answer::kinds::Kinds;
 use crate::answer::policies::Policies;
+use crate::answer::report::Report;
 use crate::answer::schema;
 use crate::config::Configuration;
 use crate::engine::profile::file::File;
@@ -27,12 +29,16 @@ enum Of {
     Config,
     /// A file of profiles.
     Profiles,
+    /// What `check -o json` prints.
+    Report,
     /// What `describe -o json` prints of one object.
     Description,
     /// What `describe -o json` prints of many.
     Descriptions,
     /// What `impact -o json` prints.
     Impact,
+    /// What `graph -o json` prints.
+    Graph,
     /// What `policies -o json` prints.
     Policies,
     /// What `explain -o json` prints.
@@ -49,9 +55,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let schema = match args.of {
         Of::Config => schema_for!(Configuration).to_value(),
         Of::Profiles => schema_for!(File).to_value(),
+        Of::Report => schema::<Report>(),
         Of::Description => schema::<Description>(),
         Of::Descriptions => schema::<Descriptions>(),
         Of::Impact => schema::<Impact>(),
+        Of::Graph => schema::<Graph>(),
         Of::Policies => schema::<Policies>(),
         Of::Explanation => schema::<Explanation>(),
         Of::Kinds => schema::<Kinds>(),

@@ -108,6 +108,14 @@ impl State {
     pub(super) fn open(&self, scope: &Scope) -> Result<Opened, Failure> {
         let directory = self.from.as_deref().filter(|from| from.is_dir());
         let config = Configuration::find(self.config.as_deref(), directory)?;
+        self.open_as(&config, scope)
+    }
+
+    /// The same, with a configuration that was read already.
+    ///
+    /// # Errors
+    /// When there is no such directory or cluster.
+    pub(super) fn open_as(&self, config: &Configuration, scope: &Scope) -> Result<Opened, Failure> {
         let rules = config.rules()?;
         let said = scope.namespace.clone();
         let asked = (self.clone(), scope.clone());

@@ -57,14 +57,12 @@ fn over(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
         // A direct policy on the whole keeps the sections that have none of their own.
         let is_apart = groups.iter().any(|group| level(group, place).is_some());
+        let of_whole = is_direct && !is_apart;
         let whole = key.whole();
-        let place = if is_direct && !is_apart {
-            &whole
-        } else {
-            place
-        };
         for group in groups {
-            let Some(level) = level(&group, place) else {
+            let at = if of_whole { &whole } else { place };
+            let ends_there = !of_whole || group.targets().any(|target| *target == whole);
+            let Some(level) = level(&group, at).filter(|_| ends_there) else {
                 continue;
             };
             if !told.contains(&(group.outcome(), level)) {

@@ -1,6 +1,6 @@
 //! The status that each policy and each target should have (design 2.6; GEP-713, status).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -143,18 +143,31 @@ pub fn on_paths(policy: &Policy, place: &Place, groups: &[Group]) -> TargetStatu
     status
 }
 
-/// The places at an object that a policy names, and whether it is attached to each.
-pub fn attachments(
-    survey: &mut Survey<'_>,
-    policy: &Policy,
-    object: &ObjectKey,
-) -> Vec<(Place, Accepted)> {
-    let mut found: Vec<(Place, Accepted)> = Vec::new();
-    for target in &policy.targets {
-        for place in places(survey.snapshot(), policy, target) {
-            if place.object == *object && !found.iter().any(|(known, _)| *known == place) {
-                let accepted = accepted(survey, policy, target, &place);
-                found.push((place, accepted));
+/// A policy at one of its targets.
+#[derive(Clone, Debug)]
+pub struct Attachment<'a> {
+    /// The entry that names the target.
+    pub entry: &'a TargetRef,
+    /// The target.
+    pub target: Place,
+    /// Whether it is attached.
+    pub accepted: Accepted,
+}
+
+/// Where a policy of the survey's snapshot is attached, and where it is not, in the order of the
+/// spec; a selector gives the objects that it selects now.
+pub fn attachments<'a>(survey: &mut Survey<'_>, policy: &'a Policy) -> Vec<Attachment<'a>> {
+    let mut found: Vec<Attachment<'a>> = Vec::new();
+    let mut known: HashSet<Place> = HashSet::new();
+    for entry in &policy.targets {
+        for target in places(survey.snapshot(), policy, entry) {
+            if known.insert(target.clone()) {
+                let accepted = accepted(survey, policy, entry, &target);
+                found.push(Attachment {
+                    entry,
+                    target,
+                    accepted,
+                });
             }
         }
     }
@@ -163,20 +176,36 @@ pub fn attachments(
 
 /// The status that a policy of the survey's snapshot should have.
 pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
-    let mut targets: Vec<TargetStatus> = Vec::new();
-    for target in &policy.targets {
-        for place in places(survey.snapshot(), policy, target) {
-            if !targets.iter().any(|known| known.target == place) {
-                targets.push(on_target(survey, policy, target, place));
-            }
-        }
-    }
+    let attachments = attachments(survey, policy).into_iter();
+    let targets = attachments.map(|at| on_target(survey, policy, at.target, at.accepted));
+    let targets: Vec<TargetStatus> = targets.collect();
     let accepted = targets.iter().map(|t| t.accepted.clone()).min();
     PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(survey.snapshot(), policy)),
         state: together(&targets).or_else(|| unnamed(policy)),
         targets,
     }
+}
+
+/// What is told of the status of each of many policies, in their order. Those on one object are looked
+/// at one after the other: what is in force there is worked out once.
+pub fn statuses<T>(
+    survey: &mut Survey<'_>,
+    policies: &[&Arc<Policy>],
+    mut told: impl FnMut(&Arc<Policy>, PolicyStatus) -> T,
+) -> Vec<T> {
+    let mut order: Vec<(usize, &Arc<Policy>)> = policies.iter().copied().enumerate().collect();
+    order.sort_by_cached_key(|(at, policy)| {
+        let first = policy.targets.first();
+        let object = first.and_then(|target| target.object(&policy.key().namespace));
+        (policy.key().gk.clone(), object, *at)
+    });
+    let all = order.into_iter();
+    let mut all: Vec<(usize, T)> = all
+        .map(|(at, policy)| (at, told(policy, status(survey, policy))))
+        .collect();
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, told)| told).collect()
 }
 
 /// Whether a policy without a target that is there is wrong. What labels select of a kind that is not
@@ -229,13 +258,12 @@ fn places(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> Vec<Place
 fn on_target(
     survey: &mut Survey<'_>,
     policy: &Policy,
-    target: &TargetRef,
-    place: Place,
+    target: Place,
+    accepted: Accepted,
 ) -> TargetStatus {
-    let accepted = accepted(survey, policy, target, &place);
-    let mut status = TargetStatus::new(place, accepted);
+    let mut status = TargetStatus::new(target, accepted);
     if status.accepted == Accepted::Accepted {
-        let groups = survey.through(&status.target.object, &policy.key().gk);
+        let groups = survey.again(&status.target.object, &policy.key().gk);
         let mine = groups
             .iter()
             .filter(|group| stands(group, policy, &status.target));

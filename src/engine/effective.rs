@@ -63,6 +63,8 @@ pub struct Survey<'a> {
     stacks: Stacks<'a>,
     /// The Namespace that was needed last.
     namespace: Option<ObjectKey>,
+    /// What was asked last, and answered.
+    last: Option<(ObjectKey, GroupKind, Rc<[Group]>)>,
 }
 
 // === impl Group ===
@@ -111,19 +113,20 @@ impl Group {
 }
 
 impl Group {
-    /// What comes of the policies at an object and above it: what holds for its own fields. Policies
-    /// on sections of it and below it are left out.
-    pub fn down_to(&self, profile: &Profile, key: &ObjectKey) -> Effective {
-        let whole = key.whole();
+    /// What comes of the policies at a place and above it: what holds for its own fields. Policies on
+    /// other sections of its object and below it are left out.
+    pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
         let uppers = self.uppers.iter().flat_map(|u| &u.steps);
         let steps = uppers.chain(self.lowers.iter().flat_map(|l| &l.steps));
-        let here = steps.filter(|step| step.place == whole);
+        let here = steps.filter(|step| step.place == *place);
         let Some(level) = here.map(|step| step.level).min() else {
             return Effective::default();
         };
+        let whole = place.object.whole();
         let counts = |above: &&StackLevel| {
-            let place = &above.step.place;
-            *place == whole || (place.object != *key && above.step.level < level)
+            let other = &above.step.place;
+            let is_here = other == place || *other == whole;
+            is_here || (other.object != place.object && above.step.level < level)
         };
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         merged(profile, &taking_part(profile, &stack), None)
@@ -141,6 +144,7 @@ impl<'a> Survey<'a> {
             around: HashMap::default(),
             stacks: Stacks::new(snapshot),
             namespace: None,
+            last: None,
         }
     }
 
@@ -228,6 +232,19 @@ impl<'a> Survey<'a> {
     pub fn through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<Group> {
         let shape = self.shape(key, kind);
         self.shaped(key, kind, &shape)
+    }
+
+    /// The same, remembered until something else is asked: many policies may stand at one object.
+    pub fn again(&mut self, key: &ObjectKey, kind: &GroupKind) -> Rc<[Group]> {
+        if let Some((last, of, groups)) = &self.last
+            && last == key
+            && of == kind
+        {
+            return groups.clone();
+        }
+        let groups: Rc<[Group]> = self.through(key, kind).into();
+        self.last = Some((key.clone(), kind.clone(), groups.clone()));
+        groups
     }
 
     /// The same, with paths of a shape that may be another snapshot's, so that the two can be

@@ -3,6 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::ids::ObjectKey;
 
 mod code;
@@ -10,7 +13,8 @@ mod code;
 pub use code::Code;
 
 /// What a finding does to the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The request is refused.
     Deny,

@@ -14,7 +14,7 @@ mod annotations;
 mod crd;
 mod json;
 
-pub use annotations::{Annotations, Raw as RawAnnotations, short as short_annotations};
+pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
 
 /// Route kinds of Gateway API.
@@ -62,7 +62,7 @@ pub struct Object {
 }
 
 /// The part of an object that depends on its kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// A class of Gateways; has the controller's name.
     GatewayClass {
@@ -238,6 +238,19 @@ impl Object {
             return false;
         };
         old.labels == new.labels && same_json(a, b)
+    }
+
+    /// Whether another state of it is the same to policies, as far as both are kept: labels,
+    /// annotations, and what is read of the spec.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let spec = |object: &Self| match object.node {
+            Node::Other => object.spec.clone(),
+            _ => None,
+        };
+        self.meta.labels == other.meta.labels
+            && self.meta.annotations == other.meta.annotations
+            && self.node == other.node
+            && same_json(spec(self).as_deref(), spec(other).as_deref())
     }
 
     /// Where a route sends requests; nothing for other kinds.

@@ -15,8 +15,8 @@ use super::selector::Selector;
 mod settings;
 mod targets;
 
-pub(crate) use targets::at;
 pub use targets::{Entry, Fault, entries, hidden};
+pub(crate) use targets::{at, type_name};
 
 /// The annotation by which a policy says that its section comes later (design section 4).
 pub const PENDING: &str = "attache.dev/pending";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::effective::Survey;
 use super::finding::{Code, Finding};
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{Node, Object, Unreadable};
@@ -17,6 +18,9 @@ mod change;
 mod crd;
 mod policy;
 mod target;
+mod together;
+
+pub use together::altered;
 
 /// What is being done to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,6 +111,24 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
         target::findings(snapshot, &object, old.as_ref())
     };
     Verdict::new(findings, evidence)
+}
+
+/// What is to be said of an object as it stands in the snapshot of a survey, whoever put it there: the
+/// findings of [`review`] on its creation. One survey serves for many objects.
+pub fn inspect(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let snapshot = survey.snapshot();
+    let Some(object) = snapshot.get(key).filter(|object| !object.meta.deleting) else {
+        return Vec::new();
+    };
+    let mut findings = match (&object.node, snapshot.policy(key)) {
+        (Node::Crd(crd), _) => crd::findings(snapshot, key, crd),
+        (_, Some(policy)) => policy::standing(survey, policy),
+        (_, None) if is_target_kind(&key.gk) => target::standing(survey, key),
+        _ => Vec::new(),
+    };
+    findings.sort();
+    findings.dedup();
+    findings
 }
 
 // === impl Request ===

@@ -17,7 +17,7 @@ mod lower;
 
 pub use accept::{Refusal, accepts, fits_service, joins, refusal};
 pub(crate) use hostnames::intersect;
-pub use lower::{Lower, backend, lowers};
+pub use lower::{Lower, Unreached, backend, lowers, unreached};
 
 /// A way in: everything above routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

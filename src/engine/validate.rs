@@ -7,8 +7,11 @@ use super::policy::{self, PENDING, Policy, StrategyFault};
 use super::profile::{Profile, Without};
 use super::snapshot::Snapshot;
 
+mod form;
 mod list;
 mod target;
+
+pub use form::form;
 
 /// Everything that is wrong with a policy.
 pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {

@@ -192,6 +192,13 @@ fn warning(finding: &Finding) -> String {
         .unwrap_or_else(|| format!("{code}: too long for a warning: attache describe"))
 }
 
+/// What a finding says, without its code and field; escaped, and never cut.
+pub fn sentence(finding: &Finding) -> String {
+    let mut line = escape(&finding.message);
+    add_settings(&mut line, finding, &finding.settings, &finding.source);
+    line
+}
+
 fn text(finding: &Finding, settings: &[String], source: &str) -> String {
     let mut line = finding.code.as_str().to_owned();
     for part in [
@@ -204,6 +211,11 @@ fn text(finding: &Finding, settings: &[String], source: &str) -> String {
         line.push_str(": ");
         line.push_str(&escape(part));
     }
+    add_settings(&mut line, finding, settings, source);
+    line
+}
+
+fn add_settings(line: &mut String, finding: &Finding, settings: &[String], source: &str) {
     if !settings.is_empty() {
         line.push_str(match finding.code {
             Code::EffectiveChange => ": ",
@@ -216,7 +228,6 @@ fn text(finding: &Finding, settings: &[String], source: &str) -> String {
         line.push_str(&escape(source));
         line.push(')');
     }
-    line
 }
 
 fn closing(left: usize, finding: &Finding) -> String {

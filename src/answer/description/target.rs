@@ -183,7 +183,10 @@ fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
     let snapshot = survey.snapshot();
     let naming: Vec<Arc<Policy>> = snapshot.standing(&place.object).cloned().collect();
     for policy in naming {
-        for (stands, accepted) in attachments(survey, &policy, &place.object) {
+        let all = attachments(survey, &policy).into_iter();
+        let here = all.filter(|attachment| attachment.target.object == place.object);
+        let here: Vec<(Place, Accepted)> = here.map(|at| (at.target, at.accepted)).collect();
+        for (stands, accepted) in here {
             let id = (policy.key().clone(), stands.clone());
             let elsewhere = place.section.is_some() && stands.section.is_some() && stands != *place;
             if elsewhere || found.contains_key(&id) {

@@ -44,6 +44,8 @@ struct Found {
     lost: BTreeSet<LeafPath>,
 }
 
+/// A way as a kind sees it, and the group that holds it.
+type Held<'g> = (&'g Group, Rc<Upper>, Option<Rc<Lower>>);
 type Standings = BTreeMap<ObjectKey, Found>;
 
 // === impl Path ===
@@ -211,12 +213,12 @@ impl Path {
 
     /// The group that holds this way to one of its ends, and the way as the kind sees it. Where
     /// clients of a namespace have a way of their own, that is theirs.
-    fn one_of<'g>(
-        &self,
-        groups: &'g [Group],
-        end: Option<&Lower>,
-    ) -> Option<(&'g Group, Rc<Upper>, Option<Rc<Lower>>)> {
-        let ways = groups.iter().flat_map(|group| {
+    fn one_of<'g>(&self, groups: &'g [Group], end: Option<&Lower>) -> Option<Held<'g>> {
+        // Where a kind's paths do not end, or do not begin, nothing of it is in force.
+        let acting = groups
+            .iter()
+            .filter(|group| group.complete && group.attached);
+        let ways = acting.flat_map(|group| {
             let uppers = group.uppers.iter().filter(|upper| self.comes(upper, end));
             uppers.filter_map(move |upper| {
                 if group.lowers.is_empty() {
@@ -227,7 +229,7 @@ impl Path {
                 Some((group, upper.clone(), Some(lower.clone())))
             })
         });
-        let ways: Vec<(&Group, Rc<Upper>, Option<Rc<Lower>>)> = ways.collect();
+        let ways: Vec<Held<'g>> = ways.collect();
         let of = |from: Option<&Arc<str>>| {
             let mut ways = ways.iter();
             ways.find(|(_, upper, _)| upper.consumer.as_ref() == from)
@@ -327,12 +329,11 @@ impl Found {
 
     fn told(self, key: &ObjectKey) -> Standing {
         let state = match (self.survives, self.lost.is_empty()) {
-            (true, true) => Fate::Enforced,
             (true, false) => Fate::PartiallyEnforced,
             (false, _) if self.conflicted => Fate::Conflicted,
-            // It sets nothing, so nothing is taken from it.
-            (false, true) => Fate::Enforced,
-            (false, _) => Fate::Overridden,
+            // From what sets nothing, nothing is taken.
+            (_, true) => Fate::Enforced,
+            (false, false) => Fate::Overridden,
         };
         let lost = if state == Fate::PartiallyEnforced {
             self.lost.iter().map(|path| words::field(path)).collect()

@@ -83,6 +83,7 @@ pub(super) fn unserved(way: &Way, missed: &Missed) -> Unserved {
         message: missed.why.clone(),
         nearest: missed.near.clone(),
         considered: way.lost.iter().map(considered).collect(),
+        considered_more: way.more,
         notes: way.notes.clone(),
     }
 }

@@ -1,13 +1,15 @@
 //! Objects of a change that change nothing, and why.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{Doing, Idle, Named};
 use crate::engine::affected::standing_over;
-use crate::engine::conditions::{Accepted, PolicyStatus, State, status};
+use crate::engine::conditions::{Accepted, PolicyStatus, State, statuses};
 use crate::engine::effective::Survey;
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::Node;
+use crate::engine::policy::Policy;
 use crate::engine::snapshot::Snapshot;
 
 /// Policies that are not among the `busy`, whose settings come or go; and an object that policies could act
@@ -19,38 +21,53 @@ pub(super) fn idle(
     busy: &BTreeSet<ObjectKey>,
     alone: bool,
 ) -> Vec<Idle> {
-    let (mut was, mut is) = (Survey::new(before), Survey::new(after));
-    let mut found = Vec::new();
-    let mut note = |object: &ObjectKey, reason: String| {
-        found.push(Idle {
-            object: Named::from(object),
-            reason,
-        });
+    let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: Done| {
+        let policies = keys.iter().filter(|key| !busy.contains(*key));
+        let policies: Vec<&Arc<Policy>> = policies.filter_map(|key| snapshot.policy(key)).collect();
+        let mut survey = Survey::new(snapshot);
+        statuses(&mut survey, &policies, |policy, status| {
+            let known = done == Done::Applied && before.policy(policy.key()).is_some();
+            note(policy.key(), of_policy(policy, &status, done, known))
+        })
     };
-    for key in doing.applied.iter().filter(|key| !busy.contains(*key)) {
-        if let Some(policy) = after.policy(key) {
-            let known = before.policy(key).is_some();
-            let status = status(&mut is, policy);
-            note(key, of_policy(&status, "is", known));
-        } else if alone && may_be_acted_on(after, key) {
-            note(key, of_target(&mut is, key));
-        }
-    }
-    for key in doing.deleted.iter().filter(|key| !busy.contains(*key)) {
-        if let Some(policy) = before.policy(key) {
-            let status = status(&mut was, policy);
-            note(key, of_policy(&status, "was", false));
-        } else if alone && may_be_acted_on(before, key) {
-            note(key, of_target(&mut was, key));
-        }
+    let mut found = idle(after, &doing.applied, Done::Applied);
+    found.extend(idle(before, &doing.deleted, Done::Deleted));
+    for (snapshot, keys) in [(after, &doing.applied), (before, &doing.deleted)] {
+        let others = keys.iter().filter(|_| alone && found.is_empty());
+        let others = others.filter(|key| may_be_acted_on(snapshot, key));
+        let told = others.map(|key| note(key, of_target(&mut Survey::new(snapshot), key)));
+        let told: Vec<Idle> = told.collect();
+        found.extend(told);
     }
     found
 }
 
-fn of_policy(status: &PolicyStatus, verb: &str, known: bool) -> String {
-    let names = |keys: BTreeSet<ObjectKey>| {
-        let names: Vec<String> = keys.iter().map(ToString::to_string).collect();
-        names.join(", ")
+fn note(object: &ObjectKey, reason: String) -> Idle {
+    Idle {
+        object: Named::from(object),
+        reason,
+    }
+}
+
+/// What was done to an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Applied,
+    Deleted,
+}
+
+fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) -> String {
+    let verb = match done {
+        Done::Applied => "is",
+        Done::Deleted => "was",
+    };
+    // Rivals are policies of the same kind, or the target itself.
+    let name = |key: &ObjectKey| {
+        if key.gk == policy.key().gk {
+            key.path()
+        } else {
+            key.to_string()
+        }
     };
     match (&status.accepted, &status.state) {
         (Accepted::Invalid, _) => {
@@ -64,16 +81,22 @@ fn of_policy(status: &PolicyStatus, verb: &str, known: bool) -> String {
             None => format!("it {verb} attached to nothing"),
         },
         (Accepted::Conflicted(with), _) => {
-            format!("it {verb} in conflict: {with} has its target for itself")
+            format!(
+                "it {verb} in conflict: {} has its target for itself",
+                name(with)
+            )
         }
         (Accepted::Accepted, Some(State::Overridden)) => {
-            format!("it {verb} overridden by {}", names(status.by()))
+            let by: Vec<String> = status.by().iter().map(name).collect();
+            format!("it {verb} overridden by {}", by.join(", "))
         }
         (Accepted::Accepted, Some(State::NoEffect(why))) => {
             format!("it {verb} without effect: {why}")
         }
         (Accepted::Accepted, None) => format!("it {verb} attached to nothing"),
-        (Accepted::Accepted, Some(_)) if verb == "was" => "the same stays in force".to_owned(),
+        (Accepted::Accepted, Some(_)) if done == Done::Deleted => {
+            "the same stays in force".to_owned()
+        }
         (Accepted::Accepted, Some(_)) if known => "what it sets is in force already".to_owned(),
         (Accepted::Accepted, Some(_)) => "the same is in force already".to_owned(),
     }

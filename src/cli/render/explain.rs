@@ -1,5 +1,8 @@
 //! The text of `attache explain`: the way of a request, then every setting that is in force on it.
 
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use crate::answer::Named;
@@ -23,8 +26,9 @@ pub(in crate::cli) fn text(explanation: &Explanation, style: Style) -> String {
     let several = explanation.steps.len() > 1;
     if several {
         let n = explanation.steps.len();
-        let line = format!("{n} ways: nothing in the request tells them apart");
-        text.push_str(&format!("  {}\n", style.paint(Tone::Warning, &line)));
+        let line =
+            format!("{n} ways: nothing in the request tells them apart; --port or --gateway does");
+        let _ = writeln!(text, "  {}", style.paint(Tone::Warning, &line));
     }
     for (i, step) in explanation.steps.iter().enumerate() {
         if i > 0 {
@@ -51,14 +55,14 @@ fn request(asked: &Asked) -> String {
     };
     let port = asked.port.filter(|port| Some(*port) != usual);
     if let (Some(port), Some(_)) = (port, &asked.host) {
-        text.push_str(&format!(":{port}"));
+        let _ = write!(text, ":{port}");
     }
     if method.is_some() {
         text.push_str(&asked.path);
         let query = asked.query.iter();
         let query: Vec<String> = query.map(|p| format!("{}={}", p.name, p.value)).collect();
         if !query.is_empty() {
-            text.push_str(&format!("?{}", query.join("&")));
+            let _ = write!(text, "?{}", query.join("&"));
         }
     }
     let service = asked.service.as_ref();
@@ -275,7 +279,7 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
     });
     let mut told: Vec<&Unserved> = told.collect();
     // Who came further says more.
-    told.sort_by(|a, b| b.at.cmp(&a.at));
+    told.sort_by_key(|unserved| Reverse(unserved.at));
     let mut text = String::new();
     if told.is_empty() {
         return text;
@@ -290,7 +294,7 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
     };
     for unserved in told.iter().take(UNSERVED) {
         let line = format!("Not served by {}: {}", place(unserved), unserved.message);
-        text.push_str(&format!("  {}\n", style.paint(tone, &line)));
+        let _ = writeln!(text, "  {}", style.paint(tone, &line));
         let considered = unserved.considered.iter().take(NOT_TAKEN).map(|other| {
             let Named(place) = &other.route;
             let would = if other.by == Criterion::NotEvaluated {
@@ -308,12 +312,12 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
         let nearest = nearest(unserved);
         let notes = unserved.notes.iter().cloned();
         for line in considered.chain(nearest).chain(notes) {
-            text.push_str(&format!("    {}\n", style.paint(Tone::Faint, &line)));
+            let _ = writeln!(text, "    {}", style.paint(Tone::Faint, &line));
         }
     }
     if told.len() > UNSERVED {
         let line = format!("and {} more: -o json", told.len() - UNSERVED);
-        text.push_str(&format!("  {}\n", style.paint(tone, &line)));
+        let _ = writeln!(text, "  {}", style.paint(tone, &line));
     }
     text
 }

@@ -98,13 +98,23 @@ pub enum Code {
     ControllerMismatch,
     /// Could not be checked now, and why.
     Unverified,
+    /// Of files: a document that cannot be read.
+    Unreadable,
+    /// Of files: a field of a target that the API server does not take.
+    TargetSchema,
+    /// Of files: an object that stands twice.
+    ObjectDuplicate,
+    /// Of files: a kind that looks like a policy kind and that nobody knows.
+    KindUnknown,
+    /// Of files: an annotation that leaves out findings and is not in order.
+    SuppressionInvalid,
 }
 
 // === impl Code ===
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 48] = [
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -148,6 +158,11 @@ impl Code {
         Self::PendingOver,
         Self::ControllerMismatch,
         Self::Unverified,
+        Self::Unreadable,
+        Self::TargetSchema,
+        Self::ObjectDuplicate,
+        Self::KindUnknown,
+        Self::SuppressionInvalid,
     ];
 
     /// The name in messages, metrics and JSON.
@@ -158,6 +173,14 @@ impl Code {
     /// Severity where nothing else is configured (design section 4).
     pub fn default_severity(self) -> Severity {
         self.facts().1
+    }
+
+    /// Whether it only tells what is in force, and nothing is wrong.
+    pub fn is_notice(self) -> bool {
+        matches!(
+            self,
+            Self::Affects | Self::AffectedBy | Self::EffectiveChange | Self::GrantOpened
+        )
     }
 
     fn facts(self) -> (&'static str, Severity) {
@@ -206,6 +229,11 @@ impl Code {
             Self::PendingOver => ("pending-over", Warn),
             Self::ControllerMismatch => ("controller-mismatch", Warn),
             Self::Unverified => ("unverified", Warn),
+            Self::Unreadable => ("unreadable", Deny),
+            Self::TargetSchema => ("target-schema", Deny),
+            Self::ObjectDuplicate => ("object-duplicate", Warn),
+            Self::KindUnknown => ("kind-unknown", Warn),
+            Self::SuppressionInvalid => ("suppression-invalid", Warn),
         }
     }
 }

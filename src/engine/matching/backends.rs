@@ -1,5 +1,6 @@
 //! Where a rule sends requests, and what is answered where it cannot.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -117,6 +118,20 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
         }
         _ => State::Used,
     }
+}
+
+/// Backends of a mesh route that no grant covers: meshes send requests there all the same, and the
+/// topology does not lead there.
+pub(super) fn uncovered(snapshot: &Snapshot, route: &Object, backends: &[Backend]) -> Vec<String> {
+    let covered = |to: &ObjectKey| granted(snapshot, &route.key.gk, &route.key.namespace, to);
+    let objects = backends.iter().map(|backend| &backend.object);
+    let objects: BTreeSet<&ObjectKey> = objects.filter(|to| !covered(to)).collect();
+    let note = |to: &ObjectKey| {
+        format!(
+            "no ReferenceGrant covers {to}: most meshes need none, but policies there are not told"
+        )
+    };
+    objects.into_iter().map(note).collect()
 }
 
 /// What is answered where no backend is; none where requests get to one.

@@ -208,6 +208,11 @@ impl Choice<'_> {
         });
     }
 
+    /// Whether there are routes and none of them has the hostname.
+    pub(super) fn says_nothing(&self) -> bool {
+        self.misses.is_empty() && self.unknown.is_empty() && !self.elsewhere.is_empty()
+    }
+
     /// What goes after the first, and what cannot be told.
     pub(super) fn others(&self) -> Vec<Lost> {
         let mut hits = self.hits.iter();

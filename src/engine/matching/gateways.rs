@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attached::{Attached, attached};
-use super::backends::{answer, backends};
+use super::backends::{answer, backends, uncovered};
 use super::choose::{Choice, Hit, Hosts};
 use super::filters::Here;
 use super::hostname::Fit;
@@ -31,7 +31,9 @@ impl<'a> Matching<'a> {
     }
 
     fn at_gateway(&self, request: &Request, gateway: &'a Arc<Object>) -> Vec<Way> {
-        let entries = of_gateway(self.snapshot, gateway);
+        let (entries, outside) = of_gateway(self.snapshot, gateway);
+        let outside = outside.iter().filter(|entry| entry.would_take(request));
+        let outside: BTreeSet<&ObjectKey> = outside.map(|entry| &entry.owner.key).collect();
         let mut sockets: BTreeMap<Socket, Vec<Entry<'a>>> = BTreeMap::new();
         for entry in entries.iter().filter(|entry| entry.fits(request)) {
             sockets.entry(entry.socket()).or_default().push(*entry);
@@ -44,16 +46,16 @@ impl<'a> Matching<'a> {
             let near: BTreeSet<(u16, String)> = entries.iter().map(Entry::socket_words).collect();
             let near = near.into_iter().map(|(_, words)| words).collect();
             let why = format!("no listener takes {}", sent(request));
-            return vec![Way::missed(front, Stage::Port, why, near)];
+            let way = Way::missed(front, Stage::Port, why, near);
+            return vec![noting(way, outside)];
         }
         let ways = sockets.into_values();
-        let mut ways: Vec<Way> = ways
-            .flat_map(|entries| self.at_socket(request, gateway, &entries))
-            .collect();
-        if let Some(note) = self.without_class(gateway) {
-            ways.iter_mut().for_each(|way| way.notes.push(note.clone()));
-        }
-        ways
+        let ways = ways.flat_map(|entries| self.at_socket(request, gateway, &entries));
+        let ways = ways.map(|mut way| {
+            way.notes.extend(self.without_class(gateway));
+            noting(way, outside.iter().copied())
+        });
+        ways.collect()
     }
 
     /// A Gateway without its class is nobody's.
@@ -95,7 +97,7 @@ impl<'a> Matching<'a> {
                 return vec![Way::missed(front, stage, why, Vec::new())];
             }
             let there = entries.iter().filter_map(Entry::hostname);
-            let there = there.map(|name| name.to_string());
+            let there = there.map(ToString::to_string);
             let like = host.as_deref().unwrap_or_default();
             let why = format!("no listener has the hostname {}", said(request));
             let near = words::likest(there, like);
@@ -123,10 +125,16 @@ impl<'a> Matching<'a> {
         let mut lost = choice.others();
         lost.extend(self.kept_out(request, hosts, &entry, &here, choice.hits.first()));
         lost.extend(self.less_specific(request, hosts, &entry, others, choice.hits.first()));
-        let way = match choice.hits.first() {
+        let mut way = match choice.hits.first() {
             Some(hit) => self.taken(request, &entry, hit),
             None => untaken(request, &entry, &here, &choice),
         };
+        let is_elsewhere = |lost: &Lost| lost.by == Criterion::Listener;
+        if !way.is_taken() && lost.iter().any(is_elsewhere) {
+            let note = "not every implementation keeps listeners apart: there the less specific one may serve it";
+            way.notes.push(note.to_owned());
+        }
+        way.notes.extend(words::path_note(&request.path));
         way.losing(lost)
     }
 
@@ -150,11 +158,14 @@ impl<'a> Matching<'a> {
             }
         }
         for (route, parent, why) in &here.refused {
-            // What names another listener, or fits no other protocol, is meant for others.
-            let meant = matches!(why, Refusal::Section | Refusal::Port | Refusal::Protocol)
-                && first.is_some();
-            if let (false, Some(hit)) = (meant, self.choose(request, hosts, [*route]).hits.first())
-            {
+            let named = parent.section.as_ref() == Some(&entry.listener.name);
+            // What is meant for other listeners is of no concern.
+            let meant = match why {
+                Refusal::Protocol => named,
+                Refusal::Section | Refusal::Port => first.is_none(),
+                Refusal::Kind | Refusal::Hostname | Refusal::Namespace => true,
+            };
+            if let (true, Some(hit)) = (meant, self.choose(request, hosts, [*route]).hits.first()) {
                 let why = words::refused(entry, route, parent, *why);
                 lost.push(hit.lost(Criterion::NotAttached, why));
             }
@@ -223,6 +234,10 @@ impl<'a> Matching<'a> {
         let (route, index) = (hit.route, hit.standing.rule);
         let backends = backends(self.snapshot, route, index, &hit.rule.weights, in_mesh);
         let answer = answer(route, &hit.rule.filters, &backends, here);
+        let mut notes = words::notes(hit);
+        if in_mesh {
+            notes.extend(uncovered(self.snapshot, route, &backends));
+        }
         let rule = RuleTaken {
             route: route.key.clone(),
             index,
@@ -241,9 +256,22 @@ impl<'a> Matching<'a> {
             outcome: Outcome::Taken(Box::new(taken)),
             lost: Vec::new(),
             more: 0,
-            notes: words::notes(hit, here.path),
+            notes,
         }
     }
+}
+
+/// A way with the `ListenerSets` that have a listener for it, and may not join the Gateway.
+fn noting<'k>(mut way: Way, outside: impl IntoIterator<Item = &'k ObjectKey>) -> Way {
+    let note = |set: &ObjectKey| {
+        format!(
+            "{set} has such a listener, but the Gateway does not let it join (spec.allowedListeners)"
+        )
+    };
+    if !way.is_taken() {
+        way.notes.extend(outside.into_iter().map(note));
+    }
+    way
 }
 
 /// That no rule behind a listener takes a request.
@@ -251,7 +279,7 @@ fn untaken(request: &Request, entry: &Entry<'_>, here: &Attached<'_>, choice: &C
     let (stage, why, near) = if here.routes.is_empty() {
         let why = "no route is attached to the listener".to_owned();
         (Stage::Route, why, Vec::new())
-    } else if choice.misses.is_empty() && choice.unknown.is_empty() {
+    } else if choice.says_nothing() {
         let host = request.hostname().unwrap_or_default();
         let why = format!(
             "no route of the listener has the hostname {}",

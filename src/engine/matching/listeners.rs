@@ -40,29 +40,43 @@ enum Carries {
     Other,
 }
 
-/// All listeners of a Gateway: its own first, then those of its `ListenerSets` by age and name.
-pub(super) fn of_gateway<'a>(snapshot: &'a Snapshot, gateway: &'a Arc<Object>) -> Vec<Entry<'a>> {
-    let sets = snapshot.below(&gateway.key).filter(|object| {
-        matches!(object.node, Node::ListenerSet { .. }) && joins(snapshot, gateway, object)
-    });
+/// All listeners of a Gateway: its own first, then those of its `ListenerSets` by age and name. Apart
+/// from them, those of the `ListenerSets` that it does not let join.
+pub(super) fn of_gateway<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a Arc<Object>,
+) -> (Vec<Entry<'a>>, Vec<Entry<'a>>) {
+    let sets = snapshot.below(&gateway.key);
+    let sets = sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }));
     let mut sets: Vec<&Arc<Object>> = sets.collect();
     sets.sort_by_cached_key(|set| Precedence::of(set));
-    let owners = std::iter::once(gateway).chain(sets);
-    let mut found: Vec<Entry<'_>> = Vec::new();
-    for owner in owners {
-        let (Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) = &owner.node
-        else {
-            continue;
-        };
-        found.extend(listeners.iter().map(|listener| Entry {
-            gateway,
-            owner,
-            listener,
-            conflicted: false,
-        }));
-    }
-    mark_conflicts(&mut found);
-    found
+    let (joined, outside): (Vec<_>, Vec<_>) = sets
+        .into_iter()
+        .partition(|set| joins(snapshot, gateway, set));
+    let owners = std::iter::once(gateway).chain(joined);
+    let mut entries: Vec<Entry<'_>> = owners.flat_map(|owner| entries(gateway, owner)).collect();
+    mark_conflicts(&mut entries);
+    let outside = outside.into_iter();
+    let outside = outside.flat_map(|owner| self::entries(gateway, owner));
+    (entries, outside.collect())
+}
+
+fn entries<'a>(
+    gateway: &'a Arc<Object>,
+    owner: &'a Arc<Object>,
+) -> impl Iterator<Item = Entry<'a>> {
+    let listeners = match &owner.node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
+            listeners.as_slice()
+        }
+        _ => &[],
+    };
+    listeners.iter().map(move |listener| Entry {
+        gateway,
+        owner,
+        listener,
+        conflicted: false,
+    })
 }
 
 /// Of listeners with one port, protocol and hostname the first owner's is accepted; where an owner has
@@ -119,15 +133,15 @@ impl<'a> Entry<'a> {
         if request.port.is_some_and(|port| port != self.listener.port) {
             return false;
         }
+        let scheme = request.scheme;
         let by_port = request.port.is_some();
-        match (request.scheme, self.carries()) {
-            (None | Some(Scheme::Http), Carries::Http)
-            | (None | Some(Scheme::Https), Carries::Tls) => true,
-            (Some(Scheme::Tls), Carries::Tls) => &*self.listener.protocol == "TLS",
-            (None, Carries::Tcp | Carries::Udp | Carries::Other) => by_port,
-            (Some(Scheme::Udp), carries) => carries == Carries::Udp && by_port,
-            (Some(_), Carries::Tcp | Carries::Other) => by_port,
-            _ => false,
+        match self.carries() {
+            Carries::Http => matches!(scheme, None | Some(Scheme::Http)),
+            Carries::Tls if scheme == Some(Scheme::Tls) => &*self.listener.protocol == "TLS",
+            Carries::Tls => matches!(scheme, None | Some(Scheme::Https)),
+            // Whatever is sent over it, it carries.
+            Carries::Tcp | Carries::Other => by_port && scheme != Some(Scheme::Udp),
+            Carries::Udp => by_port && matches!(scheme, None | Some(Scheme::Udp)),
         }
     }
 
@@ -137,6 +151,11 @@ impl<'a> Entry<'a> {
             None => Some(Fit::default()),
             Some(pattern) => hostname::fit(pattern, host?),
         }
+    }
+
+    /// Whether port, protocol and hostname fit a request.
+    pub(super) fn would_take(&self, request: &Request) -> bool {
+        self.fits(request) && self.fit(request.hostname().as_deref()).is_some()
     }
 
     pub(super) fn front(&self) -> Front {

@@ -124,6 +124,7 @@ impl<'a> Matching<'a> {
         }
         let mut way = self.outcome(request, at, consumer, &choice, &in_force);
         way.notes.extend(others(at, &attached));
+        way.notes.extend(words::path_note(&request.path));
         way.losing(lost)
     }
 

@@ -29,9 +29,9 @@ pub enum Criterion {
     /// The path is less specific.
     Path,
     /// The gRPC service has fewer characters.
-    Service,
+    GrpcService,
     /// The gRPC method has fewer characters.
-    Call,
+    GrpcMethod,
     /// It does not name the method.
     Method,
     /// It names fewer headers.
@@ -121,8 +121,8 @@ impl Rank {
             (Criterion::Hostname, other.hostname.cmp(&self.hostname)),
             (Criterion::RouteKind, self.kind.cmp(&other.kind)),
             (Criterion::Path, other.path.cmp(&self.path)),
-            (Criterion::Service, other.service.cmp(&self.service)),
-            (Criterion::Call, other.call.cmp(&self.call)),
+            (Criterion::GrpcService, other.service.cmp(&self.service)),
+            (Criterion::GrpcMethod, other.call.cmp(&self.call)),
             (Criterion::Method, other.method.cmp(&self.method)),
             (Criterion::Headers, other.headers.cmp(&self.headers)),
             (Criterion::QueryParams, other.params.cmp(&self.params)),
@@ -262,10 +262,10 @@ mod tests {
     fn grpc_matches_in_the_order_of_the_specification() {
         let order = [
             (grpc("shop.Cart", "Add", &["a"]), Criterion::Headers),
-            (grpc("shop.Cart", "Add", &[]), Criterion::Call),
-            (grpc("shop.Cart", "", &["a", "b"]), Criterion::Service),
-            (grpc("", "AddEverything", &[]), Criterion::Call),
-            (grpc("", "Add", &[]), Criterion::Call),
+            (grpc("shop.Cart", "Add", &[]), Criterion::GrpcMethod),
+            (grpc("shop.Cart", "", &["a", "b"]), Criterion::GrpcService),
+            (grpc("", "AddEverything", &[]), Criterion::GrpcMethod),
+            (grpc("", "Add", &[]), Criterion::GrpcMethod),
         ];
         for pair in order.windows(2) {
             let [(first, by), (second, _)] = pair else {

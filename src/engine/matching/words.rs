@@ -31,8 +31,8 @@ pub(super) fn behind(by: Criterion, first: &Hit<'_>, hit: &Hit<'_>) -> String {
             first.route.key.gk.kind, hit.route.key.gk.kind
         ),
         Criterion::Path => format!("{} is less specific than {}", path(loses), path(wins)),
-        Criterion::Service => format!("{} is shorter than {}", service(loses), service(wins)),
-        Criterion::Call => format!("{} is shorter than {}", call(loses), call(wins)),
+        Criterion::GrpcService => format!("{} is shorter than {}", service(loses), service(wins)),
+        Criterion::GrpcMethod => format!("{} is shorter than {}", call(loses), call(wins)),
         Criterion::Method => "it names no method".to_owned(),
         Criterion::Headers => counts("header", wins.headers.len(), loses.headers.len()),
         Criterion::QueryParams => counts("query parameter", wins.params.len(), loses.params.len()),
@@ -62,12 +62,12 @@ fn path(wants: &Wants) -> String {
 }
 
 fn service(wants: &Wants) -> String {
-    let text = wants.service.as_ref().map(|text| text.value());
+    let text = wants.service.as_ref().map(Text::value);
     text.map_or_else(|| "no service".to_owned(), |text| format!("service {text}"))
 }
 
 fn call(wants: &Wants) -> String {
-    let text = wants.call.as_ref().map(|text| text.value());
+    let text = wants.call.as_ref().map(Text::value);
     text.map_or_else(|| "no method".to_owned(), |text| format!("method {text}"))
 }
 
@@ -169,8 +169,8 @@ pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec
     names.take(SHOWN).collect()
 }
 
-/// What is to be known of a rule that takes a request for a path.
-pub(super) fn notes(hit: &Hit<'_>, path: &str) -> Vec<String> {
+/// What is to be known of a rule that takes a request.
+pub(super) fn notes(hit: &Hit<'_>) -> Vec<String> {
     let filters = hit.rule.filters.odd.iter();
     let mut notes: Vec<String> = filters
         .map(|odd| format!("{} {}: {odd}", hit.route.key, rule(&hit.label)))
@@ -190,10 +190,14 @@ pub(super) fn notes(hit: &Hit<'_>, path: &str) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let odd = ["//", "/./", "/../", "%2f", "%2e", "\\"];
-    let lower = path.to_ascii_lowercase();
-    if odd.iter().any(|part| lower.contains(part)) {
-        notes.push("many Gateways put such a path in order before they match it".to_owned());
-    }
     notes
+}
+
+/// What is to be known of a path.
+pub(super) fn path_note(path: &str) -> Option<String> {
+    let lower = path.to_ascii_lowercase();
+    let mut odd = ["//", "/./", "/../", "%2f", "%2e", "\\"].iter();
+    let note = "many Gateways put such a path in order before they match it";
+    odd.any(|part| lower.contains(part))
+        .then(|| note.to_owned())
 }

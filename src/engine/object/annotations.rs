@@ -7,8 +7,13 @@ use serde_json::value::RawValue;
 
 use crate::engine::projected;
 
+/// The annotation by which an object leaves out findings about itself.
+pub const IGNORE: &str = "attache.dev/ignore";
+
 /// The longest value that is kept, in bytes: a name takes 253, and two quotes.
 const LONGEST: usize = 255;
+/// The same of [`IGNORE`], which gives reasons.
+const LONGEST_IGNORE: usize = 4096;
 
 /// Annotations of an object.
 pub type Annotations = BTreeMap<Arc<str>, Arc<str>>;
@@ -22,6 +27,8 @@ pub fn short(raw: Option<Raw<'_>>) -> Annotations {
         let longest = if **key == *projected::ANNOTATION {
             // Quotes in it are escaped.
             2 * projected::LONGEST
+        } else if **key == *IGNORE {
+            LONGEST_IGNORE
         } else {
             LONGEST
         };

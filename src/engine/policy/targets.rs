@@ -275,7 +275,8 @@ fn selection(item: &Value, field: &RefField) -> Option<Select> {
     Some(Select::Labels(Selector::deserialize(selector).ok()))
 }
 
-fn type_name(value: &Value) -> &'static str {
+/// What a value is, in words.
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -48,6 +48,8 @@ pub struct RefField {
     pub hides: Vec<String>,
     /// `kind` and `name`, as far as nothing says that entries must have them.
     pub may_lack: Vec<&'static str>,
+    /// What entries may have at all, where a definition says that.
+    pub members: Option<Vec<String>>,
 }
 
 /// A kind that can be a target.

@@ -31,6 +31,7 @@ fn field(file: &RefFile) -> RefField {
         unique: file.unique,
         hides: file.hides.iter().map(|path| within_spec(path)).collect(),
         may_lack: Vec::new(),
+        members: None,
     }
 }
 

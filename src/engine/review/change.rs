@@ -26,10 +26,11 @@ pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> V
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }
-    let findings = kinds
-        .iter()
-        .map(|(kind, all)| effect(after, key, kind, all));
-    findings.collect()
+    let survey = &mut Survey::new(after);
+    let findings = kinds.iter();
+    findings
+        .map(|(kind, all)| effect(survey, key, kind, all))
+        .collect()
 }
 
 /// Findings on an object that is deleted.
@@ -47,12 +48,19 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     findings
 }
 
-fn effect(after: &Snapshot, key: &ObjectKey, kind: &GroupKind, all: &[Changed]) -> Finding {
+/// What becomes of the effective policies of a kind.
+pub(super) fn effect(
+    survey: &mut Survey<'_>,
+    key: &ObjectKey,
+    kind: &GroupKind,
+    all: &[Changed],
+) -> Finding {
+    let after = survey.snapshot();
     let objects: BTreeSet<ObjectKey> = all.iter().map(|c| c.target.object.clone()).collect();
     let mut message = format!("{kind} on {}", words::counted(&objects));
     if let (1, Some(object)) = (objects.len(), objects.first()) {
         message = format!("{kind} on {object}");
-        let groups = Survey::new(after).through(object, kind);
+        let groups = survey.through(object, kind);
         let paths: usize = groups.iter().map(Group::paths).sum();
         if paths > all.len() {
             message = format!("{message}, {} of {paths} paths", all.len());
@@ -165,7 +173,12 @@ fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     findings
 }
 
-fn orphaned(code: Code, object: &ObjectKey, policy: &Policy, message: String) -> Finding {
+pub(super) fn orphaned(
+    code: Code,
+    object: &ObjectKey,
+    policy: &Policy,
+    message: String,
+) -> Finding {
     let mut finding = Finding::new(code, object, message).about(policy.key().to_string());
     finding.tells_of.insert(policy.key().clone());
     finding

@@ -37,11 +37,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             finding.warn();
         }
     }
-    // What is refused will have no effect.
-    if findings
-        .iter()
-        .any(|finding| finding.severity == Severity::Deny)
-    {
+    if is_refused(&findings) {
         return findings;
     }
     let mut survey = Survey::new(&after);
@@ -50,11 +46,38 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         None => findings.extend(affects(policy, &status)),
         Some(before) => findings.extend(change::effects(&before, &after, &key)),
     }
-    findings.extend(other_controllers(&mut survey, policy, &status));
+    findings.extend(in_force(&mut survey, policy, &status));
+    findings
+}
+
+/// Findings on a policy as it stands, whoever put it there.
+pub(super) fn standing(survey: &mut Survey<'_>, policy: &Policy) -> Vec<Finding> {
+    let mut findings = validate(survey.snapshot(), policy);
+    if is_refused(&findings) {
+        return findings;
+    }
+    let status = status(survey, policy);
+    findings.extend(affects(policy, &status));
+    findings.extend(in_force(survey, policy, &status));
+    findings
+}
+
+/// What is refused will have no effect.
+fn is_refused(findings: &[Finding]) -> bool {
+    let mut severities = findings.iter().map(|finding| finding.severity);
+    severities.any(|severity| severity == Severity::Deny)
+}
+
+/// Who acts on the kind, who supersedes the policy, and where.
+fn in_force(survey: &mut Survey<'_>, policy: &Policy, status: &PolicyStatus) -> Vec<Finding> {
+    let snapshot = survey.snapshot();
+    let mut findings: Vec<Finding> = other_controllers(survey, policy, status)
+        .into_iter()
+        .collect();
     for target in &status.targets {
-        findings.extend(rivals(&after, policy, target));
-        findings.extend(winners(&after, policy, target));
-        findings.extend(conflicts(&mut survey, policy, target));
+        findings.extend(rivals(snapshot, policy, target));
+        findings.extend(winners(snapshot, policy, target));
+        findings.extend(conflicts(survey, policy, target));
     }
     findings
 }

@@ -22,11 +22,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object
         }
     };
     let after = change(object);
-    let standing = standing_over(&mut Survey::new(&after), &key);
-    let mut findings: Vec<Finding> = standing
-        .iter()
-        .filter_map(|acting| finding(&key, acting))
-        .collect();
+    let mut findings = standing(&mut Survey::new(&after), &key);
     // The stored object of the request is newer than any cache.
     let before = match old {
         Some(old) => change(old),
@@ -42,6 +38,13 @@ pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object
         findings.extend(change::grant(&before, &after, &key));
     }
     findings
+}
+
+/// Findings on a target as it stands: the policies over it.
+pub(super) fn standing(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let over = standing_over(survey, key);
+    let findings = over.iter().filter_map(|acting| finding(key, acting));
+    findings.collect()
 }
 
 fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {

@@ -10,12 +10,12 @@ use crate::engine::snapshot::{Snapshot, namespace_key};
 /// Why a listener does not take a route that names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
+    /// Routes of its kind do not fit the protocol.
+    Protocol,
     /// The reference names another listener.
     Section,
     /// The reference names another port.
     Port,
-    /// Routes of its kind do not fit the protocol.
-    Protocol,
     /// Routes of its kind are not allowed.
     Kind,
     /// They have no hostname in common.
@@ -45,15 +45,15 @@ pub fn refusal(
     route: &Object,
     parent: &ParentRef,
 ) -> Option<Refusal> {
+    if !fits_protocol(listener, &route.key.gk) {
+        return Some(Refusal::Protocol);
+    }
     let section = parent.section.as_ref();
     if section.is_some_and(|name| *name != listener.name) {
         return Some(Refusal::Section);
     }
     if parent.port.is_some_and(|port| port != listener.port) {
         return Some(Refusal::Port);
-    }
-    if !fits_protocol(listener, &route.key.gk) {
-        return Some(Refusal::Protocol);
     }
     // Of the kinds that fit, those that the listener names.
     if !listener.routes_of.is_empty() && !listener.routes_of.contains(&route.key.gk) {

@@ -112,17 +112,39 @@ fn whole(steps: Vec<Step>, complete: bool) -> Lower {
     Lower { steps, complete }
 }
 
-/// The steps from a rule to a backend; none when it is not there or no grant covers the reference.
-/// Backends of kinds that are not watched count as there.
-fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Vec<Step>> {
+/// Why a reference to a backend leads nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreached {
+    /// No requests can be sent to such a kind.
+    Kind,
+    /// It is not there.
+    Missing,
+    /// No `ReferenceGrant` covers the reference.
+    NotGranted,
+}
+
+/// Why a reference of a route to a backend leads nowhere; none when it leads there. Backends of kinds
+/// that are not watched count as there.
+pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
     let key = &reference.object;
-    let object = snapshot.get(key);
-    if !Level::is_of_backend(&key.gk)
-        || snapshot.lacks(key)
-        || !granted(snapshot, &route.key.gk, &route.key.namespace, key)
-    {
+    if !Level::is_of_backend(&key.gk) {
+        Some(Unreached::Kind)
+    } else if snapshot.lacks(key) {
+        Some(Unreached::Missing)
+    } else if !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
+        Some(Unreached::NotGranted)
+    } else {
+        None
+    }
+}
+
+/// The steps from a rule to a backend; none when the reference leads nowhere.
+fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Vec<Step>> {
+    if unreached(snapshot, route, reference).is_some() {
         return None;
     }
+    let key = &reference.object;
+    let object = snapshot.get(key);
     let mut steps = vec![
         Step::new(
             Level::BackendNamespace,

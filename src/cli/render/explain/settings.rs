@@ -1,5 +1,7 @@
 //! The settings that are in force on the way of a request, and the policies that are not.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use super::super::style::{Style, Tone};
@@ -18,16 +20,16 @@ pub(super) fn text(step: &Step, style: Style) -> String {
     let (everywhere, apart) = by_backend(step);
     let mut text = String::new();
     if !everywhere.is_empty() {
-        text.push_str(&format!("\n{}", table(step, &everywhere).show(style, "  ")));
+        let _ = write!(text, "\n{}", table(step, &everywhere).show(style, "  "));
     }
     for (end, effective) in apart {
         let title = style.paint(Tone::Heading, &format!("Only to {end}"));
         let shown = table(step, &effective).show(style, "  ");
-        text.push_str(&format!("\n  {title}\n{shown}"));
+        let _ = write!(text, "\n  {title}\n{shown}");
     }
     let beaten = beaten(&step.policies);
     if !beaten.is_empty() {
-        text.push_str(&format!("\n{}", beaten.show(style, "  ")));
+        let _ = write!(text, "\n{}", beaten.show(style, "  "));
     }
     text
 }
@@ -168,7 +170,7 @@ fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
             continue;
         }
         match path.last_mut().filter(|_| is_list) {
-            Some(last) => last.push_str(&format!("[{token}]")),
+            Some(last) => last.extend(["[", &token, "]"]),
             None => path.push(token),
         }
     }

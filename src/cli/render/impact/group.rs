@@ -175,22 +175,23 @@ fn side(spec: Option<&Value>, from: &[Named]) -> String {
     }
 }
 
-/// A value; a text that could be taken for something else stands in quotes.
 fn shown(value: Option<&Value>) -> Cell {
+    value.map_or_else(
+        || Cell::toned("-", Tone::Faint),
+        |value| plain(value).into(),
+    )
+}
+
+/// A value; a text that could be taken for something else stands in quotes.
+fn plain(value: &Value) -> String {
     match value {
-        None => Cell::toned("-", Tone::Faint),
-        Some(Value::String(text)) => {
-            let is_plain = !text.is_empty() && serde_json::from_str::<Value>(text).is_err();
-            let quoted = || Value::String(text.clone()).to_string();
-            cut(&if is_plain && text != "-" {
-                text.clone()
-            } else {
-                quoted()
-            })
-            .into()
-        }
-        Some(value) => cut(&value.to_string()).into(),
+        Value::String(text) if says_itself(text) => cut(text),
+        value => cut(&value.to_string()),
     }
+}
+
+fn says_itself(text: &str) -> bool {
+    !text.is_empty() && text != "-" && serde_json::from_str::<Value>(text).is_err()
 }
 
 fn cut(text: &str) -> String {
@@ -200,4 +201,30 @@ fn cut(text: &str) -> String {
     }
     let start: String = text.chars().take(LONGEST).collect();
     format!("{start}… ({length} characters)")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{LONGEST, plain};
+
+    #[test]
+    fn values_are_told_from_texts_that_look_like_them() {
+        for (value, said) in [
+            (json!("1s"), "1s"),
+            (json!(3), "3"),
+            (json!("3"), "\"3\""),
+            (json!("true"), "\"true\""),
+            (json!(""), "\"\""),
+            (json!("-"), "\"-\""),
+            (json!(["500", 501]), "[\"500\",501]"),
+            (json!({}), "{}"),
+        ] {
+            assert_eq!(plain(&value), said);
+        }
+        let long = plain(&json!("x".repeat(10_000)));
+        assert!(long.ends_with("… (10000 characters)"), "{long}");
+        assert!(long.chars().count() < LONGEST + 30);
+    }
 }

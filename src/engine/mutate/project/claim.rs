@@ -53,7 +53,7 @@ pub(super) fn claims(
 ) -> Vec<Claim> {
     let mut common: Option<BTreeMap<Vec<String>, Claim>> = None;
     for group in survey.through(key, &profile.gk) {
-        let effective = group.down_to(profile, key);
+        let effective = group.down_to(profile, &key.whole());
         let Some(found) = said(&effective, profile, key) else {
             return Vec::new();
         };

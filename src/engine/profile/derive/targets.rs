@@ -134,6 +134,7 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut Effort) -> Optio
             .into_iter()
             .filter(|part| !requires(entry, part))
             .collect(),
+        members: closed.then(|| members(entry)),
         ..RefField::default()
     };
     Some(Field { said, kinds })
@@ -162,6 +163,13 @@ impl Field {
         let more = two.may_lack.into_iter();
         let more: Vec<_> = more.filter(|part| !one.may_lack.contains(part)).collect();
         one.may_lack.extend(more);
+        let both = one.members.take().zip(two.members);
+        one.members = both.map(|(mut members, more)| {
+            members.extend(more);
+            members.sort();
+            members.dedup();
+            members
+        });
         self.kinds = self.kinds.take().zip(other.kinds).map(|(mut kinds, more)| {
             let more: Vec<_> = more.into_iter().filter(|gk| !kinds.contains(gk)).collect();
             kinds.extend(more);
@@ -173,6 +181,12 @@ impl Field {
 /// Whether one of two takes something; not known where that of one is not.
 fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     one.zip(other).map(|(one, other)| one || other)
+}
+
+fn members(entry: &Value) -> Vec<String> {
+    let properties = entry.get("properties").and_then(Value::as_object);
+    let names = properties.into_iter().flat_map(|members| members.keys());
+    names.cloned().collect()
 }
 
 fn takes_anything(schema: &Value) -> bool {

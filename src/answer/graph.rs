@@ -1,0 +1,164 @@
+//! The topology and the policies as nodes and edges: what `attache graph` tells.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Answer, Named};
+use crate::engine::effective::Survey;
+use crate::engine::ids::Place;
+use crate::engine::snapshot::Snapshot;
+
+mod around;
+mod details;
+mod id;
+mod policies;
+mod sketch;
+mod topology;
+mod words;
+
+pub use details::{About, Acting, Details, InForce, Setting, Stanza, details};
+use sketch::Sketch;
+
+/// What there is, what it refers to, and the policies on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Graph {
+    /// Objects and their sections: by type, namespace and name, sections in the order of the spec.
+    pub nodes: Vec<Node>,
+    /// What leads where, in the order of the nodes that it leads from.
+    pub edges: Vec<Edge>,
+}
+
+/// An object, or a section of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    /// `KIND[.group]/[NAMESPACE/]NAME[#SECTION]`; a Service as the parent of mesh routes has `@frontend`
+    /// behind its name. `/`, `#`, `@` and `%` in names are written `%2F` and so on.
+    pub id: Arc<str>,
+    /// The object.
+    pub object: Named,
+    /// Its place in the topology.
+    #[serde(rename = "type")]
+    pub role: Role,
+    /// Whether it is only referred to, and not there.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub missing: bool,
+    /// Of a policy from which no edge leads: why it is attached to nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// One step from a node to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Edge {
+    /// The id of the node above, or of the policy.
+    pub from: Arc<str>,
+    /// The id of the node below, or of the target.
+    pub to: Arc<str>,
+    /// What it means.
+    #[serde(rename = "type")]
+    pub link: Link,
+    /// Why it does not count: of `rejected` and `notAttached`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A place in the topology, from the top down; policies last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// A Namespace that policies name.
+    Namespace,
+    /// A class of Gateways.
+    GatewayClass,
+    /// A Gateway.
+    Gateway,
+    /// A set of listeners that joins a Gateway.
+    ListenerSet,
+    /// A listener of a Gateway or of a `ListenerSet`.
+    Listener,
+    /// A Service as what clients of a mesh call, above the routes that are attached to it.
+    Frontend,
+    /// A route.
+    Route,
+    /// A rule of a route.
+    Rule,
+    /// A Service or another kind of backend.
+    Backend,
+    /// A port of a Service.
+    Port,
+    /// A policy.
+    Policy,
+}
+
+/// What an edge means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Link {
+    /// The object has this section.
+    Contains,
+    /// The one below is attached to the one above: a Gateway to its class, a `ListenerSet` to its Gateway, a
+    /// route to a listener, or to a Service of a mesh.
+    Parent,
+    /// The rule sends requests there.
+    Backend,
+    /// The reference is there and does not count.
+    Rejected,
+    /// The policy is attached to the target.
+    Attached,
+    /// The policy names the target and is not attached to it.
+    NotAttached,
+}
+
+/// What of a state is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// All of it.
+    Everything,
+    /// What is in a namespace, and above and below that.
+    Namespace(Arc<str>),
+    /// An object or a section of it, and what is above and below that.
+    Place {
+        /// Which.
+        place: Place,
+        /// How many steps up and how many down.
+        depth: Option<usize>,
+    },
+}
+
+// === impl Graph ===
+
+impl Answer for Graph {
+    const KIND: &'static str = "Graph";
+}
+
+/// The graph of a state; none when there is nothing in it of what it is asked to show.
+pub fn graph(snapshot: &Snapshot, focus: &Focus) -> Option<Graph> {
+    let mut sketch = Sketch::new(snapshot);
+    topology::draw(&mut sketch);
+    policies::draw(&mut sketch, &mut Survey::new(snapshot));
+    let kept = around::kept(&mut sketch, focus)?;
+    Some(sketch.finish(&kept))
+}
+
+// === impl Link ===
+
+impl Link {
+    /// Whether it leads from a policy to a target.
+    pub fn is_of_policy(self) -> bool {
+        matches!(self, Self::Attached | Self::NotAttached)
+    }
+
+    /// Whether it is a reference that does not count.
+    pub fn is_refused(self) -> bool {
+        matches!(self, Self::Rejected | Self::NotAttached)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !value
+}

@@ -1,0 +1,202 @@
+//! What of a graph belongs to what was asked: that itself, what is above and below, and the policies
+//! on all of it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::sketch::{Index, Sketch};
+use super::{Focus, Link, Role};
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::object::Node;
+use crate::engine::section;
+use crate::engine::snapshot::namespace_key;
+
+/// Who is next to whom.
+struct Neighbours {
+    above: Vec<Vec<(Index, Link)>>,
+    below: Vec<Vec<(Index, Link)>>,
+}
+
+/// Which nodes are shown; none when what was asked for is not there.
+pub(super) fn kept(sketch: &mut Sketch<'_>, focus: &Focus) -> Option<Vec<bool>> {
+    let (centre, depth) = match focus {
+        Focus::Everything => return Some(vec![true; sketch.spots().len()]),
+        Focus::Namespace(namespace) => (of_namespace(sketch, namespace), None),
+        Focus::Place { place, depth } => (of_place(sketch, place)?, *depth),
+    };
+    let neighbours = Neighbours::of(sketch);
+    let mut kept = vec![false; sketch.spots().len()];
+    let around = around(sketch, &neighbours, centre, &mut kept);
+    for next in [&neighbours.above, &neighbours.below] {
+        walk(&around, next, depth, &mut kept);
+    }
+    keep_owners(sketch, &mut kept);
+    keep_namespaces(sketch, &mut kept);
+    keep_policies(&neighbours, &mut kept);
+    Some(kept)
+}
+
+/// Where to begin: a policy stands for what it is attached to, and a Namespace for what is in it.
+fn around(
+    sketch: &Sketch<'_>,
+    neighbours: &Neighbours,
+    centre: Vec<Index>,
+    kept: &mut [bool],
+) -> Vec<Index> {
+    let mut around = Vec::new();
+    for index in centre {
+        keep(kept, index);
+        if !is_policy(sketch, index) {
+            around.push(index);
+            continue;
+        }
+        for (target, link) in neighbours.below.get(index).into_iter().flatten() {
+            keep(kept, *target);
+            let spot = sketch.spots().get(*target);
+            match spot.filter(|_| *link == Link::Attached) {
+                Some(spot) if spot.role == Role::Namespace => {
+                    let inside = of_namespace(sketch, &spot.place.object.name).into_iter();
+                    around.extend(inside.filter(|index| !is_policy(sketch, *index)));
+                }
+                Some(_) => around.push(*target),
+                None => {}
+            }
+        }
+    }
+    around
+}
+
+fn of_namespace(sketch: &Sketch<'_>, namespace: &Arc<str>) -> Vec<Index> {
+    let itself = namespace_key(namespace);
+    let spots = sketch.spots().iter().enumerate();
+    let here = spots.filter(|(_, spot)| {
+        let object = &spot.place.object;
+        object.namespace == *namespace || *object == itself
+    });
+    here.map(|(index, _)| index).collect()
+}
+
+/// The nodes of a place; that of an object to which nothing refers is drawn.
+fn of_place(sketch: &mut Sketch<'_>, place: &Place) -> Option<Vec<Index>> {
+    let snapshot = sketch.snapshot;
+    let object = snapshot.get(&place.object);
+    let mut place = place.clone();
+    if let (Some(object), Some(section)) = (object, &place.section) {
+        place.section = section::resolve(object, section, true).or(place.section);
+    }
+    let nodes = |sketch: &Sketch<'_>| -> Vec<Index> {
+        let roles = [false, true].into_iter();
+        roles.filter_map(|f| sketch.find(&place, f)).collect()
+    };
+    let mut found = nodes(sketch);
+    let outside = |node: &Node| matches!(node, Node::ReferenceGrant { .. } | Node::Crd(_));
+    if found.is_empty() && object.is_some_and(|object| !outside(&object.node)) {
+        sketch.object(&place.object, false);
+        found = nodes(sketch);
+    }
+    if place.object.gk.is_core("Namespace") {
+        found = of_namespace(sketch, &place.object.name);
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// Keeps what can be reached in one direction. A reference that does not count leads to its end and no
+/// further.
+fn walk(from: &[Index], next: &[Vec<(Index, Link)>], depth: Option<usize>, kept: &mut [bool]) {
+    let mut seen = vec![false; kept.len()];
+    let mut todo: VecDeque<(Index, usize)> = from.iter().map(|index| (*index, 0)).collect();
+    while let Some((index, steps)) = todo.pop_front() {
+        if seen.get(index).copied().unwrap_or(true) {
+            continue;
+        }
+        keep(&mut seen, index);
+        keep(kept, index);
+        if depth.is_some_and(|depth| steps >= depth) {
+            continue;
+        }
+        for (other, link) in next.get(index).into_iter().flatten() {
+            match link {
+                Link::Rejected => keep(kept, *other),
+                Link::Attached | Link::NotAttached => {}
+                Link::Contains | Link::Parent | Link::Backend => {
+                    todo.push_back((*other, steps + 1));
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the Namespaces of what is kept, where policies stand on them.
+fn keep_namespaces(sketch: &Sketch<'_>, kept: &mut [bool]) {
+    let mut namespaces: HashMap<ObjectKey, Index> = HashMap::new();
+    for (index, spot) in sketch.spots().iter().enumerate() {
+        if spot.role == Role::Namespace {
+            namespaces.insert(spot.place.object.clone(), index);
+        }
+    }
+    if namespaces.is_empty() {
+        return;
+    }
+    for (index, spot) in sketch.spots().iter().enumerate() {
+        let is_kept = kept.get(index).copied().unwrap_or(false) && spot.role != Role::Policy;
+        let namespace = &spot.place.object.namespace;
+        if is_kept
+            && !namespace.is_empty()
+            && let Some(node) = namespaces.get(&namespace_key(namespace))
+        {
+            keep(kept, *node);
+        }
+    }
+}
+
+/// Keeps the objects of the sections that are kept.
+fn keep_owners(sketch: &Sketch<'_>, kept: &mut [bool]) {
+    for line in sketch.lines() {
+        if line.link == Link::Contains && kept.get(line.to).copied().unwrap_or(false) {
+            keep(kept, line.from);
+        }
+    }
+}
+
+/// Keeps the policies on what is kept.
+fn keep_policies(neighbours: &Neighbours, kept: &mut [bool]) {
+    let shown: Vec<Index> = (0..kept.len())
+        .filter(|index| kept.get(*index).copied().unwrap_or(false))
+        .collect();
+    for index in shown {
+        for (policy, link) in neighbours.above.get(index).into_iter().flatten() {
+            if link.is_of_policy() {
+                keep(kept, *policy);
+            }
+        }
+    }
+}
+
+fn keep(flags: &mut [bool], index: Index) {
+    if let Some(flag) = flags.get_mut(index) {
+        *flag = true;
+    }
+}
+
+fn is_policy(sketch: &Sketch<'_>, index: Index) -> bool {
+    let spot = sketch.spots().get(index);
+    spot.is_some_and(|spot| spot.role == Role::Policy)
+}
+
+// === impl Neighbours ===
+
+impl Neighbours {
+    fn of(sketch: &Sketch<'_>) -> Self {
+        let count = sketch.spots().len();
+        let (mut above, mut below) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        for line in sketch.lines() {
+            if let Some(list) = below.get_mut(line.from) {
+                list.push((line.to, line.link));
+            }
+            if let Some(list) = above.get_mut(line.to) {
+                list.push((line.from, line.link));
+            }
+        }
+        Self { above, below }
+    }
+}

@@ -1,0 +1,117 @@
+//! Names of nodes: stable, readable, and never the same for two.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::engine::ids::{GATEWAY_API, GroupKind, Place};
+use crate::engine::object::is_route;
+use crate::engine::verdict::escape;
+
+/// The id of a node; `frontend` says that it is a Service as clients of a mesh call it.
+pub(super) fn of(place: &Place, frontend: bool) -> Arc<str> {
+    let object = &place.object;
+    let mut id = kind(&object.gk);
+    if !object.namespace.is_empty() {
+        id.push('/');
+        plain(&object.namespace, "", &mut id);
+    }
+    id.push('/');
+    plain(&object.name, "", &mut id);
+    if frontend {
+        id.push_str("@frontend");
+    }
+    if let Some(section) = &place.section {
+        id.push('#');
+        plain(section, "", &mut id);
+    }
+    id.into()
+}
+
+/// The kind, with its group unless it is one of the Gateway API's own or of core. A kind of core that is
+/// called like one of the Gateway API has the empty group behind a dot.
+fn kind(gk: &GroupKind) -> String {
+    let mut text = String::new();
+    plain(&gk.kind, ".", &mut text);
+    let gateway_api = GroupKind::gateway_api(&gk.kind);
+    let is_own = ["GatewayClass", "Gateway", "ListenerSet"].contains(&&*gk.kind);
+    let is_own = is_own || is_route(&gateway_api);
+    let bare = match &*gk.group {
+        GATEWAY_API => is_own,
+        group => group.is_empty() && !is_own,
+    };
+    if !bare {
+        text.push('.');
+        plain(&gk.group, "", &mut text);
+    }
+    text
+}
+
+/// A part of an id, with what has a meaning in it, and what cannot be shown, written in hexadecimal.
+fn plain(part: &str, more: &str, text: &mut String) {
+    for c in part.chars() {
+        let mut bytes = [0; 4];
+        let own = c.encode_utf8(&mut bytes);
+        let has_meaning = matches!(c, '/' | '#' | '@' | '%') || more.contains(c);
+        if has_meaning || ((c.is_control() || !c.is_ascii()) && escape(own) != *own) {
+            for byte in own.bytes() {
+                let _ = write!(text, "%{byte:02X}");
+            }
+        } else {
+            text.push(c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{GroupKind, of};
+    use crate::engine::ids::ObjectKey;
+
+    fn id(group: &str, kind: &str, namespace: &str, name: &str, section: Option<&str>) -> String {
+        let object = ObjectKey::new(GroupKind::new(group, kind), namespace, name);
+        let place = match section {
+            Some(section) => object.section(section),
+            None => object.whole(),
+        };
+        of(&place, false).to_string()
+    }
+
+    #[test]
+    fn ids_read_as_people_write_objects() {
+        let gateway_api = "gateway.networking.k8s.io";
+        let edge = id(gateway_api, "Gateway", "infra", "edge", Some("http"));
+        assert_eq!(edge, "Gateway/infra/edge#http");
+        assert_eq!(
+            id(gateway_api, "GatewayClass", "", "example", None),
+            "GatewayClass/example"
+        );
+        assert_eq!(id("", "Service", "shop", "cart", None), "Service/shop/cart");
+        assert_eq!(
+            id("policies.example.com", "RetryPolicy", "a", "b", None),
+            "RetryPolicy.policies.example.com/a/b"
+        );
+    }
+
+    #[test]
+    fn no_two_objects_have_one_id() {
+        let gateway_api = "gateway.networking.k8s.io";
+        let ids = [
+            id(gateway_api, "Gateway", "a", "b", None),
+            id("", "Gateway", "a", "b", None),
+            id("x", "Gateway", "a", "b", None),
+            id("", "Service", "a", "b", None),
+            id(gateway_api, "Service", "a", "b", None),
+            id("", "Service", "", "a/b", None),
+            id("", "Service", "a", "b#c", None),
+            id("", "Service", "a", "b", Some("c")),
+            id("b.c", "A", "a", "b", None),
+            id("c", "A.b", "a", "b", None),
+            id("", "Service", "a", "b@frontend", None),
+            id("", "Service", "a", "b%40frontend", None),
+        ];
+        let different: BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(different.len(), ids.len(), "{ids:#?}");
+    }
+}

@@ -1,0 +1,260 @@
+//! A graph while it is drawn: nodes by place, each once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Edge, Graph, Link, Node, Role, id};
+use crate::answer::Named;
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::object::{Node as Kind, is_route};
+use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
+
+/// A node of the sketch.
+pub(super) type Index = usize;
+
+/// A graph while it is drawn.
+#[derive(Debug)]
+pub(super) struct Sketch<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    spots: Vec<Spot>,
+    by_place: HashMap<(Place, bool), Index>,
+    lines: Vec<Line>,
+}
+
+/// A node before it has its place in the order.
+#[derive(Debug)]
+pub(super) struct Spot {
+    pub(super) role: Role,
+    pub(super) place: Place,
+    /// Among the sections of its object; what is not there comes last.
+    ordinal: usize,
+    missing: bool,
+    /// Whether it is a Service as clients of a mesh call it, or a section of one.
+    frontend: bool,
+    reason: Option<String>,
+}
+
+/// An edge between nodes of the sketch.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Line {
+    pub(super) from: Index,
+    pub(super) to: Index,
+    pub(super) link: Link,
+    reason: Option<String>,
+}
+
+// === impl Sketch ===
+
+impl<'a> Sketch<'a> {
+    /// An empty one.
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            snapshot,
+            spots: Vec::new(),
+            by_place: HashMap::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// All nodes so far.
+    pub(super) fn spots(&self) -> &[Spot] {
+        &self.spots
+    }
+
+    /// All edges so far.
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// The node of a place, if it has one; `frontend` asks for a Service as clients of a mesh call it.
+    pub(super) fn find(&self, place: &Place, frontend: bool) -> Option<Index> {
+        self.by_place.get(&(place.clone(), frontend)).copied()
+    }
+
+    /// The node of an object, drawn with its sections when it is new.
+    pub(super) fn object(&mut self, key: &ObjectKey, frontend: bool) -> Index {
+        let whole = key.whole();
+        if let Some(known) = self.find(&whole, frontend) {
+            return known;
+        }
+        let object = self.snapshot.get(key);
+        let missing = object.is_none() && self.snapshot.knows(&key.gk);
+        let role = Role::of(self.snapshot, key, frontend);
+        let node = self.add(role, whole, 0, missing, frontend);
+        if frontend {
+            // Requests reach the ports of a Service as a backend.
+            return node;
+        }
+        let labels = object.map_or_else(Vec::new, |object| section::labels(object));
+        for (ordinal, label) in labels.into_iter().enumerate() {
+            // Two sections may have one name.
+            let place = key.section(label);
+            if self.find(&place, false).is_none() {
+                let part = self.add(role.of_sections(), place, ordinal, false, false);
+                self.line(node, part, Link::Contains, None);
+            }
+        }
+        node
+    }
+
+    /// The node of a place; a section that is not there is drawn as missing.
+    pub(super) fn place(&mut self, place: &Place, frontend: bool) -> Index {
+        let whole = self.object(&place.object, frontend);
+        if let Some(known) = self.find(place, frontend) {
+            return known;
+        }
+        let Some(label) = &place.section else {
+            return whole;
+        };
+        let role = Role::of(self.snapshot, &place.object, frontend);
+        let missing = match self.snapshot.get(&place.object) {
+            None => self.snapshot.knows(&place.object.gk),
+            // What sections of such a kind are is not known.
+            Some(object) if matches!(object.node, Kind::Other) => false,
+            Some(object) => section::resolve(object, label, true).is_none(),
+        };
+        let part = self.add(
+            role.of_sections(),
+            place.clone(),
+            usize::MAX,
+            missing,
+            frontend,
+        );
+        self.line(whole, part, Link::Contains, None);
+        part
+    }
+
+    fn add(
+        &mut self,
+        role: Role,
+        place: Place,
+        ordinal: usize,
+        missing: bool,
+        frontend: bool,
+    ) -> Index {
+        let index = self.spots.len();
+        self.by_place.insert((place.clone(), frontend), index);
+        self.spots.push(Spot {
+            role,
+            place,
+            ordinal,
+            missing,
+            frontend,
+            reason: None,
+        });
+        index
+    }
+
+    /// Draws an edge.
+    pub(super) fn line(&mut self, from: Index, to: Index, link: Link, reason: Option<String>) {
+        self.lines.push(Line {
+            from,
+            to,
+            link,
+            reason,
+        });
+    }
+
+    /// Says why a policy is attached to nothing.
+    pub(super) fn say(&mut self, node: Index, reason: &str) {
+        if let Some(spot) = self.spots.get_mut(node) {
+            spot.reason = Some(reason.to_owned());
+        }
+    }
+
+    /// The graph of the nodes that are kept, in order.
+    pub(super) fn finish(self, kept: &[bool]) -> Graph {
+        let is_kept = |index: &Index| kept.get(*index).copied().unwrap_or(false);
+        let mut order: Vec<(Index, &Spot)> = self.spots.iter().enumerate().collect();
+        order.retain(|(index, _)| is_kept(index));
+        order.sort_by(|(_, a), (_, b)| a.order().cmp(&b.order()));
+        let mut rank: Vec<usize> = vec![0; self.spots.len()];
+        let mut nodes: Vec<Node> = Vec::with_capacity(order.len());
+        for (index, spot) in order {
+            if let Some(rank) = rank.get_mut(index) {
+                *rank = nodes.len();
+            }
+            nodes.push(spot.node());
+        }
+        let rank = |index: Index| rank.get(index).copied().unwrap_or(0);
+        let mut lines: Vec<Line> = self.lines;
+        lines.retain(|line| is_kept(&line.from) && is_kept(&line.to));
+        for line in &mut lines {
+            (line.from, line.to) = (rank(line.from), rank(line.to));
+        }
+        lines.sort();
+        lines.dedup();
+        let id = |index: Index| nodes.get(index).map(|node| node.id.clone());
+        let edge = |line: Line| {
+            Some(Edge {
+                from: id(line.from)?,
+                to: id(line.to)?,
+                link: line.link,
+                reason: line.reason,
+            })
+        };
+        let edges = lines.into_iter().filter_map(edge).collect();
+        Graph { nodes, edges }
+    }
+}
+
+// === impl Spot ===
+
+impl Spot {
+    fn order(&self) -> (Role, bool, &ObjectKey, usize, Option<&Arc<str>>) {
+        let Place { object, section } = &self.place;
+        (
+            self.role,
+            self.frontend,
+            object,
+            self.ordinal,
+            section.as_ref(),
+        )
+    }
+
+    fn node(&self) -> Node {
+        Node {
+            id: id::of(&self.place, self.frontend),
+            object: Named(self.place.clone()),
+            role: self.role,
+            missing: self.missing,
+            reason: self.reason.clone(),
+        }
+    }
+}
+
+// === impl Role ===
+
+impl Role {
+    /// That of an object.
+    fn of(snapshot: &Snapshot, key: &ObjectKey, frontend: bool) -> Self {
+        let gk: &GroupKind = &key.gk;
+        if frontend {
+            Self::Frontend
+        } else if gk.is_core("Namespace") {
+            Self::Namespace
+        } else if gk.is_gateway_api("GatewayClass") {
+            Self::GatewayClass
+        } else if gk.is_gateway_api("Gateway") {
+            Self::Gateway
+        } else if gk.is_gateway_api("ListenerSet") {
+            Self::ListenerSet
+        } else if is_route(gk) {
+            Self::Route
+        } else if snapshot.profile(gk).is_some() {
+            Self::Policy
+        } else {
+            Self::Backend
+        }
+    }
+
+    /// That of the sections of an object.
+    fn of_sections(self) -> Self {
+        match self {
+            Self::Gateway | Self::ListenerSet => Self::Listener,
+            Self::Route => Self::Rule,
+            _ => Self::Port,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `attache check`: what is wrong with a set of manifests, or with what is there.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Answer, Named};
+use crate::engine::finding::{Code, Finding, Severity};
+use crate::engine::ids::ObjectKey;
+use crate::engine::verdict::{escape, sentence};
+
+mod fingerprint;
+mod ignore;
+mod judge;
+mod rules;
+mod unknown;
+
+pub use ignore::Ignored;
+pub use judge::{Case, Judge, of_file};
+pub use rules::{Rule, rule};
+
+/// Findings, by file and line, and how many there are.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Report {
+    /// All of them, those that do not count included.
+    pub findings: Vec<Told>,
+    /// How many.
+    pub summary: Summary,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Told {
+    /// What it is about.
+    pub code: Code,
+    /// `deny`: the API server would refuse the object where attache is asked. `warn`: it would be told.
+    pub severity: Severity,
+    /// The object; none for a file that cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<Named>,
+    /// The field, as in errors of the API server: `spec.targetRefs[0].sectionName`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// What is wrong and what to do about it, in one line.
+    pub message: String,
+    /// The policies that it tells of, and the object because of which it is said.
+    pub related: Vec<Named>,
+    /// The file, as it was named or found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The column, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+    /// What it is the same by in another report: code, object and subject, never the line.
+    pub fingerprint: String,
+    /// It only tells what is in force; nothing is wrong. It never counts.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub notice: bool,
+    /// The baseline has it; it does not count.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub known: bool,
+    /// The reason for which the object's annotation leaves it out; it does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<String>,
+}
+
+/// How many objects and findings there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Summary {
+    /// Objects that were looked at.
+    pub objects: usize,
+    /// Those of them that are policies.
+    pub policies: usize,
+    /// Findings that count and refuse.
+    pub deny: usize,
+    /// Findings that count and warn.
+    pub warn: usize,
+    /// Findings that only tell what is in force.
+    pub notices: usize,
+    /// Findings that the baseline has.
+    pub known: usize,
+    /// Findings that annotations leave out.
+    pub suppressed: usize,
+}
+
+/// Where something stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// The file.
+    pub file: String,
+    /// The line, from 1; 0 where it is the file as a whole.
+    pub line: u64,
+    /// The column, from 1; 0 where it is the line as a whole.
+    pub column: u64,
+}
+
+impl Answer for Report {
+    const KIND: &'static str = "Report";
+}
+
+// === impl Report ===
+
+impl Report {
+    /// The findings in order, counted.
+    pub fn new(mut findings: Vec<Told>, objects: usize, policies: usize) -> Self {
+        findings.sort_by(|a, b| a.order().cmp(&b.order()));
+        let mut summary = Summary {
+            objects,
+            policies,
+            ..Summary::default()
+        };
+        for finding in &findings {
+            let count = match finding.severity {
+                _ if finding.suppressed.is_some() => &mut summary.suppressed,
+                _ if finding.notice => &mut summary.notices,
+                _ if finding.known => &mut summary.known,
+                Severity::Deny => &mut summary.deny,
+                Severity::Warn => &mut summary.warn,
+            };
+            *count += 1;
+        }
+        Self { findings, summary }
+    }
+}
+
+// === impl Told ===
+
+impl Told {
+    /// A finding as it is told.
+    pub fn new(finding: &Finding, spot: Option<Spot>, suppressed: Option<String>) -> Self {
+        let spot = spot.unwrap_or_default();
+        let object = (!finding.object.gk.kind.is_empty()).then(|| Named::from(&finding.object));
+        let rests_on = finding.rests_on.iter();
+        let told = finding.tells_of.iter().chain(rests_on);
+        let mut related: Vec<&ObjectKey> = told.filter(|key| **key != finding.object).collect();
+        related.sort();
+        related.dedup();
+        Self {
+            code: finding.code,
+            severity: finding.severity,
+            field: finding.field.as_ref().map(|field| escape(&field.0)),
+            message: sentence(finding),
+            related: related.into_iter().map(Named::from).collect(),
+            fingerprint: fingerprint::of(finding, object.is_none().then_some(&*spot.file)),
+            object,
+            line: (spot.line > 0).then_some(spot.line),
+            column: (spot.column > 0).then_some(spot.column),
+            file: (!spot.file.is_empty()).then_some(spot.file),
+            notice: finding.code.is_notice() && finding.severity == Severity::Warn,
+            known: false,
+            suppressed,
+        }
+    }
+
+    /// Whether it may make a check fail.
+    pub fn counts(&self) -> bool {
+        !self.notice && !self.known && self.suppressed.is_none()
+    }
+
+    fn order(&self) -> impl Ord {
+        let place = (&self.file, self.line, self.column);
+        let what = (self.severity, self.code, &self.object);
+        (place, what, &self.field, &self.message)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
+}

@@ -1,0 +1,149 @@
+//! Findings on the objects of a state, or of manifests on top of one, with the severities that they get.
+
+use std::collections::BTreeSet;
+
+use super::unknown;
+use crate::engine::effective::Survey;
+use crate::engine::finding::{Code, Finding, Severity};
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::review::{Evidence, altered, inspect};
+use crate::engine::severities::{Asker, Severities};
+use crate::engine::snapshot::{Snapshot, namespace_key};
+use crate::engine::validate::form;
+use crate::engine::verdict::Verdict;
+
+/// What is judged: objects, all of them as one change where there is a state before.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The state without them, where there is one.
+    pub before: Option<&'a Snapshot>,
+    /// The state with them.
+    pub after: &'a Snapshot,
+    /// The objects.
+    pub objects: &'a BTreeSet<ObjectKey>,
+    /// Whether an API server has not seen them yet: what it would say of their form is said too.
+    pub unseen: bool,
+    /// What each code does.
+    pub severities: &'a Severities,
+}
+
+/// Judges one object after the other, and looks everything up once.
+#[derive(Debug)]
+pub struct Judge<'a> {
+    case: Case<'a>,
+    is: Survey<'a>,
+    was: Option<Survey<'a>>,
+}
+
+/// A finding about a file that holds no object.
+pub fn of_file(code: Code, message: impl Into<String>) -> Finding {
+    Finding::new(
+        code,
+        &ObjectKey::new(GroupKind::core(""), "", ""),
+        message.into(),
+    )
+}
+
+// === impl Case ===
+
+impl<'a> Case<'a> {
+    /// Knows nothing yet.
+    pub fn judge(self) -> Judge<'a> {
+        Judge {
+            case: self,
+            is: Survey::new(self.after),
+            was: self.before.map(Survey::new),
+        }
+    }
+
+    /// What all objects together do, and what of them could not be judged.
+    pub fn together(&self) -> Vec<Finding> {
+        let mut findings = unknown::kinds(self.after, self.objects.iter());
+        if let Some(before) = self.before {
+            findings.extend(altered(before, self.after, self.objects));
+        }
+        findings
+            .into_iter()
+            .filter_map(|finding| self.weighed(finding))
+            .collect()
+    }
+
+    /// A finding with its severity; none where its code is off.
+    pub fn weighed(&self, finding: Finding) -> Option<Finding> {
+        let key = finding.object.clone();
+        self.judged(&key, vec![finding]).pop()
+    }
+
+    fn judged(&self, key: &ObjectKey, findings: Vec<Finding>) -> Vec<Finding> {
+        let namespace = if key.gk.is_core("Namespace") {
+            &key.name
+        } else {
+            &key.namespace
+        };
+        let there = self.after.get(&namespace_key(namespace));
+        let asker = Asker {
+            dry_run: false,
+            namespace,
+            namespace_labels: there.map(|there| &there.meta.labels),
+            subject: None,
+            field_manager: "",
+            gk: &key.gk,
+        };
+        let verdict = Verdict::new(findings, &Evidence::Authoritative);
+        self.severities.judge(verdict, &asker).findings
+    }
+}
+
+// === impl Judge ===
+
+impl Judge<'_> {
+    /// Findings on an object.
+    ///
+    /// What it had already before the change is a warning (ruling 14). Old and new are each judged in
+    /// their own state, because the change may be to what an object refers to: a listener that is
+    /// renamed under a policy is a fault of this change, though the policy is the same.
+    pub fn object(&mut self, key: &ObjectKey) -> Vec<Finding> {
+        let case = self.case;
+        let mut findings = all(&mut self.is, key, case.unseen);
+        let is_policy = case.after.policy(key).is_some();
+        let is_old = case.before.is_some_and(|before| before.get(key).is_some());
+        findings.retain(|finding| match finding.code {
+            // Its policy says it of itself.
+            Code::Overridden if !is_policy => {
+                let mut told = finding.tells_of.iter();
+                !told.all(|policy| case.objects.contains(policy))
+            }
+            // What a change of it does is said of all changes together.
+            Code::Affects => !is_old,
+            _ => true,
+        });
+        let mut findings = case.judged(key, findings);
+        let refuses = |finding: &Finding| finding.severity == Severity::Deny;
+        if let Some(was) = self.was.as_mut().filter(|_| is_old)
+            && findings.iter().any(refuses)
+        {
+            let had = all(was, key, case.unseen);
+            for finding in findings.iter_mut().filter(|finding| refuses(finding)) {
+                let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
+                if had.iter().any(known) {
+                    finding.warn();
+                }
+            }
+            findings.sort();
+        }
+        findings
+    }
+}
+
+fn all(survey: &mut Survey<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
+    let mut findings = inspect(survey, key);
+    let policy = survey.snapshot().policy(key).filter(|_| unseen);
+    let form = policy.map(|policy| form(policy)).unwrap_or_default();
+    // A name of the wrong type is no name: it is enough to say the first.
+    findings.retain(|finding| {
+        let missing = finding.code == Code::TargetMissingRef;
+        !(missing && form.iter().any(|f| f.field == finding.field))
+    });
+    findings.extend(form);
+    findings
+}

@@ -1,0 +1,69 @@
+//! Kinds that look like policy kinds and that nothing here knows: their objects go unchecked.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::engine::finding::{Code, Finding};
+use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use crate::engine::policy::spec;
+use crate::engine::snapshot::Snapshot;
+
+/// The fields by which policies name their targets.
+const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
+
+/// One finding for each such kind, on the first object of it.
+pub(super) fn kinds<'a>(
+    snapshot: &Snapshot,
+    objects: impl Iterator<Item = &'a ObjectKey>,
+) -> Vec<Finding> {
+    let mut found: BTreeMap<&GroupKind, Vec<&ObjectKey>> = BTreeMap::new();
+    for key in objects {
+        let known = snapshot.profile(&key.gk).is_some() || is_of_kubernetes(&key.gk);
+        if !known && has_targets(snapshot, key) {
+            found.entry(&key.gk).or_default().push(key);
+        }
+    }
+    found.retain(|kind, _| snapshot.definition(kind).is_none());
+    let findings = found.into_iter().filter_map(|(kind, objects)| {
+        let message = format!(
+            "{kind} looks like a policy kind and is not known, so {}; add its definition to the files, or a profile to the configuration",
+            match objects.len() {
+                1 => "this object was not checked".to_owned(),
+                n => format!("{n} objects were not checked"),
+            }
+        );
+        let first = objects.into_iter().min()?;
+        Some(Finding::new(Code::KindUnknown, first, message).about(kind.to_string()))
+    });
+    findings.collect()
+}
+
+/// Whether a kind comes with Kubernetes, or with Gateway API. Some of those have targets of another sort.
+fn is_of_kubernetes(gk: &GroupKind) -> bool {
+    let group = &*gk.group;
+    group == GATEWAY_API || !group.contains('.') || group.ends_with(".k8s.io")
+}
+
+fn has_targets(snapshot: &Snapshot, key: &ObjectKey) -> bool {
+    let Some(object) = snapshot.get(key) else {
+        return false;
+    };
+    let text = object.spec.as_ref().map_or("", |spec| spec.get());
+    // Most objects have none: look before parsing.
+    if !text.contains("\"target") {
+        return false;
+    }
+    let spec = spec(object);
+    TARGETS.iter().any(|field| match spec.get(field) {
+        Some(Value::Array(items)) => items.first().is_some_and(is_reference),
+        Some(item) => is_reference(item),
+        None => false,
+    })
+}
+
+fn is_reference(value: &Value) -> bool {
+    let texts = ["group", "kind", "name"];
+    let mut texts = texts.iter().map(|field| value.get(field));
+    texts.any(|text| text.is_some_and(Value::is_string))
+}

@@ -1,0 +1,71 @@
+//! Work that is done on every core of the machine.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// More threads take more memory than they save time.
+const MOST: usize = 8;
+/// As much as the first thread of a process has: documents may be nested.
+const STACK: usize = 8 << 20;
+
+/// What is done with each item, in the order of the items. Each thread makes its own `start` and keeps it
+/// from item to item.
+pub fn side_by_side<T: Sync, S, R: Send>(
+    items: &[T],
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &T) -> R + Sync,
+) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = cores.min(MOST).min(items.len());
+    if threads < 2 {
+        let mut state = start();
+        return items.iter().map(|item| work(&mut state, item)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut state = start();
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(i) else {
+                return done;
+            };
+            done.push((i, work(&mut state, item)));
+        }
+    };
+    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
+        // The machine may have no thread to give; this one does what the others leave.
+        let workers: Vec<_> = (0..threads)
+            .filter_map(|_| {
+                let thread = thread::Builder::new().stack_size(STACK);
+                thread.spawn_scoped(scope, worker).ok()
+            })
+            .collect();
+        let own = if workers.is_empty() {
+            worker()
+        } else {
+            Vec::new()
+        };
+        let parts = workers.into_iter().map(|worker| match worker.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        parts.chain([own]).flatten().collect()
+    });
+    done.sort_unstable_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::side_by_side;
+
+    #[test]
+    fn results_stand_in_the_order_of_the_items() {
+        let items: Vec<usize> = (0..10_000).collect();
+        let doubled = side_by_side(&items, || 2, |factor, item| *factor * item);
+        assert!(doubled.iter().zip(&items).all(|(d, i)| *d == 2 * i));
+        assert!(side_by_side(&[0_u8; 0], || (), |(), item| *item).is_empty());
+    }
+}

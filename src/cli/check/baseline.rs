@@ -1,0 +1,51 @@
+//! Reports that were written earlier: what is in them does not count again.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::super::Failure;
+use crate::answer::report::Report;
+
+/// Findings by what they are the same by.
+pub(super) type Baseline = BTreeSet<String>;
+
+#[derive(Deserialize)]
+struct File {
+    kind: String,
+    findings: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    fingerprint: String,
+}
+
+/// Reads a report.
+pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("the baseline {shown} cannot be read: {error}"))?;
+    let file: File = serde_json::from_str(&text)
+        .map_err(|error| format!("the baseline {shown} is no report of check -o json: {error}"))?;
+    if file.kind != "Report" {
+        return Err(format!(
+            "the baseline {shown} is a {}, no report of check -o json",
+            file.kind
+        )
+        .into());
+    }
+    let found = file.findings.into_iter();
+    Ok(found.map(|entry| entry.fingerprint).collect())
+}
+
+/// The report with what the baseline has marked.
+pub(super) fn compare(report: Report, baseline: &Baseline) -> Report {
+    let (objects, policies) = (report.summary.objects, report.summary.policies);
+    let mut findings = report.findings;
+    for finding in &mut findings {
+        finding.known = baseline.contains(&finding.fingerprint);
+    }
+    Report::new(findings, objects, policies)
+}

@@ -1,0 +1,180 @@
+//! From what was read to a report: judged on every core, with the place of each finding.
+
+use std::collections::BTreeMap;
+
+use super::super::progress::Progress;
+use super::super::unseen;
+use super::input::Input;
+use super::places::{Asked, Places, shown, spot};
+use crate::answer::report::{Case, Ignored, Report, Spot, Told, of_file};
+use crate::cache::cores::side_by_side;
+use crate::cache::manifest::Problem;
+use crate::engine::finding::{Code, Finding};
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::validate::is_target_kind;
+
+/// Objects that one thread judges before it takes others.
+const RUN: usize = 64;
+
+/// A report, and the objects that it is about.
+pub(super) struct Checked {
+    /// The report.
+    pub(super) report: Report,
+    /// Every object with its place, where it has one.
+    pub(super) objects: Vec<(ObjectKey, Option<Spot>)>,
+}
+
+/// A finding, where it is, and why it is left out if it is.
+struct Found {
+    finding: Finding,
+    spot: Option<Spot>,
+    suppressed: Option<String>,
+}
+
+/// Judges everything.
+pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
+    progress.say(format!("checking {} objects", input.objects.len()));
+    let case = Case {
+        before: input.before.as_ref(),
+        after: &input.after,
+        objects: &input.objects,
+        unseen: !input.origins.is_empty(),
+        severities: &input.severities,
+    };
+    let keys: Vec<&ObjectKey> = input.objects.iter().collect();
+    let runs: Vec<&[&ObjectKey]> = keys.chunks(RUN).collect();
+    let judged = side_by_side(
+        &runs,
+        || case.judge(),
+        |judge, run| {
+            let findings = run.iter().flat_map(|key| judge.object(key));
+            findings.collect::<Vec<Finding>>()
+        },
+    );
+    let together = case.together();
+    let mut found: Vec<Found> = Vec::new();
+    let mut ignored: BTreeMap<ObjectKey, Ignored> = BTreeMap::new();
+    for finding in judged.into_iter().flatten().chain(together) {
+        let key = finding.object.clone();
+        let of_object = || input.after.get(&key).map(|object| Ignored::of(object));
+        let ignored = ignored
+            .entry(key.clone())
+            .or_insert_with(|| of_object().unwrap_or_default());
+        let suppressed = ignored.reason(finding.code).cloned();
+        found.push(Found {
+            finding,
+            spot: None,
+            suppressed,
+        });
+    }
+    found.extend(annotations(input, &case));
+    found.extend(files(input, &case));
+    progress.say("looking up lines");
+    place(&mut found, input);
+    let told = found
+        .into_iter()
+        .map(|found| Told::new(&found.finding, found.spot, found.suppressed));
+    let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
+    let report = Report::new(told.collect(), keys.len(), policies.count());
+    let objects = keys.iter().map(|key| {
+        let origin = input.origins.get(*key);
+        ((*key).clone(), origin.map(spot))
+    });
+    Checked {
+        report,
+        objects: objects.collect(),
+    }
+}
+
+/// What is wrong with annotations that leave out findings.
+fn annotations(input: &Input, case: &Case<'_>) -> Vec<Found> {
+    let objects = input.objects.iter().filter_map(|key| input.after.get(key));
+    let faults = objects.flat_map(|object| Ignored::of(object).faults);
+    let weighed = faults.filter_map(|finding| case.weighed(finding));
+    weighed.map(Found::from).collect()
+}
+
+/// What is wrong with files, and with what of a cluster was not read.
+fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
+    let problems = input.problems.iter().map(|problem| {
+        let spot = Spot {
+            file: shown(&problem.file),
+            line: problem.line,
+            column: problem.column,
+        };
+        (unreadable(problem, input), Some(spot))
+    });
+    let doubles = input.doubles.iter().map(|(key, before)| {
+        let spot = spot(before);
+        let message = format!(
+            "it stands at {}:{} too; the later one counts",
+            spot.file, spot.line
+        );
+        (Finding::new(Code::ObjectDuplicate, key, message), None)
+    });
+    let known = input
+        .after
+        .policy_kinds()
+        .filter(|gk| input.after.knows(gk));
+    let known: Vec<GroupKind> = known.cloned().collect();
+    let unseen = unseen::lines(&input.missing, &known);
+    let missing = unseen.into_iter().map(|line| {
+        let finding = of_file(Code::Unverified, line.clone()).about(line);
+        (finding, None)
+    });
+    let found = problems.chain(doubles).chain(missing);
+    let weighed = found.filter_map(|(finding, spot)| Some((case.weighed(finding)?, spot)));
+    let found = weighed.map(|(finding, spot)| Found {
+        finding,
+        spot,
+        suppressed: None,
+    });
+    found.collect()
+}
+
+/// An object of a kind that is no business of ours, or a file of another tool, may be right as it is.
+fn unreadable(problem: &Problem, input: &Input) -> Finding {
+    let finding = match &problem.object {
+        Some(key) => {
+            let ours = input.after.profile(&key.gk).is_some()
+                || is_target_kind(&key.gk)
+                || key.gk == crate::engine::ids::GroupKind::crd();
+            let finding = Finding::new(Code::Unreadable, key, problem.message.clone());
+            finding.only_if(ours)
+        }
+        None => of_file(Code::Unreadable, problem.message.clone()),
+    };
+    finding
+        .about(problem.message.clone())
+        .only_if(!problem.foreign)
+}
+
+/// Finds the line of each finding on an object.
+fn place(found: &mut [Found], input: &Input) {
+    let mut places = Places::new(input.stdin.as_deref());
+    let open = found.iter().enumerate().filter(|(_, f)| f.spot.is_none());
+    for (i, Found { finding, .. }) in open {
+        if let Some(origin) = input.origins.get(&finding.object) {
+            places.ask(Asked {
+                index: i,
+                origin,
+                field: finding.field.as_ref().map(|field| &*field.0),
+            });
+        }
+    }
+    for (i, spot) in places.answers() {
+        if let Some(found) = found.get_mut(i) {
+            found.spot = Some(spot);
+        }
+    }
+}
+
+impl From<Finding> for Found {
+    fn from(finding: Finding) -> Self {
+        Self {
+            finding,
+            spot: None,
+            suppressed: None,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The lines of findings. A file is read again only where something is said about a field of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::answer::report::Spot;
+use crate::cache::cores::side_by_side;
+use crate::cache::files::{self, STDIN};
+use crate::cache::manifest::Origin;
+use crate::cache::position::Outline;
+
+/// A place that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// Who asks.
+    pub(super) index: usize,
+    /// The object.
+    pub(super) origin: &'a Origin,
+    /// The field of it.
+    pub(super) field: Option<&'a str>,
+}
+
+/// Places that are asked for, by file.
+pub(super) struct Places<'a> {
+    stdin: Option<&'a str>,
+    files: BTreeMap<&'a str, Vec<Asked<'a>>>,
+}
+
+// === impl Places ===
+
+impl<'a> Places<'a> {
+    /// Nothing is asked for yet; the standard input had this text.
+    pub(super) fn new(stdin: Option<&'a str>) -> Self {
+        Self {
+            stdin,
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Asks for a place.
+    pub(super) fn ask(&mut self, asked: Asked<'a>) {
+        self.files
+            .entry(&asked.origin.file)
+            .or_default()
+            .push(asked);
+    }
+
+    /// All that were asked for.
+    pub(super) fn answers(self) -> Vec<(usize, Spot)> {
+        let stdin = self.stdin;
+        let mut files: Vec<(&str, Vec<Asked<'_>>)> = self.files.into_iter().collect();
+        for (_, asked) in &mut files {
+            asked.sort_by_key(|asked| asked.origin.line);
+        }
+        let found = side_by_side(
+            &files,
+            || (),
+            |(), (file, asked)| of_one_file(file, asked, stdin),
+        );
+        found.into_iter().flatten().collect()
+    }
+}
+
+fn of_one_file(file: &str, asked: &[Asked<'_>], stdin: Option<&str>) -> Vec<(usize, Spot)> {
+    // Where the object begins is known already, unless it is in a list.
+    let deep = |asked: &Asked<'_>| asked.field.is_some() || !asked.origin.items.is_empty();
+    let read = match stdin {
+        _ if !asked.iter().any(deep) => None,
+        Some(text) if file == STDIN => Some(text.to_owned()),
+        _ => files::text(Path::new(file)).ok(),
+    };
+    let mut outline = read.as_ref().map(|text| Outline::new(file, text));
+    let spots = asked.iter().map(|asked| {
+        let mut spot = spot(asked.origin);
+        if let Some(outline) = outline.as_mut().filter(|_| deep(asked))
+            && let Some((line, column)) = outline.find(asked.origin, asked.field)
+        {
+            (spot.line, spot.column) = (line, column);
+        }
+        (asked.index, spot)
+    });
+    spots.collect()
+}
+
+/// Where an object begins, or the list that it is in.
+pub(super) fn spot(origin: &Origin) -> Spot {
+    Spot {
+        file: shown(&origin.file),
+        line: origin.line,
+        column: 0,
+    }
+}
+
+/// A file as it is shown: other tools take paths without `./`.
+pub(super) fn shown(file: &str) -> String {
+    file.strip_prefix("./").unwrap_or(file).to_owned()
+}

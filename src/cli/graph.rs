@@ -1,0 +1,169 @@
+//! `attache graph`: the topology and the policies on it, as a picture or as data.
+
+use clap::ValueEnum;
+
+use super::render::graph::Picture;
+use super::render::graph::dot::dot;
+use super::render::graph::html::html;
+use super::render::graph::mermaid::{MOST_EDGES, mermaid};
+use super::render::graph::svg::Drawing;
+use super::render::graph::tree::tree;
+use super::render::style::Style;
+use super::state::{Opened, Scope, State};
+use super::{Failure, names, print};
+use crate::answer;
+use crate::answer::graph::{Focus, Graph, details};
+use crate::cache::lists::Wants;
+use crate::engine::hint::{nearest, quoted};
+use crate::engine::ids::ObjectKey;
+use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
+
+/// Nodes that a picture shows well.
+const READABLE: usize = 400;
+
+/// Arguments of `attache graph`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// An object, and what is above and below it: `gateway/edge`, `httproute/cart#checkout`, `retrypolicy/slow`.
+    #[arg(value_name = "KIND/NAME[#SECTION]", num_args = 0..=2)]
+    object: Vec<String>,
+    #[command(flatten)]
+    scope: Scope,
+    #[command(flatten)]
+    state: State,
+    /// How many steps above and below the object to show.
+    #[arg(long, value_name = "STEPS", requires = "object")]
+    depth: Option<usize>,
+    /// How to print.
+    #[arg(short, long, value_name = "FORMAT", default_value = "tree")]
+    output: Output,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// Lines for the terminal.
+    Tree,
+    /// For Graphviz.
+    Dot,
+    /// A flowchart for Markdown.
+    Mermaid,
+    /// A picture.
+    Svg,
+    /// A page to look around in: move, zoom, search, effective values.
+    Html,
+    /// For programs.
+    Json,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such directory, cluster or object, or the configuration is wrong.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let opened = args.state.open(&args.scope)?;
+    let focus = args.focus(&opened)?;
+    // What a policy is not attached to is part of the answer, so nothing can be left out beforehand.
+    let view = opened.view(&Wants::Everything);
+    view.say_what_is_missing();
+    let graph = answer::graph::graph(&view.snapshot, &focus)
+        .ok_or_else(|| nothing(&view.snapshot, &focus))?;
+    if let Some(note) = args.output.note(&graph) {
+        eprintln!(
+            "attache: {note}: attache graph KIND/NAME shows one object and what is around it"
+        );
+    }
+    print(&args.output.show(&view.snapshot, &graph)?)
+}
+
+// === impl Args ===
+
+impl Args {
+    fn focus(&self, opened: &Opened) -> Result<Focus, Failure> {
+        if self.object.is_empty() {
+            // Files are looked at as a whole unless somebody says otherwise.
+            let all = self.scope.all_namespaces
+                || (self.state.from.is_some() && self.scope.namespace.is_none());
+            return Ok(if all {
+                Focus::Everything
+            } else {
+                Focus::Namespace(opened.namespace.as_str().into())
+            });
+        }
+        let (kind, Some(name)) = names::split(&self.object)? else {
+            return Err("a name is missing: write KIND/NAME".into());
+        };
+        Ok(Focus::Place {
+            place: opened.names.place(kind, name, &opened.namespace)?,
+            depth: self.depth,
+        })
+    }
+}
+
+// === impl Output ===
+
+impl Output {
+    /// That there is more than can be read well.
+    fn note(self, graph: &Graph) -> Option<String> {
+        let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
+        match self {
+            Self::Svg | Self::Html if nodes > READABLE => Some(format!(
+                "{nodes} objects, sections and policies in one picture"
+            )),
+            Self::Mermaid if edges > MOST_EDGES => Some(format!(
+                "{edges} edges, and Mermaid draws {MOST_EDGES} unless maxEdges says more"
+            )),
+            _ => None,
+        }
+    }
+
+    fn show(self, snapshot: &Snapshot, graph: &Graph) -> Result<String, Failure> {
+        let picture = Picture::new(graph);
+        Ok(match self {
+            Self::Json => answer::json(graph)?,
+            Self::Dot => dot(&picture),
+            Self::Mermaid => mermaid(&picture),
+            Self::Svg => Drawing::new(&picture, false).svg(),
+            Self::Html => html(&picture, graph, &details(snapshot, graph))?,
+            Self::Tree => tree(&picture, Style::of_stdout()),
+        })
+    }
+}
+
+/// That there is nothing to show, and where there is something of that name.
+fn nothing(snapshot: &Snapshot, focus: &Focus) -> String {
+    let Focus::Place { place, .. } = focus else {
+        return "there is nothing to show".to_owned();
+    };
+    let object = &place.object;
+    if place.section.is_some() && snapshot.get(object).is_some() {
+        let labels = snapshot.get(object).map(|object| section::labels(object));
+        let labels = labels.unwrap_or_default();
+        let names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+        return format!("{place} is not there; {object} has {}", quoted(&names));
+    }
+    let objects: Vec<&ObjectKey> = snapshot.objects(&object.gk).map(|o| &o.key).collect();
+    let mut elsewhere: Vec<&str> = objects
+        .iter()
+        .filter(|key| key.name == object.name)
+        .map(|key| &*key.namespace)
+        .collect();
+    elsewhere.sort_unstable();
+    if !elsewhere.is_empty() {
+        return format!(
+            "there is no {object}; there is one in namespace {}: add -n",
+            quoted(&elsewhere)
+        );
+    }
+    let mut near: Vec<&str> = objects
+        .iter()
+        .filter(|key| key.namespace == object.namespace)
+        .map(|key| &*key.name)
+        .collect();
+    near.sort_unstable();
+    match nearest(&object.name, &near) {
+        Some(name) => format!("there is no {object}; did you mean {name:?}?"),
+        None => format!("there is no {object}"),
+    }
+}

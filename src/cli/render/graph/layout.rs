@@ -1,0 +1,278 @@
+//! Where boxes and the wires between them go: in layers from left to right, so that wires point one
+//! way; few of them cross, and what belongs together is near. What would be a tower is cut into bands
+//! side by side. Bounded work, the same picture each time.
+
+mod bands;
+mod board;
+mod layers;
+mod order;
+mod place;
+
+#[cfg(test)]
+mod laws;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use bands::banded;
+use board::{Levels, leveled};
+use layers::layers;
+
+/// A box to be placed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Block {
+    /// How wide.
+    pub width: f64,
+    /// How high.
+    pub height: f64,
+    /// The least layer that it may stand in.
+    pub layer: usize,
+}
+
+/// A wire from the right side of a box to the left side of another, at heights within them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Wire {
+    /// The box where it begins.
+    pub from: usize,
+    /// How far below the top of that.
+    pub from_y: f64,
+    /// The box where it ends.
+    pub to: usize,
+    /// How far below the top of that.
+    pub to_y: f64,
+    /// Whether it says which of the two stands further left.
+    pub leads: bool,
+}
+
+/// A point; y grows downwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Point {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+}
+
+/// Where everything goes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Layout {
+    /// The left upper corner of each box.
+    pub blocks: Vec<Point>,
+    /// The points that each wire passes, its ends included.
+    pub wires: Vec<Vec<Point>>,
+    /// How wide it all is.
+    pub width: f64,
+    /// How high it all is.
+    pub height: f64,
+}
+
+/// Between layers.
+const AISLE: f64 = 84.0;
+/// Between boxes of a layer.
+const GAP: f64 = 14.0;
+/// A wire that passes a layer takes this much.
+const LANE: f64 = 6.0;
+/// What is higher than this, and higher than wide, is cut into bands.
+const TOWER: f64 = 1000.0;
+/// Boxes without wires stand above the others, at least so many in a row.
+const ROW: usize = 4;
+
+/// Some of the boxes and the wires between them, by their numbers.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    blocks: Vec<usize>,
+    wires: Vec<usize>,
+}
+
+/// Boxes, wires, and the layer of each box that has wires.
+#[derive(Clone, Copy, Debug)]
+struct Scene<'a> {
+    blocks: &'a [Block],
+    wires: &'a [Wire],
+    layers: &'a [Option<usize>],
+}
+
+/// Where layers stand: from the left, and how wide.
+type Columns = BTreeMap<usize, (f64, f64)>;
+
+/// Places everything.
+pub(crate) fn lay_out(blocks: &[Block], wires: &[Wire]) -> Layout {
+    let mut joined = vec![false; blocks.len()];
+    for end in wires.iter().flat_map(|wire| [wire.from, wire.to]) {
+        if let Some(flag) = joined.get_mut(end) {
+            *flag = true;
+        }
+    }
+    let layers = layers(blocks, wires, &joined);
+    let scene = Scene {
+        blocks,
+        wires,
+        layers: &layers,
+    };
+    let mut layout = Layout {
+        blocks: vec![Point::default(); blocks.len()],
+        wires: vec![Vec::new(); wires.len()],
+        ..Layout::default()
+    };
+    let whole = Part {
+        blocks: (0..blocks.len())
+            .filter(|block| scene.layer(*block).is_some())
+            .collect(),
+        wires: (0..wires.len()).collect(),
+    };
+    let levels = leveled(scene, &whole);
+    let columns = scene.columns(&whole.blocks, 0.0);
+    let width = width(&columns);
+    let tower = levels.height > TOWER && levels.height > width;
+    if !tower || !banded(scene, &mut layout) {
+        layout.put(scene, &whole, &levels, &columns, 0.0);
+    }
+    layout.apart(blocks, &joined);
+    layout
+}
+
+// === impl Scene ===
+
+impl Scene<'_> {
+    fn layer(&self, block: usize) -> Option<usize> {
+        self.layers.get(block).copied().flatten()
+    }
+
+    /// The columns of the layers of some boxes, beginning at `x`.
+    fn columns(&self, blocks: &[usize], mut x: f64) -> Columns {
+        let mut widths: BTreeMap<usize, f64> = BTreeMap::new();
+        for number in blocks {
+            if let (Some(block), Some(layer)) = (self.blocks.get(*number), self.layer(*number)) {
+                let width = widths.entry(layer).or_default();
+                *width = width.max(block.width);
+            }
+        }
+        let mut columns = Columns::new();
+        let (first, last) = (widths.first_key_value(), widths.last_key_value());
+        if let (Some((first, _)), Some((last, _))) = (first, last) {
+            // Wires pass layers in which none of these boxes stands.
+            for layer in *first..=*last {
+                let width = widths.get(&layer).copied().unwrap_or_default();
+                columns.insert(layer, (x, width));
+                x += width + AISLE;
+            }
+        }
+        columns
+    }
+}
+
+/// How far columns reach.
+fn width(columns: &Columns) -> f64 {
+    columns
+        .last_key_value()
+        .map_or(0.0, |(_, (x, width))| x + width)
+}
+
+// === impl Layout ===
+
+impl Layout {
+    /// Puts a part where its levels and columns say, `y` further down.
+    fn put(&mut self, scene: Scene<'_>, part: &Part, levels: &Levels, columns: &Columns, y: f64) {
+        for (number, own) in part.blocks.iter().zip(&levels.blocks) {
+            let column = scene.layer(*number).and_then(|layer| columns.get(&layer));
+            let (Some((x, _)), Some(block)) = (column, scene.blocks.get(*number)) else {
+                continue;
+            };
+            let corner = Point { x: *x, y: y + own };
+            self.width = self.width.max(corner.x + block.width);
+            self.height = self.height.max(corner.y + block.height);
+            if let Some(place) = self.blocks.get_mut(*number) {
+                *place = corner;
+            }
+        }
+        for (number, lanes) in part.wires.iter().zip(&levels.lanes) {
+            let Some((start, end)) = self.ends(scene, *number) else {
+                continue;
+            };
+            let mut points = vec![start];
+            for (layer, own) in lanes {
+                if let Some((x, width)) = columns.get(layer) {
+                    let y = y + own;
+                    points.push(Point { x: *x, y });
+                    if *width > 0.0 {
+                        points.push(Point { x: x + width, y });
+                    }
+                }
+            }
+            points.push(end);
+            if let Some(place) = self.wires.get_mut(*number) {
+                *place = points;
+            }
+        }
+    }
+
+    /// Where a wire begins and ends, by where its boxes are. One that leads back leaves its box on the
+    /// left, and one within a layer comes back on the side where it left.
+    fn ends(&self, scene: Scene<'_>, number: usize) -> Option<(Point, Point)> {
+        let wire = scene.wires.get(number)?;
+        let (from, to) = (self.blocks.get(wire.from)?, self.blocks.get(wire.to)?);
+        let right = |block: usize| scene.blocks.get(block).map(|block| block.width);
+        let (from_x, to_x) = match to.x.total_cmp(&from.x) {
+            Ordering::Greater => (from.x + right(wire.from)?, to.x),
+            Ordering::Less => (from.x, to.x + right(wire.to)?),
+            Ordering::Equal => (from.x + right(wire.from)?, to.x + right(wire.to)?),
+        };
+        let start = Point {
+            x: from_x,
+            y: from.y + wire.from_y,
+        };
+        let end = Point {
+            x: to_x,
+            y: to.y + wire.to_y,
+        };
+        Some((start, end))
+    }
+
+    /// Places the boxes that have no wires in rows, and moves all others below them.
+    fn apart(&mut self, blocks: &[Block], joined: &[bool]) {
+        let loose = || (0..blocks.len()).filter(|block| joined.get(*block) == Some(&false));
+        let widest = loose().filter_map(|block| blocks.get(block));
+        let widest = widest.map(|block| block.width + GAP).fold(1.0, f64::max);
+        let mut columns = ROW;
+        while real(columns + 1) * widest <= self.width {
+            columns += 1;
+        }
+        let (mut y, mut corners) = (0.0, Vec::new());
+        let loose: Vec<usize> = loose().collect();
+        for row in loose.chunks(columns) {
+            let mut height = 0.0_f64;
+            for (i, number) in row.iter().enumerate() {
+                if let Some(block) = blocks.get(*number) {
+                    let x = real(i) * widest;
+                    corners.push((*number, Point { x, y }));
+                    height = height.max(block.height);
+                    self.width = self.width.max(x + block.width);
+                }
+            }
+            y += height + GAP;
+        }
+        let down = if self.height > 0.0 && y > 0.0 {
+            y + GAP
+        } else {
+            (y - GAP).max(0.0)
+        };
+        for point in self
+            .blocks
+            .iter_mut()
+            .chain(self.wires.iter_mut().flatten())
+        {
+            point.y += down;
+        }
+        self.height += down;
+        for (number, corner) in corners {
+            if let Some(place) = self.blocks.get_mut(number) {
+                *place = corner;
+            }
+        }
+    }
+}
+
+/// A count as a length.
+fn real(n: usize) -> f64 {
+    u32::try_from(n).map_or(f64::MAX, f64::from)
+}

@@ -1,0 +1,269 @@
+//! Towers cut into bands: what is far left stays one piece; what hangs on it is taken apart where it falls
+//! apart by itself, and stacked in columns side by side. Wires to the further ones run above all boxes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::board::{Levels, leveled};
+use super::{AISLE, GAP, Layout, Part, Point, Scene, real, width};
+
+/// Wide to high, about that of a screen.
+const SHAPE: f64 = 1.6;
+/// No band is made lower than this.
+const LEAST: f64 = 640.0;
+/// Wires above the boxes: between two, and how many at most.
+const TRUNK: f64 = 5.0;
+const MOST_TRUNKS: usize = 12;
+
+/// Pieces, one below the other.
+#[derive(Debug, Default)]
+struct Band {
+    pieces: Vec<(Part, Levels)>,
+}
+
+/// Lays out a scene in bands; not, where it does not fall apart into pieces that are low enough.
+pub(super) fn banded(scene: Scene<'_>, layout: &mut Layout) -> bool {
+    let layers: BTreeSet<usize> = scene.layers.iter().copied().flatten().collect();
+    let fitting = layers.into_iter().find_map(|cut| {
+        let target = target(scene, cut);
+        let pieces = pieces(scene, cut);
+        let low = |part: &Part| height(scene, part) <= target;
+        let fits = pieces.len() > 1 && pieces.iter().all(low);
+        fits.then_some((cut, pieces, target))
+    });
+    let Some((cut, pieces, target)) = fitting else {
+        return false;
+    };
+    let left = left_of(scene, cut);
+    let left_levels = leveled(scene, &left);
+    let trunks = trunks(scene, cut, &left, &left_levels);
+    let top = trunks.values().copied().fold(0.0, f64::max) + GAP;
+    let columns = scene.columns(&left.blocks, 0.0);
+    layout.put(scene, &left, &left_levels, &columns, top);
+    let mut x = width(&columns) + if left.blocks.is_empty() { 0.0 } else { AISLE };
+    for band in stacked(scene, cut, layout, pieces, target) {
+        let blocks: Vec<usize> = band
+            .pieces
+            .iter()
+            .flat_map(|(part, _)| &part.blocks)
+            .copied()
+            .collect();
+        let columns = scene.columns(&blocks, x);
+        let mut y = top;
+        for (part, levels) in &band.pieces {
+            layout.put(scene, part, levels, &columns, y);
+            y += levels.height + GAP;
+        }
+        x = width(&columns) + AISLE;
+    }
+    join(scene, cut, &trunks, layout);
+    true
+}
+
+/// How high bands should be, so that they and what is left of a layer have the shape of a screen.
+fn target(scene: Scene<'_>, cut: usize) -> f64 {
+    let columns = scene.columns(&left_of(scene, cut).blocks, 0.0);
+    let left = width(&columns);
+    let right = scene.blocks.iter().zip(scene.layers);
+    let right = right.filter(|(_, layer)| layer.is_some_and(|layer| layer >= cut));
+    let area: f64 = right
+        .map(|(b, _)| (b.width + AISLE) * (b.height + GAP))
+        .sum();
+    // `(left + area / height) / height` is that shape.
+    let height = (left + (left * left + 4.0 * SHAPE * area).sqrt()) / (2.0 * SHAPE);
+    height.max(LEAST)
+}
+
+/// What stands left of a layer.
+fn left_of(scene: Scene<'_>, cut: usize) -> Part {
+    let is_left = |block: usize| scene.layer(block).is_some_and(|layer| layer < cut);
+    let wires = scene.wires.iter().enumerate();
+    let wires = wires.filter(|(_, wire)| is_left(wire.from) && is_left(wire.to));
+    Part {
+        blocks: (0..scene.blocks.len())
+            .filter(|block| is_left(*block))
+            .collect(),
+        wires: wires.map(|(number, _)| number).collect(),
+    }
+}
+
+/// What a scene falls into from a layer on, in the order of the first boxes.
+fn pieces(scene: Scene<'_>, cut: usize) -> Vec<Part> {
+    let is_right = |block: usize| scene.layer(block).is_some_and(|layer| layer >= cut);
+    let mut roots = Roots((0..scene.blocks.len()).collect());
+    let inside = |number: &usize| {
+        let wire = scene.wires.get(*number);
+        wire.is_some_and(|wire| is_right(wire.from) && is_right(wire.to))
+    };
+    let wires: Vec<usize> = (0..scene.wires.len()).filter(inside).collect();
+    for wire in wires.iter().filter_map(|number| scene.wires.get(*number)) {
+        roots.join(wire.from, wire.to);
+    }
+    let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
+    for block in (0..scene.blocks.len()).filter(|block| is_right(*block)) {
+        parts.entry(roots.of(block)).or_default().blocks.push(block);
+    }
+    for number in wires {
+        if let Some(wire) = scene.wires.get(number) {
+            parts
+                .entry(roots.of(wire.from))
+                .or_default()
+                .wires
+                .push(number);
+        }
+    }
+    parts.into_values().collect()
+}
+
+/// Each box knows one of a lower number that it is joined to, or itself.
+struct Roots(Vec<usize>);
+
+// === impl Roots ===
+
+impl Roots {
+    /// The box of the lowest number that a box is joined to, however far.
+    fn of(&mut self, mut block: usize) -> usize {
+        while let Some(next) = self.0.get(block).copied().filter(|next| *next != block) {
+            let over = self.0.get(next).copied().unwrap_or(next);
+            if let Some(place) = self.0.get_mut(block) {
+                *place = over;
+            }
+            block = next;
+        }
+        block
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.of(one), self.of(other));
+        if let Some(place) = self.0.get_mut(one.max(other)) {
+            *place = one.min(other);
+        }
+    }
+}
+
+/// How high the highest layer of a part is.
+fn height(scene: Scene<'_>, part: &Part) -> f64 {
+    let mut layers: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+    for number in &part.blocks {
+        let block = scene
+            .blocks
+            .get(*number)
+            .map_or(0.0, |block| block.height + GAP);
+        *layers.entry(scene.layer(*number)).or_default() += block;
+    }
+    layers.into_values().fold(0.0, f64::max)
+}
+
+/// The pieces in bands, those first that hang on what is further up.
+fn stacked(
+    scene: Scene<'_>,
+    cut: usize,
+    layout: &Layout,
+    pieces: Vec<Part>,
+    target: f64,
+) -> Vec<Band> {
+    let mut hangs: Vec<f64> = vec![f64::INFINITY; scene.blocks.len()];
+    for (number, wire) in scene.wires.iter().enumerate() {
+        let is_left = scene.layer(wire.from).is_some_and(|layer| layer < cut);
+        let start = layout.ends(scene, number).map(|(start, _)| start.y);
+        if let (true, Some(y), Some(place)) = (is_left, start, hangs.get_mut(wire.to)) {
+            *place = place.min(y);
+        }
+    }
+    let highest = |part: &Part| {
+        let blocks = part.blocks.iter().filter_map(|block| hangs.get(*block));
+        blocks.copied().fold(f64::INFINITY, f64::min)
+    };
+    let mut pieces: Vec<(f64, Part)> = pieces.into_iter().map(|p| (highest(&p), p)).collect();
+    pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let pieces: Vec<(Part, Levels)> = pieces
+        .into_iter()
+        .map(|(_, part)| {
+            let levels = leveled(scene, &part);
+            (part, levels)
+        })
+        .collect();
+    // As many bands as the height asks for, all about as high.
+    let whole: f64 = pieces.iter().map(|(_, levels)| levels.height + GAP).sum();
+    let count = (whole / target).round().max(1.0);
+    let each = whole / count;
+    let mut bands: Vec<Band> = Vec::new();
+    let mut used = 0.0;
+    for (part, levels) in pieces {
+        let height = levels.height + GAP;
+        if bands.is_empty() || used + height / 2.0 > each * real(bands.len()) {
+            bands.push(Band::default());
+        }
+        used += height;
+        if let Some(band) = bands.last_mut() {
+            band.pieces.push((part, levels));
+        }
+    }
+    bands
+}
+
+/// The height above all boxes at which wires run that begin at a height of a box on the left: one for
+/// each such place, as far as there is room.
+fn trunks(
+    scene: Scene<'_>,
+    cut: usize,
+    left: &Part,
+    levels: &Levels,
+) -> BTreeMap<(usize, u64), f64> {
+    let tops: BTreeMap<usize, f64> = left
+        .blocks
+        .iter()
+        .copied()
+        .zip(levels.blocks.iter().copied())
+        .collect();
+    let mut starts: Vec<(f64, (usize, u64))> = Vec::new();
+    for wire in scene.wires {
+        let is_right = scene.layer(wire.to).is_some_and(|layer| layer >= cut);
+        if let (Some(top), true) = (tops.get(&wire.from), is_right) {
+            starts.push((top + wire.from_y, place(wire.from, wire.from_y)));
+        }
+    }
+    starts.sort_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)));
+    starts.dedup_by_key(|(_, place)| *place);
+    let lanes = starts.len().min(MOST_TRUNKS);
+    let lane = |i: usize| TRUNK * real(i % lanes.max(1));
+    starts
+        .into_iter()
+        .enumerate()
+        .map(|(i, (_, place))| (place, lane(i)))
+        .collect()
+}
+
+/// A place where wires begin, as a key.
+fn place(block: usize, y: f64) -> (usize, u64) {
+    (block, y.to_bits())
+}
+
+/// Draws the wires from the left to the bands: straight on to the next column, else above all boxes.
+fn join(scene: Scene<'_>, cut: usize, trunks: &BTreeMap<(usize, u64), f64>, layout: &mut Layout) {
+    for (number, wire) in scene.wires.iter().enumerate() {
+        let side = |block: usize| scene.layer(block).map(|layer| layer < cut);
+        if side(wire.from) == side(wire.to) {
+            continue;
+        }
+        let Some((start, end)) = layout.ends(scene, number) else {
+            continue;
+        };
+        let mut points = vec![start];
+        let bend = AISLE * 0.7;
+        let trunk = trunks.get(&place(wire.from, wire.from_y));
+        if let Some(trunk) = trunk.filter(|_| end.x - start.x > 2.0 * bend + 1.0) {
+            let y = *trunk;
+            points.extend([
+                Point {
+                    x: start.x + bend,
+                    y,
+                },
+                Point { x: end.x - bend, y },
+            ]);
+        }
+        points.push(end);
+        if let Some(place) = layout.wires.get_mut(number) {
+            *place = points;
+        }
+    }
+}

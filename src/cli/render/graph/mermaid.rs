@@ -1,0 +1,103 @@
+//! The graph as a Mermaid flowchart, for Markdown.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use super::{Picture, home, label};
+use crate::answer::graph::{Link, Node, Role};
+use crate::engine::verdict::escape;
+
+/// How many edges Mermaid draws unless it is configured otherwise.
+pub(crate) const MOST_EDGES: usize = 500;
+
+/// The text of a flowchart: a subgraph for each namespace, policies with a corner cut.
+pub(crate) fn mermaid(picture: &Picture<'_>) -> String {
+    let mut text = "flowchart LR\n".to_owned();
+    let mut groups: BTreeMap<&str, Vec<(usize, &Node)>> = BTreeMap::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    for (number, node) in picture.nodes() {
+        numbers.insert(&node.id, number);
+        let namespace = home(node).unwrap_or_default();
+        groups.entry(namespace).or_default().push((number, node));
+    }
+    for (i, (namespace, nodes)) in groups.iter().enumerate() {
+        let mut indent = "  ";
+        if !namespace.is_empty() {
+            let _ = writeln!(text, "  subgraph s{i}[\"{}\"]", inside(namespace));
+            indent = "    ";
+        }
+        for (number, node) in nodes {
+            let _ = writeln!(text, "{indent}n{number}{}", shape(picture, node));
+        }
+        if !namespace.is_empty() {
+            text.push_str("  end\n");
+        }
+    }
+    for edge in picture.edges() {
+        let (Some(from), Some(to)) = (numbers.get(&*edge.from), numbers.get(&*edge.to)) else {
+            continue;
+        };
+        let arrow = match (edge.link, &edge.reason) {
+            (Link::Contains, _) => "---".to_owned(),
+            (Link::Parent | Link::Backend, _) => "-->".to_owned(),
+            (Link::Attached, _) => "-.->".to_owned(),
+            (Link::Rejected | Link::NotAttached, Some(reason)) => {
+                format!("-. \"{}\" .-x", inside(reason))
+            }
+            (Link::Rejected | Link::NotAttached, None) => "-.-x".to_owned(),
+        };
+        let _ = writeln!(text, "  n{from} {arrow} n{to}");
+    }
+    text.push_str("  classDef policy fill:#fde9c4,stroke:#b7791f,color:#3d2a05\n");
+    text.push_str("  classDef missing stroke:#b91c1c,stroke-dasharray:4 3\n");
+    class(
+        picture,
+        "policy",
+        |node| node.role == Role::Policy,
+        &mut text,
+    );
+    class(
+        picture,
+        "missing",
+        |node| node.missing || node.reason.is_some(),
+        &mut text,
+    );
+    text
+}
+
+fn shape(picture: &Picture<'_>, node: &Node) -> String {
+    let mut text = inside(&label(picture, node));
+    if node.missing {
+        text.push_str("<br/>(not there)");
+    }
+    if let Some(reason) = &node.reason {
+        let _ = write!(text, "<br/>({})", inside(reason));
+    }
+    match node.role {
+        Role::Policy => format!(">\"{text}\"]"),
+        Role::Listener | Role::Rule | Role::Port => format!("(\"{text}\")"),
+        _ => format!("[\"{text}\"]"),
+    }
+}
+
+fn class(picture: &Picture<'_>, class: &str, is: impl Fn(&Node) -> bool, text: &mut String) {
+    let of = picture.nodes().filter(|(_, node)| is(node));
+    let of: Vec<String> = of.map(|(number, _)| format!("n{number}")).collect();
+    if !of.is_empty() {
+        let _ = writeln!(text, "  class {} {class}", of.join(","));
+    }
+}
+
+/// Text between quotes: all that could mean something to Mermaid, to Markdown or to HTML as a character
+/// code.
+fn inside(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in escape(text).chars() {
+        if c.is_alphanumeric() || matches!(c, ' ' | '.' | '/' | '-' | ':' | ',' | '(' | ')') {
+            out.push(c);
+        } else {
+            let _ = write!(out, "#{};", u32::from(c));
+        }
+    }
+    out
+}

@@ -1,0 +1,262 @@
+//! The graph as a tree for the terminal: what is attached under what, the policies at their targets.
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{Picture, Step, is_said_by_name, name};
+use crate::answer::graph::{Link, Node, Role};
+use crate::cli::render::style::{Style, Tone};
+use crate::engine::verdict::escape;
+
+/// What stands before a child, and before what is below it.
+const BRANCH: (&str, &str) = ("├─ ", "│  ");
+const LAST: (&str, &str) = ("└─ ", "   ");
+/// No line is made narrower than this, whatever is before it.
+const NARROWEST: usize = 24;
+
+/// A piece of a line.
+type Piece = (Option<Tone>, String);
+
+/// The tree while it is written.
+struct Tree<'a> {
+    picture: &'a Picture<'a>,
+    style: Style,
+    shown: Vec<bool>,
+    text: String,
+}
+
+/// One line under a node.
+enum Child<'a> {
+    Policy(Step<'a>),
+    Object(Step<'a>),
+}
+
+/// The tree.
+pub(crate) fn tree(picture: &Picture<'_>, style: Style) -> String {
+    let mut tree = Tree {
+        picture,
+        style,
+        shown: vec![false; picture.nodes().count()],
+        text: String::new(),
+    };
+    let roots = |is_namespace: bool| {
+        let nodes = picture.nodes();
+        nodes.filter(move |(number, node)| {
+            (node.role == Role::Namespace) == is_namespace && is_root(picture, *number, node)
+        })
+    };
+    for (number, node) in roots(false).chain(roots(true)) {
+        tree.root(number, node);
+    }
+    tree.unattached();
+    tree.text
+}
+
+/// Whether a tree begins at a node: nothing is above it. What is only named by references that do not
+/// count is said there, unless there is more to say of it.
+fn is_root(picture: &Picture<'_>, number: usize, node: &Node) -> bool {
+    let is_policy = node.role == Role::Policy && picture.policies(number).is_empty();
+    if is_policy || picture.has_above(number) {
+        return false;
+    }
+    let has_policies = |number: usize| !picture.policies(number).is_empty();
+    let said = picture.is_refused(number)
+        && matches!(node.role, Role::Backend)
+        && !has_policies(number)
+        && !picture
+            .below(number)
+            .iter()
+            .any(|step| has_policies(step.node));
+    !said
+}
+
+// === impl Tree ===
+
+impl Tree<'_> {
+    fn root(&mut self, number: usize, node: &Node) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        let mut pieces = self.title(node);
+        if node.role == Role::Route {
+            pieces.push((Some(Tone::Warning), "attached to nothing".to_owned()));
+        }
+        self.object(number, pieces, ("", ""));
+    }
+
+    /// An object and all that is below it; `before` stands at the start of its line and of the next.
+    fn object(&mut self, number: usize, mut pieces: Vec<Piece>, before: (&str, &str)) {
+        if let Some(shown) = self.shown.get_mut(number) {
+            *shown = true;
+        }
+        let folded = self.folded(number);
+        if let Some(ports) = &folded {
+            pieces.push((Some(Tone::Faint), ports.clone()));
+        }
+        self.line(before, &pieces);
+        let picture = self.picture;
+        let policies = picture
+            .policies(number)
+            .iter()
+            .map(|step| Child::Policy(*step));
+        let objects = picture.below(number).iter();
+        let objects = objects.filter(|step| folded.is_none() || step.edge.link != Link::Contains);
+        let children: Vec<Child<'_>> = policies
+            .chain(objects.map(|step| Child::Object(*step)))
+            .collect();
+        let last = children.len().saturating_sub(1);
+        for (i, child) in children.iter().enumerate() {
+            let (own, rest) = if i == last { LAST } else { BRANCH };
+            let before = (format!("{}{own}", before.1), format!("{}{rest}", before.1));
+            let before = (before.0.as_str(), before.1.as_str());
+            match child {
+                Child::Policy(step) => self.policy(*step, before),
+                Child::Object(step) => self.child(*step, before),
+            }
+        }
+    }
+
+    fn child(&mut self, step: Step<'_>, before: (&str, &str)) {
+        let Some(node) = self.picture.node(step.node) else {
+            return;
+        };
+        if step.edge.link == Link::Rejected {
+            let mut pieces = vec![
+                (Some(Tone::Bad), "✗".to_owned()),
+                (None, self.picture.kind(node)),
+                (Some(Tone::Heading), format!("{}:", name(node))),
+            ];
+            pieces.extend(reason(step, Tone::Bad));
+            return self.line(before, &pieces);
+        }
+        let mut pieces = self.title(node);
+        if self.shown.get(step.node).copied().unwrap_or(true) {
+            pieces.push((Some(Tone::Faint), "(above)".to_owned()));
+            return self.line(before, &pieces);
+        }
+        self.object(step.node, pieces, before);
+    }
+
+    fn policy(&mut self, step: Step<'_>, before: (&str, &str)) {
+        let Some(node) = self.picture.node(step.node) else {
+            return;
+        };
+        let (mark, tone) = match step.edge.link {
+            Link::NotAttached => ("◇", Tone::Warning),
+            _ => ("◆", Tone::Good),
+        };
+        let mut pieces = vec![
+            (Some(tone), mark.to_owned()),
+            (None, self.picture.kind(node)),
+            (Some(tone), name(node)),
+        ];
+        if step.edge.link == Link::NotAttached {
+            pieces.push((Some(tone), "not attached:".to_owned()));
+            pieces.extend(reason(step, tone));
+        }
+        self.line(before, &pieces);
+    }
+
+    /// Policies from which no edge leads.
+    fn unattached(&mut self) {
+        let picture = self.picture;
+        let idle: Vec<&Node> = picture
+            .nodes()
+            .map(|(_, node)| node)
+            .filter(|node| node.reason.is_some())
+            .collect();
+        if idle.is_empty() {
+            return;
+        }
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.line(
+            ("", ""),
+            &[(Some(Tone::Heading), "Attached to nothing".to_owned())],
+        );
+        for (i, node) in idle.iter().enumerate() {
+            let (own, rest) = if i + 1 == idle.len() { LAST } else { BRANCH };
+            let why = node.reason.clone().unwrap_or_default();
+            let pieces = [
+                (Some(Tone::Warning), "◇".to_owned()),
+                (None, picture.kind(node)),
+                (Some(Tone::Warning), format!("{}:", name(node))),
+                (Some(Tone::Warning), why),
+            ];
+            self.line((own, rest), &pieces);
+        }
+    }
+
+    fn title(&self, node: &Node) -> Vec<Piece> {
+        let mut pieces = vec![(Some(Tone::Heading), name(node))];
+        if !is_said_by_name(node) {
+            pieces.insert(0, (None, self.picture.kind(node)));
+        }
+        if node.role == Role::Frontend {
+            pieces.push((Some(Tone::Faint), "(as called in the mesh)".to_owned()));
+        }
+        if node.missing {
+            pieces.push((Some(Tone::Bad), "(not there)".to_owned()));
+        }
+        pieces
+    }
+
+    /// The ports of a Service in one piece, where nothing is to be said of any of them.
+    fn folded(&self, number: usize) -> Option<String> {
+        let node = self.picture.node(number)?;
+        let steps = self.picture.below(number);
+        let parts = steps.iter().filter(|step| step.edge.link == Link::Contains);
+        let parts: Vec<(usize, &Node)> = parts
+            .filter_map(|step| Some((step.node, self.picture.node(step.node)?)))
+            .collect();
+        let plain = |(number, node): &(usize, &Node)| {
+            !node.missing && self.picture.policies(*number).is_empty()
+        };
+        let is_service = node.role == Role::Backend && !parts.is_empty();
+        if !is_service || !parts.iter().all(plain) {
+            return None;
+        }
+        let names: Vec<String> = parts.iter().map(|(_, node)| name(node)).collect();
+        let noun = if names.len() == 1 { "port" } else { "ports" };
+        Some(format!("{noun} {}", names.join(", ")))
+    }
+
+    /// One line; what is too wide for the terminal goes on in the next, and no name is cut.
+    fn line(&mut self, before: (&str, &str), pieces: &[Piece]) {
+        let room = self.style.width.map_or(usize::MAX, |width| {
+            width.saturating_sub(before.1.width()).max(NARROWEST)
+        });
+        let mut at = 0;
+        self.text.push_str(&self.style.paint(Tone::Faint, before.0));
+        for (i, (tone, piece)) in pieces.iter().enumerate() {
+            let piece = escape(piece);
+            let space = usize::from(i > 0);
+            let mut fresh = true;
+            for word in piece.split_inclusive([' ', '/']) {
+                let gap = if fresh { space } else { 0 };
+                fresh = false;
+                if at > 0 && at + gap + word.trim_end().width() > room {
+                    let kept = self.text.trim_end().len();
+                    self.text.truncate(kept);
+                    self.text.push('\n');
+                    self.text.push_str(&self.style.paint(Tone::Faint, before.1));
+                    at = 0;
+                } else if gap > 0 {
+                    self.text.push(' ');
+                    at += gap;
+                }
+                match tone {
+                    Some(tone) => self.text.push_str(&self.style.paint(*tone, word)),
+                    None => self.text.push_str(word),
+                }
+                at += word.width();
+            }
+        }
+        self.text.push('\n');
+    }
+}
+
+fn reason(step: Step<'_>, tone: Tone) -> Option<Piece> {
+    let reason = step.edge.reason.clone()?;
+    Some((Some(tone), reason))
+}

@@ -1,0 +1,32 @@
+//! Reports for people, and for the programs that run checks.
+
+use crate::answer::report::Told;
+use crate::engine::finding::Severity;
+
+pub(crate) mod github;
+pub(crate) mod junit;
+pub(crate) mod sarif;
+pub(crate) mod text;
+
+/// `deny`, `warn`, `notice`.
+fn severity(finding: &Told) -> &'static str {
+    match finding.severity {
+        _ if finding.notice => "notice",
+        Severity::Deny => "deny",
+        Severity::Warn => "warn",
+    }
+}
+
+/// `Gateway infra/edge`; nothing for a file.
+fn object(finding: &Told) -> Option<String> {
+    let object = finding.object.as_ref();
+    object.map(|object| object.0.object.to_string())
+}
+
+/// The field and the message.
+fn message(finding: &Told) -> String {
+    match &finding.field {
+        Some(field) => format!("{field}: {}", finding.message),
+        None => finding.message.clone(),
+    }
+}

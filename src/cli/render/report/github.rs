@@ -1,0 +1,70 @@
+//! A report as workflow commands of GitHub Actions, which shows them beside the lines of a change.
+
+use std::fmt::Write as _;
+
+use super::{message, object};
+use crate::answer::report::{Report, Told};
+use crate::cache::files::STDIN;
+use crate::engine::finding::Severity;
+
+/// One command a finding that counts, or that only tells.
+pub(crate) fn github(report: &Report) -> String {
+    let mut text = String::new();
+    let shown = report.findings.iter();
+    for finding in shown.filter(|f| f.suppressed.is_none() && !f.known) {
+        command(&mut text, finding);
+    }
+    text
+}
+
+fn command(text: &mut String, finding: &Told) {
+    let command = match finding.severity {
+        _ if finding.notice => "notice",
+        Severity::Deny => "error",
+        Severity::Warn => "warning",
+    };
+    let _ = write!(text, "::{command} ");
+    // The lines of the standard input are those of no file.
+    if let Some(file) = finding.file.as_deref().filter(|file| *file != STDIN) {
+        let _ = write!(text, "file={},", property(file));
+        if let Some(line) = finding.line {
+            let _ = write!(text, "line={line},");
+        }
+        if let Some(column) = finding.column {
+            let _ = write!(text, "col={column},");
+        }
+    }
+    let title = match object(finding) {
+        Some(object) => format!("{}: {object}", finding.code.as_str()),
+        None => finding.code.as_str().to_owned(),
+    };
+    let _ = writeln!(
+        text,
+        "title={}::{}",
+        property(&title),
+        data(&message(finding))
+    );
+}
+
+/// The text behind a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{data, property};
+
+    #[test]
+    fn what_ends_a_command_or_a_property_is_escaped() {
+        assert_eq!(data("100% of a:b,\r\nc"), "100%25 of a:b,%0D%0Ac");
+        assert_eq!(property("a:b,\nc%3A"), "a%3Ab%2C%0Ac%253A");
+    }
+}

@@ -1,0 +1,92 @@
+//! What many changes at once do to others: a set of manifests on top of a state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::attach::standing;
+use crate::engine::effective::Survey;
+use crate::engine::finding::{Code, Finding};
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::impact::{Changed, impact};
+use crate::engine::object::Object;
+use crate::engine::snapshot::Snapshot;
+
+use super::change;
+
+/// What a change of these objects, all at once, does to policies that are not among them, to what is
+/// in force, and to references. Objects that are as they were are passed over.
+pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey>) -> Vec<Finding> {
+    let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
+        (Some(old), Some(new)) => !old.is_same(new),
+        (None, Some(_)) => key.gk.is_gateway_api("ReferenceGrant"),
+        _ => false,
+    };
+    let changed: Vec<ObjectKey> = objects.iter().filter(differs).cloned().collect();
+    let mut findings = effects(before, after, &changed);
+    for key in &changed {
+        if key.gk.is_gateway_api("ReferenceGrant") {
+            findings.extend(change::grant(before, after, key));
+        } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
+            let lost = grounds(before, after, old, new);
+            findings.extend(lost.into_iter().filter(|finding| {
+                // A policy that is changed too says itself what is wrong with it.
+                finding.tells_of.iter().all(|told| !objects.contains(told))
+            }));
+        }
+    }
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+/// What changes in force. Each path is told once: by a policy among the changed objects that has to
+/// do with it, else by a changed object that it leads through, else by the first that changed.
+fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Finding> {
+    let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
+    let mut told: BTreeMap<(&ObjectKey, GroupKind), Vec<Changed>> = BTreeMap::new();
+    for difference in impact(before, after, changed) {
+        let Some(cause) = cause(&causes, &difference).filter(|_| difference.stays) else {
+            continue;
+        };
+        let kind = difference.kind.clone();
+        told.entry((cause, kind)).or_default().push(difference);
+    }
+    let survey = &mut Survey::new(after);
+    let findings = told.iter();
+    findings
+        .map(|((cause, kind), all)| change::effect(survey, cause, kind, all))
+        .collect()
+}
+
+fn cause<'a>(changed: &'a BTreeSet<&ObjectKey>, difference: &Changed) -> Option<&'a ObjectKey> {
+    let known = |key: &ObjectKey| changed.get(key).copied();
+    let sides = [&difference.before, &difference.after];
+    let policies = sides.iter().flat_map(|side| side.policies());
+    let on_path = difference.path.iter().map(|place| &place.object);
+    let policy = policies.filter_map(|policy| known(&policy)).min();
+    policy
+        .or_else(|| on_path.filter_map(known).min())
+        .or_else(|| changed.first().copied())
+}
+
+/// Policies that lose a section of an object, or the object itself: it has no longer the labels or the
+/// annotation by which they found it.
+fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
+    let key = &new.key;
+    let mut findings = change::sections(before, old, new);
+    let told: BTreeSet<ObjectKey> = findings
+        .iter()
+        .flat_map(|f| f.tells_of.iter().cloned())
+        .collect();
+    let left = standing(after, key);
+    for stand in standing(before, key) {
+        let policy = stand.policy.key();
+        let stays = left.iter().any(|other| other.policy.key() == policy);
+        if !stays && !told.contains(policy) && after.policy(policy).is_some() {
+            let message = format!("{policy} loses its target");
+            let code = Code::TargetOrphaned;
+            findings.push(change::orphaned(code, key, &stand.policy, message));
+        }
+    }
+    findings.dedup();
+    findings
+}
