@@ -134,12 +134,24 @@ impl Reader {
                     gathered.miss(Unseen::Definition(name.clone()), why);
                 }
             }
-            Err(why) => gathered.miss(Unseen::Definitions, why.clone()),
+            Err(why) => gathered.miss(Unseen::Definitions(self.unexplained(rules)), why.clone()),
         }
         if !self.served.kinds().any(|(gk, _)| is_gateway_kind(gk)) {
             gathered.miss(Unseen::GatewayApi, Trouble::NotServed);
         }
         gathered.listed(rules, definitions.as_deref().ok())
+    }
+
+    /// Kinds that are called like policy kinds, and of which no profile says what they are.
+    pub fn unexplained(&self, rules: &ProfileRules) -> Vec<GroupKind> {
+        let known = |gk: &GroupKind| rules.kinds().any(|kind| kind == gk);
+        let kinds = self.served.kinds().map(|(gk, _)| gk);
+        let called = kinds.filter(|gk| gk.kind.ends_with("Policy") && gk.group.contains('.'));
+        let of_kubernetes = |gk: &GroupKind| gk.group.ends_with(".k8s.io") && !is_gateway_kind(gk);
+        called
+            .filter(|gk| !known(gk) && !of_kubernetes(gk))
+            .cloned()
+            .collect()
     }
 
     /// Policy kinds that need no definition to be listed, and those that profiles name beside them.

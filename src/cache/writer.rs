@@ -52,7 +52,7 @@ fn touched(change: &Change) -> (GroupKind, Option<bool>) {
         Change::Applied(object) => (object.key.gk.clone(), None),
         Change::Deleted(key) => (key.gk.clone(), None),
         Change::Listed(gk, _) => (gk.clone(), Some(true)),
-        Change::ListedIn(gk, ..) => (gk.clone(), None),
+        Change::ListedIn(gk, ..) | Change::Hidden(gk) => (gk.clone(), None),
         Change::Gone(gk) => (gk.clone(), Some(false)),
         Change::Rules(_) => (GroupKind::crd(), None),
     }

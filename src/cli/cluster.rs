@@ -97,6 +97,11 @@ impl Cluster {
             .collect()
     }
 
+    /// Kinds that may be policy kinds, which only their definitions would tell.
+    pub(super) fn unexplained(&self, rules: &ProfileRules) -> Vec<GroupKind> {
+        self.reader.unexplained(rules)
+    }
+
     /// Starts what goes on for long: with a client that connects again when it has to.
     ///
     /// # Errors

@@ -144,6 +144,7 @@ fn all(view: &View, gk: &GroupKind, within: Option<&str>, with: &Selector) -> Ve
 
 fn describe(survey: &mut Survey<'_>, view: &View, place: &Place) -> Result<Description, Failure> {
     let key = &place.object;
+    view.read(key)?;
     if let Some(found) = view.snapshot.policy(key) {
         return Ok(Description::Policy(policy(survey, found)));
     }

@@ -109,7 +109,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     view.say_what_is_missing();
     let (text, none) = answer(args, &about, &view, Timestamp::now())?;
     if let Some(none) = none {
-        eprintln!("attache: {none}");
+        let seen = if view.missing.is_empty() {
+            ""
+        } else {
+            " in what could be read"
+        };
+        eprintln!("attache: {none}{seen}");
     }
     print(&text)
 }

@@ -157,7 +157,7 @@ impl State {
                 Ok(found) => (found.crds.clone(), Vec::new()),
                 Err(why) => {
                     let missing = Missing {
-                        what: Unseen::Definitions,
+                        what: Unseen::Definitions(cluster.unexplained(&opened.rules)),
                         why,
                     };
                     say_unseen(&unseen::lines(&[missing], &[]));
@@ -243,6 +243,17 @@ impl View {
     /// Says on the standard error what is not in it, so that nobody takes it for the whole.
     pub(super) fn say_what_is_missing(&self) {
         say_unseen(&self.unseen());
+    }
+
+    /// That an object is in it, or is known not to be there.
+    ///
+    /// # Errors
+    /// When it could not be read.
+    pub(super) fn read(&self, key: &ObjectKey) -> Result<(), String> {
+        if self.snapshot.get(key).is_some() || self.snapshot.lacks(key) {
+            return Ok(());
+        }
+        unseen::why_not(&self.missing, key).map_or(Ok(()), Err)
     }
 
     /// What is not in it, line by line.

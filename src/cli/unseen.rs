@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cache::lists::{Missing, Unseen};
-use crate::engine::ids::GroupKind;
+use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::verdict::escape;
 
 /// Kinds that are named in one line.
@@ -16,11 +16,11 @@ pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> 
     let mut elsewhere: BTreeMap<(&str, String), Vec<&GroupKind>> = BTreeMap::new();
     for Missing { what, why } in missing {
         match what {
-            Unseen::Definitions => lines.push(format!(
-                "not all is shown: definitions cannot be listed: {why}; of policy kinds only those are looked at that attache or its configuration knows"
-            )),
+            Unseen::Definitions(kinds) => lines.push(no_definitions(&why.to_string(), kinds)),
             Unseen::Definition(name) => {
-                lines.push(format!("not all is shown: the definition {name} cannot be used: {why}"));
+                lines.push(format!(
+                    "not all is shown: the definition {name} cannot be used: {why}"
+                ));
             }
             Unseen::GatewayApi => lines.push(no_gateway_api(policies)),
             Unseen::Object(key) => {
@@ -35,7 +35,7 @@ pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> 
     }
     lines.extend(elsewhere.into_iter().map(|((namespace, why), kinds)| {
         let kinds = named(&kinds);
-        format!("not all is shown: only namespace {namespace} is looked at for {kinds}: {why} list them elsewhere")
+        format!("not all is shown: of {kinds} only those in namespace {namespace} are looked at: {why} list others")
     }));
     lines.extend(kinds.into_iter().map(|(why, kinds)| {
         format!(
@@ -44,6 +44,16 @@ pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> 
         )
     }));
     lines.iter().map(|line| escape(line)).collect()
+}
+
+fn no_definitions(why: &str, unexplained: &[GroupKind]) -> String {
+    let left_out = match unexplained {
+        [] => String::new(),
+        kinds => format!(", not {}", named(&kinds.iter().collect::<Vec<_>>())),
+    };
+    format!(
+        "not all is shown: definitions cannot be listed: {why}; only policy kinds that attache or its configuration knows are looked at{left_out}"
+    )
 }
 
 fn no_gateway_api(policies: &[GroupKind]) -> String {
@@ -55,6 +65,19 @@ fn no_gateway_api(policies: &[GroupKind]) -> String {
     format!(
         "Gateway API is not installed in this cluster; there are {found}. Install its definitions, or name another cluster with --context"
     )
+}
+
+/// Why an object is not in the state, where that is not because it is not there.
+pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
+    let hides = |what: &Unseen| match what {
+        Unseen::Object(object) => object == key,
+        Unseen::Kind(gk) => *gk == key.gk,
+        Unseen::Elsewhere(namespace, gk) => *gk == key.gk && *namespace != key.namespace,
+        _ => false,
+    };
+    let mut found = missing.iter().filter(|missing| hides(&missing.what));
+    let why = &found.next()?.why;
+    Some(escape(&format!("{key} cannot be read: {why}")))
 }
 
 /// A few kinds, and how many more.

@@ -30,6 +30,8 @@ pub enum Change {
     Listed(GroupKind, Vec<Object>),
     /// The objects of a kind in one namespace are these and no others.
     ListedIn(GroupKind, Arc<str>, Vec<Object>),
+    /// Of a kind that is served not all may be read: what is not known may be there.
+    Hidden(GroupKind),
     /// The kind is gone with everything in it.
     Gone(GroupKind),
     /// What is known of policy kinds beside their definitions is this from now on.
@@ -58,6 +60,8 @@ struct Kind {
     listed: bool,
     /// Where they are all, of a kind that is known in some namespaces only.
     listed_in: OrdSet<Arc<str>>,
+    /// Whether there may be more.
+    hidden: bool,
     /// Objects that are known not to be there, of a kind that is not known as a whole.
     absent: OrdSet<ObjectKey>,
     objects: KeyMap<Arc<Object>>,
@@ -86,6 +90,7 @@ impl Snapshot {
             Change::Deleted(key) => next.remove(&key),
             Change::Listed(gk, objects) => next.list(gk, objects),
             Change::ListedIn(gk, namespace, objects) => next.list_in(gk, namespace, objects),
+            Change::Hidden(gk) => next.kinds.entry(gk).or_default().hidden = true,
             Change::Gone(gk) => {
                 next.list(gk.clone(), Vec::new());
                 next.kinds.remove(&gk);
@@ -125,6 +130,12 @@ impl Snapshot {
             kind.listed || kind.listed_in.contains(&key.namespace) || kind.absent.contains(key)
         };
         self.get(key).is_none() && self.kinds.get(&key.gk).is_some_and(known)
+    }
+
+    /// Whether an object may be there all the same: it may not be read, or could not be.
+    pub fn hides(&self, key: &ObjectKey) -> bool {
+        let hidden = self.kinds.get(&key.gk).is_some_and(|kind| kind.hidden);
+        hidden && self.get(key).is_none() && !self.lacks(key)
     }
 
     /// Every kind that was listed or has objects, in no order.
@@ -274,6 +285,7 @@ impl Snapshot {
         self.replace(&gk, None, objects);
         let kind = self.kinds.entry(gk).or_default();
         kind.listed = true;
+        kind.hidden = false;
         kind.listed_in = OrdSet::new();
         kind.absent = OrdSet::new();
     }

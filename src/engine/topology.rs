@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::ids::{ObjectKey, Place};
 use super::level::{Level, Step};
-use super::object::{Node, Object};
+use super::object::{Node, Object, ParentRef};
 use super::snapshot::{Snapshot, class_key, namespace_key};
 
 mod accept;
@@ -111,6 +111,30 @@ pub fn through_service(
     } else {
         vec![way(Some(route.namespace.clone()))]
     }
+}
+
+/// The way in through a Gateway or `ListenerSet` that may not be read: who names it is taken for let in,
+/// and what lies above it is not known.
+pub fn through_hidden(reference: &ParentRef) -> Option<Rc<Upper>> {
+    let key = &reference.object;
+    let level = if key.gk.is_gateway_api("Gateway") {
+        Level::Gateway
+    } else if key.gk.is_gateway_api("ListenerSet") {
+        Level::ListenerSet
+    } else {
+        return None;
+    };
+    let namespace = namespace_key(&key.namespace).whole();
+    let section = reference.section.iter();
+    let listener = section.map(|name| Step::new(Level::Listener, key.section(name.clone())));
+    let steps = [
+        Step::new(Level::GatewayNamespace, namespace),
+        Step::new(level, key.whole()),
+    ];
+    Some(Rc::new(Upper {
+        steps: steps.into_iter().chain(listener).collect(),
+        consumer: None,
+    }))
 }
 
 fn to_gateway(gateway: &Object) -> Vec<Step> {

@@ -51,7 +51,7 @@ pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
     let entrances = entrances(survey, key);
     OfTarget {
         object: Named::from(place),
-        not_looked_up: object.is_none() && !survey.snapshot().knows(&key.gk),
+        not_looked_up: object.is_none() && !survey.snapshot().lacks(key),
         hostnames,
         not_attached_to: not_attached_to(survey, key, &entrances),
         attached_to: entrances.iter().map(Named::from).collect(),
@@ -83,7 +83,7 @@ fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBac
     let objects: BTreeSet<&ObjectKey> = references.map(|backend| &backend.object).collect();
     let mut found = Vec::new();
     for object in objects {
-        let mut policies = target(survey, &object.whole()).policies;
+        let mut policies = on_backend(survey, object, place);
         policies.retain(|standing| standing.relation == Relation::Attached);
         if !policies.is_empty() {
             let object = Named::from(object);
@@ -91,6 +91,24 @@ fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBac
         }
     }
     found
+}
+
+/// The policies over a backend, and what becomes of them on the paths through a route: other routes to
+/// the backend are another matter.
+fn on_backend(survey: &mut Survey<'_>, object: &ObjectKey, route: &Place) -> Vec<Standing> {
+    let backend = object.whole();
+    let mut found = Found::new();
+    for kind in kinds(survey, object) {
+        let mut groups = on(survey, &backend, &kind);
+        let profile = survey.snapshot().profile(&kind);
+        if profile.is_some_and(|profile| profile.inherits()) {
+            groups = groups.iter().filter_map(|g| through(g, route)).collect();
+        }
+        groups.retain(|group| !group.stack.is_empty());
+        over(&backend, &groups, &mut found);
+    }
+    refused(survey, &backend, &mut found);
+    sorted(object, found)
 }
 
 /// The kinds of which policies stand at the object or on paths through it.
@@ -236,8 +254,11 @@ pub(super) fn strategy(policy: &Policy) -> Option<String> {
     Some(names.join(" and "))
 }
 
-/// Where requests to an object come in; of a Gateway its listeners are its own.
+/// Where requests to an object come in; what stands above the routes is an entrance itself.
 fn entrances(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<Place> {
+    if Level::end_for(&key.gk).is_upper() {
+        return BTreeSet::new();
+    }
     let mut entrances = survey.entrances(key);
     entrances.retain(|entrance| entrance.object != *key);
     entrances

@@ -8,7 +8,7 @@ use super::{Listed, of_crd};
 use crate::cache::crds::Found;
 use crate::cache::trouble::Trouble;
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::Object;
+use crate::engine::object::{From, Node, Object};
 use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::{Change, Snapshot};
 
@@ -24,8 +24,8 @@ pub struct Missing {
 /// What may not be in the state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unseen {
-    /// The definitions: of policy kinds only those are known that profiles name.
-    Definitions,
+    /// The definitions. Policy kinds that only they tell are not known; these kinds may be some.
+    Definitions(Vec<GroupKind>),
     /// A definition, by its name.
     Definition(Arc<str>),
     /// Gateway API: none of its kinds is served.
@@ -127,12 +127,58 @@ impl Gathered {
                 None => Change::Deleted(key),
             });
         }
+        for missing in &self.missing {
+            if let Unseen::Kind(gk) | Unseen::Elsewhere(_, gk) = &missing.what {
+                snapshot = snapshot.apply(Change::Hidden(gk.clone()));
+            } else if let Unseen::Object(key) = &missing.what {
+                snapshot = snapshot.apply(Change::Hidden(key.gk.clone()));
+            }
+        }
         objects.sort_by(|a, b| a.key.cmp(&b.key));
         objects.dedup_by(|a, b| a.key == b.key);
+        let mut missing: Vec<Missing> = self.missing.into_iter().collect();
+        if !asks_for_namespaces(&snapshot) {
+            missing.retain(|missing| !missing.what.is_of_namespaces());
+        }
         Listed {
             snapshot,
             objects,
-            missing: self.missing.into_iter().collect(),
+            missing,
+        }
+    }
+}
+
+/// Whether labels of Namespaces play a part: something selects by them.
+fn asks_for_namespaces(snapshot: &Snapshot) -> bool {
+    let selects = |from: &From| matches!(from, From::Selector(_));
+    let by_node = |object: &Arc<Object>| match &object.node {
+        Node::Gateway {
+            listeners, sets, ..
+        } => selects(sets) || listeners.iter().any(|l| selects(&l.routes_from)),
+        Node::ListenerSet { listeners, .. } => listeners.iter().any(|l| selects(&l.routes_from)),
+        _ => false,
+    };
+    let by_policy = |object: &Arc<Object>| {
+        let policy = snapshot.policy(&object.key);
+        let namespaces = GroupKind::core("Namespace");
+        policy.is_some_and(|policy| {
+            let mut targets = policy.targets.iter();
+            targets.any(|target| selects(&target.from) || target.gk == namespaces)
+        })
+    };
+    snapshot
+        .all()
+        .any(|object| by_node(object) || by_policy(object))
+}
+
+// === impl Unseen ===
+
+impl Unseen {
+    fn is_of_namespaces(&self) -> bool {
+        match self {
+            Self::Kind(gk) => gk.is_core("Namespace"),
+            Self::Object(key) => key.gk.is_core("Namespace"),
+            _ => false,
         }
     }
 }

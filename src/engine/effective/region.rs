@@ -10,7 +10,7 @@ use crate::engine::level::Level;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
-    Upper, accepts, fits_service, through_gateway, through_service, through_set,
+    Upper, accepts, fits_service, through_gateway, through_hidden, through_service, through_set,
 };
 
 /// The ways in that a route takes; routes that are accepted alike share one list.
@@ -205,7 +205,12 @@ impl<'a> Regions<'a> {
 
     fn ways_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<Rc<Upper>> {
         let Some(parent) = self.parent(&reference.object) else {
-            return Vec::new();
+            let hidden = self.snapshot.hides(&reference.object);
+            return hidden
+                .then(|| through_hidden(reference))
+                .into_iter()
+                .flatten()
+                .collect();
         };
         if matches!(parent.object.node, Node::Service { .. }) {
             if !fits_service(&parent.object, reference) {

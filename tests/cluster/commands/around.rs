@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::STATE;
 use crate::harness::Cluster;
 
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 15] = [
     "gatewayclasses",
     "gateways",
     "listenersets",
@@ -21,7 +21,6 @@ const KINDS: [&str; 16] = [
     "quietpolicies",
     "textpolicies",
     "freepolicies",
-    "colorpolicies",
 ];
 
 #[test]
