@@ -266,7 +266,7 @@
       heading,
       make('p', 'faint', `${noun}${kind}`),
       where ? make('p', 'faint', node.object.section === undefined ? `Namespace ${where}` : where) : null,
-      tags.length > 0 ? make('p', '', ...tags) : null,
+      tags.length > 0 ? make('p', '', ...tags.flatMap((tag) => [tag, ' '])) : null,
       ...(node.type === 'policy' ? aboutPolicy(node, told, number) : aboutObject(told, number)),
       ...list('Above', neighbours(number, 'to', 'from')),
       ...list('Below', neighbours(number, 'from', 'to')),
@@ -302,24 +302,27 @@
 
   function aboutObject(told, number) {
     const acting = (told.policies ?? []).map((policy) => [
-      make('span', policy.acts ? 'tag good' : 'tag', policy.acts ? 'acts' : 'overridden'),
+      make('span', policy.acts ? 'tag good' : 'tag', policy.acts ? 'acts' : 'overridden'), ' ',
       link(policy.policy), make('span', 'faint', ` on ${policy.at}`),
     ]);
     const refused = beside.to[number].filter((edge) => edge.type === 'notAttached').map((edge) => [
-      make('span', 'tag bad', 'not attached'), link(nodes[edge.from].id),
+      make('span', 'tag bad', 'not attached'), ' ', link(nodes[edge.from].id),
       make('span', 'bad', `: ${edge.reason}`),
     ]);
     const here = beside.to[number].filter((edge) => edge.type === 'attached');
     const listed = new Set((told.policies ?? []).map((policy) => policy.policy));
     const rest = here.filter((edge) => !listed.has(nodes[edge.from].id)).map((edge) => [
-      make('span', 'tag', 'attached'), link(nodes[edge.from].id),
+      make('span', 'tag', 'attached'), ' ', link(nodes[edge.from].id),
     ]);
     const policies = list('Policies', [...acting, ...rest, ...refused]);
     const found = (told.effective ?? []).flatMap(inForce);
-    const more = told.more ? [make('p', 'faint', `and ${told.more} more`)] : [];
+    const more = [
+      told.more ? make('p', 'faint', `and ${told.more} more`) : null,
+      told.omitted ? make('p', 'faint', 'There is more to know than this page holds: make one of this object alone.') : null,
+    ].filter(Boolean);
     return [
       ...(policies.length > 0 ? policies : [make('h3', '', 'Policies'), make('p', 'faint', 'None.')]),
-      ...(found.length > 0 ? [make('h3', '', 'In force'), ...found, ...more] : []),
+      ...(found.length + more.length > 0 ? [make('h3', '', 'In force'), ...found, ...more] : []),
     ];
   }
 
@@ -354,7 +357,7 @@
     for (const element of hits) element.classList.remove('hit');
     const isHit = (text) => words.every((word) => text.includes(word));
     const found = words.length === 0 ? [] : [...texts.keys()].filter((i) => isHit(texts[i]));
-    hits = found.flatMap((number) => drawn[number]);
+    hits = [...new Set(found.flatMap((number) => drawn[number]))];
     for (const element of hits) element.classList.add('hit');
     canvas.classList.toggle('searching', words.length > 0);
     hit = 0;
