@@ -206,11 +206,19 @@
 
   // --- tell
 
+  // What cannot be seen, or turns the direction of the text behind it.
+  const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+  function plain(text) {
+    return text.replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+  }
+
   /** An element with text and other elements in it; never markup. */
   function make(tag, className, ...content) {
     const element = document.createElement(tag);
     if (className) element.className = className;
-    element.append(...content.filter((part) => part !== null && part !== undefined));
+    const parts = content.filter((part) => part !== null && part !== undefined);
+    element.append(...parts.map((part) => (typeof part === 'string' ? plain(part) : part)));
     return element;
   }
 
