@@ -15,6 +15,8 @@ const RUN: usize = 64;
 const LIST_DEPTH: usize = 8;
 /// Below `serde_json`'s own limit of 128, so that what is read here can be read again.
 const DEPTH: usize = 120;
+/// Values in one document: as many as a list of some ten thousand objects has, and some 300 MiB at most.
+const VALUES: usize = 2_000_000;
 /// What anchors and aliases may stand for in one document; manifests hardly use them.
 const ALIASED: usize = 50_000;
 
@@ -175,7 +177,13 @@ impl Manifests {
                 };
                 let message = error.without_snippet().to_string();
                 let message = message.lines().next().unwrap_or_default();
-                self.problem(file, place, message);
+                match message.strip_prefix("budget breached: ") {
+                    Some(what) => {
+                        let message = format!("more than a manifest may hold: {what}");
+                        self.problem(file, place, &message);
+                    }
+                    None => self.problem(file, place, message),
+                }
             }
         }
     }
@@ -328,8 +336,8 @@ pub(super) fn without_place(message: &str) -> &str {
 pub(super) fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_nodes: 8_000_000,
-            max_events: 16_000_000,
+            max_nodes: VALUES,
+            max_events: 2 * VALUES,
             max_depth: DEPTH,
             flow_nesting_limit: DEPTH,
             max_recorded_anchor_events: ALIASED,
