@@ -177,13 +177,7 @@ impl Manifests {
                 };
                 let message = error.without_snippet().to_string();
                 let message = message.lines().next().unwrap_or_default();
-                match message.strip_prefix("budget breached: ") {
-                    Some(what) => {
-                        let message = format!("more than a manifest may hold: {what}");
-                        self.problem(file, place, &message);
-                    }
-                    None => self.problem(file, place, message),
-                }
+                self.problem(file, place, &plain(message));
             }
         }
     }
@@ -317,6 +311,24 @@ fn is_foreign(file: &str) -> bool {
         name,
         Some("kustomization.yaml" | "kustomization.yml" | "Chart.yaml" | "values.yaml")
     )
+}
+
+/// A parser's message for those who write manifests, not programs.
+fn plain(message: &str) -> String {
+    let (message, _) = message
+        .split_once(", set DuplicateKeyPolicy")
+        .unwrap_or((message, ""));
+    let Some(what) = message.strip_prefix("budget breached: ") else {
+        return message.to_owned();
+    };
+    if what.starts_with("Nodes") || what.starts_with("Events") {
+        format!("it has more than {VALUES} values; split it")
+    } else if what.contains("Anchor") || what.contains("Alias") {
+        format!("its anchors stand for more than {ALIASED} values")
+    } else {
+        let (what, _) = what.split_once(" {").unwrap_or((what, ""));
+        format!("it has more than a manifest may have: {what}")
+    }
 }
 
 /// A parser's message without the place at its end: it counts in a part of the file, and the place is told apart.
