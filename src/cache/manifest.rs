@@ -15,6 +15,8 @@ const RUN: usize = 64;
 const LIST_DEPTH: usize = 8;
 /// Below `serde_json`'s own limit of 128, so that what is read here can be read again.
 const DEPTH: usize = 120;
+/// Values in one document: as many as a list of some ten thousand objects has, and some 300 MiB at most.
+const VALUES: usize = 2_000_000;
 /// What anchors and aliases may stand for in one document; manifests hardly use them.
 const ALIASED: usize = 50_000;
 
@@ -175,7 +177,7 @@ impl Manifests {
                 };
                 let message = error.without_snippet().to_string();
                 let message = message.lines().next().unwrap_or_default();
-                self.problem(file, place, message);
+                self.problem(file, place, &plain(message));
             }
         }
     }
@@ -311,6 +313,24 @@ fn is_foreign(file: &str) -> bool {
     )
 }
 
+/// A parser's message for those who write manifests, not programs.
+fn plain(message: &str) -> String {
+    let (message, _) = message
+        .split_once(", set DuplicateKeyPolicy")
+        .unwrap_or((message, ""));
+    let Some(what) = message.strip_prefix("budget breached: ") else {
+        return message.to_owned();
+    };
+    if what.starts_with("Nodes") || what.starts_with("Events") {
+        format!("it has more than {VALUES} values; split it")
+    } else if what.contains("Anchor") || what.contains("Alias") {
+        format!("its anchors stand for more than {ALIASED} values")
+    } else {
+        let (what, _) = what.split_once(" {").unwrap_or((what, ""));
+        format!("it has more than a manifest may have: {what}")
+    }
+}
+
 /// A parser's message without the place at its end: it counts in a part of the file, and the place is told apart.
 pub(super) fn without_place(message: &str) -> &str {
     const PLACE: [&str; 5] = ["at", "line", "column", "defined", "used"];
@@ -328,8 +348,8 @@ pub(super) fn without_place(message: &str) -> &str {
 pub(super) fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_nodes: 8_000_000,
-            max_events: 16_000_000,
+            max_nodes: VALUES,
+            max_events: 2 * VALUES,
             max_depth: DEPTH,
             flow_nesting_limit: DEPTH,
             max_recorded_anchor_events: ALIASED,
