@@ -59,7 +59,8 @@ enum Output {
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
-    /// `JUnit` XML, a test case for each object.
+    /// XML as `JUnit` writes it.
+    #[value(help = "JUnit XML, a test case for each object")]
     Junit,
     /// Workflow commands of GitHub Actions.
     Github,

@@ -69,6 +69,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     view.say_what_is_missing();
     let graph = answer::graph::graph(&view.snapshot, &focus)
         .ok_or_else(|| nothing(&view.snapshot, &focus))?;
+    if let (true, Focus::Namespace(namespace)) = (graph.nodes.is_empty(), &focus) {
+        eprintln!("attache: there is nothing to show in namespace {namespace}");
+    }
     if let Some(note) = args.output.note(&graph) {
         eprintln!(
             "attache: {note}: attache graph KIND/NAME shows one object and what is around it"

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Whoever waits less is not told.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -25,9 +25,15 @@ impl Progress {
         let (said, heard) = mpsc::channel::<String>();
         let mut doing = doing.to_owned();
         let line = thread::spawn(move || {
+            let started = Instant::now();
             let mut shown = false;
             loop {
-                match heard.recv_timeout(PATIENCE) {
+                let next = if shown {
+                    heard.recv().map_err(|_| RecvTimeoutError::Disconnected)
+                } else {
+                    heard.recv_timeout(PATIENCE.saturating_sub(started.elapsed()))
+                };
+                match next {
                     Ok(next) => doing = next,
                     Err(RecvTimeoutError::Timeout) => shown = true,
                     Err(RecvTimeoutError::Disconnected) => break,

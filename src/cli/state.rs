@@ -65,7 +65,7 @@ pub(super) struct Opened {
 
 enum Found {
     Files(Box<directory::Loaded>),
-    Cluster(Cluster),
+    Cluster(Box<Cluster>),
 }
 
 /// What was seen.
@@ -125,7 +125,7 @@ impl State {
                 names: cluster.names(),
                 namespace: cluster.namespace.clone(),
                 rules,
-                found: Found::Cluster(cluster),
+                found: Found::Cluster(Box::new(cluster)),
                 asked,
             });
         };
@@ -199,7 +199,7 @@ impl Opened {
     pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Look>, Failure> {
         let (state, scope) = self.asked;
         match (self.found, state.from.clone()) {
-            (Found::Cluster(cluster), _) => Ok(Box::new(Live::start(cluster, self.rules, wants)?)),
+            (Found::Cluster(cluster), _) => Ok(Box::new(Live::start(*cluster, self.rules, wants)?)),
             (Found::Files(_), Some(from)) if from.as_os_str() == STDIN => {
                 Err("the standard input is read once: name a directory to watch".into())
             }

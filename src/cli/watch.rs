@@ -69,14 +69,14 @@ pub(super) fn run(
     answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     let stdout = io::stdout();
-    let teller = Teller {
+    let mut teller = Teller {
         out: &mut stdout.lock(),
         screen: stdout.is_terminal(),
         wait: &mut || is_read(&stdout, PAUSE),
         clock: &Timestamp::now,
     };
     let mut look = opened.followed(wants)?;
-    follow(&mut *look, teller, answer)
+    follow(&mut *look, &mut teller, answer)
 }
 
 /// The same for anything that can be looked at.
@@ -85,7 +85,7 @@ pub(super) fn run(
 /// As [`run`].
 pub(super) fn follow(
     looked: &mut dyn Look,
-    teller: Teller<'_>,
+    teller: &mut Teller<'_>,
     answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     // That time goes by is no news: answers are compared as if all were given at the start.
@@ -154,10 +154,7 @@ fn is_read(stdout: &io::Stdout, pause: Duration) -> bool {
     let fd = stdout.as_fd();
     let mut polled = [PollFd::new(&fd, PollFlags::empty())];
     let pause = Timespec::try_from(pause).ok();
-    match poll(&mut polled, pause.as_ref()) {
-        Ok(0) | Err(Errno::INTR) => true,
-        _ => false,
-    }
+    matches!(poll(&mut polled, pause.as_ref()), Ok(0) | Err(Errno::INTR))
 }
 
 /// Files that are read again when they change.

@@ -240,17 +240,17 @@ impl Object {
         old.labels == new.labels && same_json(a, b)
     }
 
-    /// Whether another state of it is the same to policies, as far as both are kept: labels,
-    /// annotations, and what is read of the spec.
+    /// Whether another state of it is the same to policies, as far as both are kept.
     pub fn is_same(&self, other: &Self) -> bool {
-        let spec = |object: &Self| match object.node {
-            Node::Other => object.spec.clone(),
-            _ => None,
+        let (one, two) = (&self.meta, &other.meta);
+        let same_spec = match (self.spec.as_deref(), other.spec.as_deref()) {
+            (None, Some(_)) | (Some(_), None) => !matches!(self.node, Node::Other),
+            (one, two) => same_json(one, two),
         };
-        self.meta.labels == other.meta.labels
-            && self.meta.annotations == other.meta.annotations
+        same_spec
             && self.node == other.node
-            && same_json(spec(self).as_deref(), spec(other).as_deref())
+            && (&one.labels, &one.annotations) == (&two.labels, &two.annotations)
+            && (one.created, one.deleting) == (two.created, two.deleting)
     }
 
     /// Where a route sends requests; nothing for other kinds.

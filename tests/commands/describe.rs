@@ -1,5 +1,6 @@
 //! `attache describe`.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -145,7 +146,7 @@ fn the_worked_examples_are_described() {
         let mut said = String::new();
         for kind in ["gateways", "httproutes", "services"] {
             let ran = run(&["describe", kind, "-A", "--from", example.from()]);
-            said.push_str(&format!("$ attache describe {kind} -A\n{}\n", ran.all()));
+            writeln!(said, "$ attache describe {kind} -A\n{}", ran.all()).unwrap();
         }
         holds(&format!("describe/{}.txt", example.name), &said);
     }

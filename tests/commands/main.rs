@@ -15,6 +15,7 @@ mod describe;
 mod documents;
 mod examples;
 mod explain;
+mod graph;
 mod impact;
 mod policies;
 mod run;

@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod graphs;
 mod hostile;
 mod laws;
 mod mutations;

@@ -80,19 +80,21 @@ fn of_namespace(sketch: &Sketch<'_>, namespace: &Arc<str>) -> Vec<Index> {
 fn of_place(sketch: &mut Sketch<'_>, place: &Place) -> Option<Vec<Index>> {
     let snapshot = sketch.snapshot;
     let object = snapshot.get(&place.object);
-    let mut place = place.clone();
-    if let (Some(object), Some(section)) = (object, &place.section) {
-        place.section = section::resolve(object, section, true).or(place.section);
-    }
-    let nodes = |sketch: &Sketch<'_>| -> Vec<Index> {
+    let nodes = |sketch: &Sketch<'_>, place: &Place| -> Vec<Index> {
         let roles = [false, true].into_iter();
-        roles.filter_map(|f| sketch.find(&place, f)).collect()
+        roles.filter_map(|f| sketch.find(place, f)).collect()
     };
-    let mut found = nodes(sketch);
     let outside = |node: &Node| matches!(node, Node::ReferenceGrant { .. } | Node::Crd(_));
-    if found.is_empty() && object.is_some_and(|object| !outside(&object.node)) {
+    let is_there = object.is_some_and(|object| !outside(&object.node));
+    if is_there && nodes(sketch, &place.object.whole()).is_empty() {
         sketch.object(&place.object, false);
-        found = nodes(sketch);
+    }
+    let mut found = nodes(sketch, place);
+    // A port may be called by its number, a rule by its place among the others.
+    let other_name = object.zip(place.section.as_ref());
+    let other_name = other_name.and_then(|(object, name)| section::resolve(object, name, true));
+    if let (true, Some(label)) = (found.is_empty(), other_name) {
+        found = nodes(sketch, &place.object.section(label));
     }
     if place.object.gk.is_core("Namespace") {
         found = of_namespace(sketch, &place.object.name);

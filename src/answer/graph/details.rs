@@ -6,23 +6,25 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Graph, Node, Role, id};
+use super::{Graph, Node, Role, id, is_false};
 use crate::engine::conditions::{State, status};
 use crate::engine::effective::{Group, Outcome, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::level::Level;
 use crate::engine::merge::Effective;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Class, Profile, words};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::words::field;
+
+mod groups;
+
+use groups::{level, path, relevant, settings};
 
 /// Different outcomes that are told of a node; further ones are counted.
 const MOST_OUTCOMES: usize = 8;
 /// Of more policies than this no state is told: each may reach everything.
 const MOST_STATES: usize = 400;
-/// A longer value is cut.
-const LONGEST: usize = 400;
+/// Policies and values that are told in all: more make no page that a browser can show.
+const MOST_ENTRIES: usize = 100_000;
 
 /// What there is to know of each node, in the order of the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -42,6 +44,9 @@ pub struct About {
     /// What is in force, by kind of policy; equal paths together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effective: Vec<InForce>,
+    /// Whether there is more to know than is told, because too much was told before.
+    #[serde(skip_serializing_if = "is_false")]
+    pub omitted: bool,
     /// How many more outcomes there are.
     #[serde(skip_serializing_if = "is_none")]
     pub more: usize,
@@ -122,6 +127,7 @@ pub fn details(snapshot: &Snapshot, graph: &Graph) -> Details {
     }
     let is_policy = |node: &&Node| node.role == Role::Policy;
     let states = graph.nodes.iter().filter(is_policy).count() <= MOST_STATES;
+    let mut left = MOST_ENTRIES;
     for (object, numbers) in objects {
         if let Some(policy) = snapshot.policy(object) {
             let about = of_policy(&mut survey, policy, states);
@@ -133,17 +139,23 @@ pub fn details(snapshot: &Snapshot, graph: &Graph) -> Details {
         if object.gk.is_core("Namespace") || snapshot.get(object).is_none() {
             continue;
         }
-        for kind in survey.kinds_over(object) {
-            let Some(profile) = snapshot.profile(&kind) else {
+        let kinds = survey.kinds_over(object);
+        for kind in &kinds {
+            let Some(profile) = snapshot.profile(kind).filter(|_| left > 0) else {
                 continue;
             };
-            let groups = survey.through(object, &kind);
+            let groups = survey.through(object, kind);
             for number in &numbers {
-                if let (Some(node), Some(about)) =
-                    (graph.nodes.get(*number), nodes.get_mut(*number))
-                {
-                    about.add(node, &kind, profile, &groups);
+                let node = graph.nodes.get(*number).zip(nodes.get_mut(*number));
+                if let Some((node, about)) = node {
+                    left = left.saturating_sub(about.add(node, kind, profile, &groups));
                 }
+            }
+        }
+        let omitted = left == 0 && !kinds.is_empty();
+        for number in numbers.iter().filter(|_| omitted) {
+            if let Some(about) = nodes.get_mut(*number) {
+                about.omitted = true;
             }
         }
     }
@@ -187,8 +199,10 @@ fn of_policy(survey: &mut Survey<'_>, policy: &Policy, is_told: bool) -> About {
 // === impl About ===
 
 impl About {
-    /// Adds what the groups of paths through the object of a node tell of the node.
-    fn add(&mut self, node: &Node, kind: &GroupKind, profile: &Profile, groups: &[Group]) {
+    /// Adds what the groups of paths through the object of a node tell of the node; how much that is.
+    fn add(&mut self, node: &Node, kind: &GroupKind, profile: &Profile, groups: &[Group]) -> usize {
+        let before = self.policies.len();
+        let mut count = 0;
         let place = &node.object.0;
         let is_upper = node.role < Role::Route;
         let mut told: HashSet<Outcome> = HashSet::new();
@@ -223,6 +237,7 @@ impl About {
                 self.more += 1;
                 continue;
             }
+            count += settings.as_ref().map_or(0, Vec::len);
             self.effective.push(InForce {
                 kind: kind.to_string(),
                 path,
@@ -230,6 +245,7 @@ impl About {
                 settings,
             });
         }
+        count + self.policies.len() - before
     }
 
     /// Notes the policies of a group that stand at a place or above it.
@@ -260,82 +276,6 @@ impl About {
                 }
             }
         }
-    }
-}
-
-/// The groups of paths that a node stands on. Where no direct policy tells a section apart, that of the
-/// whole object holds for it.
-fn relevant<'a>(
-    profile: &Profile,
-    groups: &'a [Group],
-    place: &Place,
-    is_upper: bool,
-) -> Vec<&'a Group> {
-    if profile.class.value == Class::Direct {
-        let ends_at = |place: &Place| {
-            let mut groups = groups.iter();
-            groups.find(|group| group.targets().any(|target| target == place))
-        };
-        let whole = || ends_at(&place.object.whole());
-        return ends_at(place).or_else(whole).into_iter().collect();
-    }
-    let stands = |group: &&Group| {
-        if is_upper {
-            let mut steps = group.uppers.iter().flat_map(|upper| &upper.steps);
-            steps.any(|step| step.place == *place)
-        } else {
-            let mut steps = group.lowers.iter().flat_map(|lower| &lower.steps);
-            steps.any(|step| step.place == *place)
-        }
-    };
-    groups.iter().filter(stands).collect()
-}
-
-/// The level of a place on the paths of a group; that of its object where it has none of its own.
-fn level(group: &Group, place: &Place) -> Option<Level> {
-    let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
-    let mut steps = uppers.chain(group.lowers.iter().flat_map(|lower| &lower.steps));
-    let here = steps.find(|step| step.place == *place);
-    here.map(|step| step.level)
-        .or_else(|| group.level(&place.object))
-}
-
-/// The first path of a group on which a place stands; only the part down to it where it stands above
-/// the routes.
-fn path(group: &Group, place: &Place, is_upper: bool) -> Vec<String> {
-    let mut uppers = group.uppers.iter();
-    let way = uppers.find(|upper| upper.steps.iter().any(|step| step.place == *place));
-    match way.filter(|_| is_upper) {
-        None => group.path().iter().map(ToString::to_string).collect(),
-        Some(upper) => {
-            let places = upper.steps.iter().map(|step| &step.place);
-            let last = places.clone().position(|other| other == place).unwrap_or(0);
-            places.take(last + 1).map(ToString::to_string).collect()
-        }
-    }
-}
-
-/// The leaves with their sources; none where only the kind's controller knows.
-fn settings(effective: &Effective) -> Option<Vec<Setting>> {
-    if effective.is_opaque() {
-        return None;
-    }
-    let leaves = effective.leaves().into_iter();
-    let settings = leaves.map(|(path, leaf)| Setting {
-        field: field(&path),
-        value: (!leaf.value.is_null()).then(|| match &*leaf.value {
-            serde_json::Value::String(text) => cut(text),
-            value => cut(&value.to_string()),
-        }),
-        from: id::of(&leaf.policy.whole(), false),
-    });
-    Some(settings.collect())
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }
 }
 

@@ -29,13 +29,13 @@ fn printed(
     let mut looked: Box<dyn Look> = opened.followed(&Wants::Everything)?;
     let mut steps = steps.iter();
     let mut out = Vec::new();
-    let teller = Teller {
+    let mut teller = Teller {
         out: &mut out,
         screen,
         wait: &mut || steps.next().map(|step| step()).is_some(),
         clock: &hour_by_hour(),
     };
-    follow(&mut *looked, teller, answer)?;
+    follow(&mut *looked, &mut teller, answer)?;
     String::from_utf8(out).map_err(Into::into)
 }
 
@@ -106,7 +106,7 @@ fn nothing_is_printed_to_whom_nobody_listens() {
     write(dir.path(), "a");
     let asked = RefCell::new(0);
     let mut looked = look(dir.path());
-    let teller = Teller {
+    let mut teller = Teller {
         out: &mut Closed,
         screen: false,
         wait: &mut || panic!("it is over"),
@@ -116,7 +116,7 @@ fn nothing_is_printed_to_whom_nobody_listens() {
         *asked.borrow_mut() += 1;
         services(view, now)
     };
-    follow(&mut *looked, teller, answer).unwrap();
+    follow(&mut *looked, &mut teller, answer).unwrap();
     assert_eq!(*asked.borrow(), 2);
 }
 

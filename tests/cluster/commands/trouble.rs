@@ -3,7 +3,7 @@
 use crate::harness::{Cluster, Said, eventually};
 
 /// A policy kind whose conversion webhook is not there.
-const BROKEN: &str = r#"
+const BROKEN: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: brokenpolicies.trouble.example.com, labels: {gateway.networking.k8s.io/policy: Direct}}
@@ -13,7 +13,7 @@ spec:
   names: {kind: BrokenPolicy, listKind: BrokenPolicyList, plural: brokenpolicies, singular: brokenpolicy}
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-"#;
+";
 
 /// The same with a version more, in which it is stored from now on.
 const CONVERTED: &str = r#"
@@ -33,7 +33,7 @@ spec: {targetRef: {group: '', kind: Service, name: kubernetes}}
 ";
 
 /// It takes a name of another: the API server does not serve it.
-const UNSERVED: &str = r#"
+const UNSERVED: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: unservedpolicies.trouble.example.com, labels: {gateway.networking.k8s.io/policy: Direct}}
@@ -43,7 +43,7 @@ spec:
   names: {kind: UnservedPolicy, listKind: UnservedPolicyList, plural: unservedpolicies, singular: brokenpolicy}
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-"#;
+";
 
 /// An extension server that is not there.
 const DEAD: &str = "

@@ -11,6 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 use std::thread;
 
 use super::Kubectl;
+use super::eventually::eventually;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");
@@ -198,9 +199,13 @@ impl Cluster {
         kubectl
             .run(["apply", "--server-side", "-f", path(crds)])
             .ok();
-        kubectl
-            .run(["wait", "--for=condition=Established", "-f", path(crds)])
-            .ok();
+        // kubectl gives up on a definition whose status the API server has not begun.
+        eventually("the definitions are served", || {
+            let said = kubectl.run(["wait", "--for=condition=Established", "-f", path(crds)]);
+            (said.code == 0)
+                .then_some(())
+                .ok_or_else(|| said.to_string())
+        });
     }
 
     /// Certificates for every attache beside this cluster, made once.

@@ -260,3 +260,70 @@ fn reason(step: Step<'_>, tone: Tone) -> Option<Piece> {
     let reason = step.edge.reason.clone()?;
     Some((Some(tone), reason))
 }
+
+#[cfg(test)]
+mod tests {
+    use unicode_width::UnicodeWidthStr as _;
+
+    use super::{Picture, Style, tree};
+    use crate::answer::Named;
+    use crate::answer::graph::{Edge, Graph, Link, Node, Role};
+    use crate::engine::ids::{GroupKind, ObjectKey};
+
+    const NAME: &str = "a-gateway-with-a-rather-long-name";
+
+    fn graph() -> Graph {
+        let node = |id: &str, gk, role| Node {
+            id: id.into(),
+            object: Named(ObjectKey::new(gk, "infra", NAME).whole()),
+            role,
+            missing: false,
+            reason: None,
+        };
+        let edge = Edge {
+            from: "policy".into(),
+            to: "gateway".into(),
+            link: Link::NotAttached,
+            reason: Some("there is a reason that takes a line".to_owned()),
+        };
+        Graph {
+            nodes: vec![
+                node("gateway", GroupKind::gateway_api("Gateway"), Role::Gateway),
+                node("policy", GroupKind::new("x", "RetryPolicy"), Role::Policy),
+            ],
+            edges: vec![edge],
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_is_respected_and_no_name_is_cut() {
+        let graph = graph();
+        let style = Style {
+            width: Some(40),
+            colour: false,
+        };
+        let text = tree(&Picture::new(&graph), style);
+        assert_eq!(
+            text,
+            "Gateway infra/\n\
+             a-gateway-with-a-rather-long-name\n\
+             └─ ◇ RetryPolicy infra/\n   \
+                a-gateway-with-a-rather-long-name not\n   \
+                attached: there is a reason that\n   \
+                takes a line\n"
+        );
+        assert!(text.lines().all(|line| line.width() <= 40));
+    }
+
+    #[test]
+    fn colours_say_what_is_wrong() {
+        let graph = graph();
+        let style = Style {
+            width: None,
+            colour: true,
+        };
+        let text = tree(&Picture::new(&graph), style);
+        assert!(text.contains("\u{1b}[1minfra/"), "{text:?}");
+        assert!(text.contains("\u{1b}[33m◇"), "{text:?}");
+    }
+}

@@ -206,11 +206,19 @@
 
   // --- tell
 
+  // What cannot be seen, or turns the direction of the text behind it.
+  const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+  function plain(text) {
+    return text.replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+  }
+
   /** An element with text and other elements in it; never markup. */
   function make(tag, className, ...content) {
     const element = document.createElement(tag);
     if (className) element.className = className;
-    element.append(...content.filter((part) => part !== null && part !== undefined));
+    const parts = content.filter((part) => part !== null && part !== undefined);
+    element.append(...parts.map((part) => (typeof part === 'string' ? plain(part) : part)));
     return element;
   }
 
@@ -266,7 +274,7 @@
       heading,
       make('p', 'faint', `${noun}${kind}`),
       where ? make('p', 'faint', node.object.section === undefined ? `Namespace ${where}` : where) : null,
-      tags.length > 0 ? make('p', '', ...tags) : null,
+      tags.length > 0 ? make('p', '', ...tags.flatMap((tag) => [tag, ' '])) : null,
       ...(node.type === 'policy' ? aboutPolicy(node, told, number) : aboutObject(told, number)),
       ...list('Above', neighbours(number, 'to', 'from')),
       ...list('Below', neighbours(number, 'from', 'to')),
@@ -302,24 +310,27 @@
 
   function aboutObject(told, number) {
     const acting = (told.policies ?? []).map((policy) => [
-      make('span', policy.acts ? 'tag good' : 'tag', policy.acts ? 'acts' : 'overridden'),
+      make('span', policy.acts ? 'tag good' : 'tag', policy.acts ? 'acts' : 'overridden'), ' ',
       link(policy.policy), make('span', 'faint', ` on ${policy.at}`),
     ]);
     const refused = beside.to[number].filter((edge) => edge.type === 'notAttached').map((edge) => [
-      make('span', 'tag bad', 'not attached'), link(nodes[edge.from].id),
+      make('span', 'tag bad', 'not attached'), ' ', link(nodes[edge.from].id),
       make('span', 'bad', `: ${edge.reason}`),
     ]);
     const here = beside.to[number].filter((edge) => edge.type === 'attached');
     const listed = new Set((told.policies ?? []).map((policy) => policy.policy));
     const rest = here.filter((edge) => !listed.has(nodes[edge.from].id)).map((edge) => [
-      make('span', 'tag', 'attached'), link(nodes[edge.from].id),
+      make('span', 'tag', 'attached'), ' ', link(nodes[edge.from].id),
     ]);
     const policies = list('Policies', [...acting, ...rest, ...refused]);
     const found = (told.effective ?? []).flatMap(inForce);
-    const more = told.more ? [make('p', 'faint', `and ${told.more} more`)] : [];
+    const more = [
+      told.more ? make('p', 'faint', `and ${told.more} more`) : null,
+      told.omitted ? make('p', 'faint', 'There is more to know than this page holds: make one of this object alone.') : null,
+    ].filter(Boolean);
     return [
       ...(policies.length > 0 ? policies : [make('h3', '', 'Policies'), make('p', 'faint', 'None.')]),
-      ...(found.length > 0 ? [make('h3', '', 'In force'), ...found, ...more] : []),
+      ...(found.length + more.length > 0 ? [make('h3', '', 'In force'), ...found, ...more] : []),
     ];
   }
 
@@ -354,7 +365,7 @@
     for (const element of hits) element.classList.remove('hit');
     const isHit = (text) => words.every((word) => text.includes(word));
     const found = words.length === 0 ? [] : [...texts.keys()].filter((i) => isHit(texts[i]));
-    hits = found.flatMap((number) => drawn[number]);
+    hits = [...new Set(found.flatMap((number) => drawn[number]))];
     for (const element of hits) element.classList.add('hit');
     canvas.classList.toggle('searching', words.length > 0);
     hit = 0;

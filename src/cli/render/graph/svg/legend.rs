@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{ADVANCE, SMALL, fitted, measured, number, text_of, write_text};
+use super::text::{ADVANCE, SMALL, fitted, measured, number, text_of, write_text};
 
 /// The least that it is wide.
 pub(super) const WIDTH: f64 = 560.0;

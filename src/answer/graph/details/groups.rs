@@ -1,0 +1,89 @@
+//! What groups of paths tell of one place on them.
+
+use super::Setting;
+use crate::answer::graph::id;
+use crate::engine::effective::Group;
+use crate::engine::ids::Place;
+use crate::engine::level::Level;
+use crate::engine::merge::Effective;
+use crate::engine::profile::{Class, Profile};
+use crate::engine::words::field;
+
+/// A longer value is cut.
+const LONGEST: usize = 400;
+
+/// The groups of paths that a node stands on. Where no direct policy tells a section apart, that of the
+/// whole object holds for it.
+pub(super) fn relevant<'a>(
+    profile: &Profile,
+    groups: &'a [Group],
+    place: &Place,
+    is_upper: bool,
+) -> Vec<&'a Group> {
+    if profile.class.value == Class::Direct {
+        let ends_at = |place: &Place| {
+            let mut groups = groups.iter();
+            groups.find(|group| group.targets().any(|target| target == place))
+        };
+        let whole = || ends_at(&place.object.whole());
+        return ends_at(place).or_else(whole).into_iter().collect();
+    }
+    let stands = |group: &&Group| {
+        if is_upper {
+            let mut steps = group.uppers.iter().flat_map(|upper| &upper.steps);
+            steps.any(|step| step.place == *place)
+        } else {
+            let mut steps = group.lowers.iter().flat_map(|lower| &lower.steps);
+            steps.any(|step| step.place == *place)
+        }
+    };
+    groups.iter().filter(stands).collect()
+}
+
+/// The level of a place on the paths of a group; that of its object where it has none of its own.
+pub(super) fn level(group: &Group, place: &Place) -> Option<Level> {
+    let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
+    let mut steps = uppers.chain(group.lowers.iter().flat_map(|lower| &lower.steps));
+    let here = steps.find(|step| step.place == *place);
+    here.map(|step| step.level)
+        .or_else(|| group.level(&place.object))
+}
+
+/// The first path of a group on which a place stands; only the part down to it where it stands above
+/// the routes.
+pub(super) fn path(group: &Group, place: &Place, is_upper: bool) -> Vec<String> {
+    let mut uppers = group.uppers.iter();
+    let way = uppers.find(|upper| upper.steps.iter().any(|step| step.place == *place));
+    match way.filter(|_| is_upper) {
+        None => group.path().iter().map(ToString::to_string).collect(),
+        Some(upper) => {
+            let places = upper.steps.iter().map(|step| &step.place);
+            let last = places.clone().position(|other| other == place).unwrap_or(0);
+            places.take(last + 1).map(ToString::to_string).collect()
+        }
+    }
+}
+
+/// The leaves with their sources; none where only the kind's controller knows.
+pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
+    if effective.is_opaque() {
+        return None;
+    }
+    let leaves = effective.leaves().into_iter();
+    let settings = leaves.map(|(path, leaf)| Setting {
+        field: field(&path),
+        value: (!leaf.value.is_null()).then(|| match &*leaf.value {
+            serde_json::Value::String(text) => cut(text),
+            value => cut(&value.to_string()),
+        }),
+        from: id::of(&leaf.policy.whole(), false),
+    });
+    Some(settings.collect())
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

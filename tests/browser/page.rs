@@ -1,0 +1,180 @@
+//! The page of a state in a browser, and what people do with it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::webdriver::Browser;
+
+/// Keys as the protocol names them.
+pub(crate) const TAB: &str = "\u{e004}";
+pub(crate) const ENTER: &str = "\u{e007}";
+pub(crate) const ESCAPE: &str = "\u{e00c}";
+
+pub(crate) struct Page {
+    browser: Browser,
+    url: String,
+    _folder: TempDir,
+}
+
+impl Page {
+    /// The page of a state, open; nothing where there is no browser.
+    pub(crate) fn of(state: &str) -> Option<Self> {
+        let browser = Browser::start()?;
+        let ran = Command::new(env!("CARGO_BIN_EXE_attache"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["graph", "-o", "html", "--from", state])
+            .output()
+            .unwrap();
+        assert!(
+            ran.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        let folder = TempDir::new().unwrap();
+        let file: PathBuf = Path::new(folder.path()).join("graph.html");
+        std::fs::write(&file, ran.stdout).unwrap();
+        let url = format!("file://{}", file.display());
+        browser.post("url", &json!({ "url": url }));
+        Some(Self {
+            browser,
+            url,
+            _folder: folder,
+        })
+    }
+
+    /// Runs a script in the page; what it returns.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.browser
+            .post("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Runs a script that calls its last argument when it is done.
+    pub(crate) fn run_later(&self, script: &str) -> Value {
+        self.browser
+            .post("execute/async", &json!({"script": script, "args": []}))
+    }
+
+    pub(crate) fn devtools(&self, command: &str, params: &Value) {
+        let body = json!({"cmd": command, "params": params});
+        self.browser.post("goog/cdp/execute", &body);
+    }
+
+    pub(crate) fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        self.browser
+            .post(&format!("element/{element}/click"), &json!({}));
+    }
+
+    /// Types into an element.
+    pub(crate) fn keys(&self, selector: &str, keys: &str) {
+        let element = self.element(selector);
+        self.browser
+            .post(&format!("element/{element}/value"), &json!({"text": keys}));
+    }
+
+    /// Presses a key wherever the focus is.
+    pub(crate) fn press(&self, key: &str) {
+        let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
+        self.act(&json!({"type": "key", "id": "keys", "actions": actions}));
+    }
+
+    /// Turns the wheel over the middle of the picture.
+    pub(crate) fn wheel(&self, by: i32) {
+        let canvas = self.canvas();
+        let scroll = json!([{"type": "scroll", "origin": canvas, "x": 0, "y": 0, "deltaX": 0, "deltaY": by}]);
+        self.act(&json!({"type": "wheel", "id": "wheel", "actions": scroll}));
+    }
+
+    /// Drags the picture at a place where nothing stands.
+    pub(crate) fn drag(&self, x: i32, y: i32) {
+        let moves = json!([
+            {"type": "pointerMove", "origin": self.canvas(), "x": 0, "y": 200},
+            {"type": "pointerDown", "button": 0},
+            {"type": "pointerMove", "origin": "pointer", "x": x, "y": y},
+            {"type": "pointerUp", "button": 0},
+        ]);
+        self.act(&json!({"type": "pointer", "id": "mouse", "actions": moves}));
+    }
+
+    fn act(&self, source: &Value) {
+        self.browser.post("actions", &json!({"actions": [source]}));
+    }
+
+    fn canvas(&self) -> Value {
+        self.browser.post(
+            "element",
+            &json!({"using": "css selector", "value": "#canvas"}),
+        )
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let query = json!({"using": "css selector", "value": selector});
+        let found = self.browser.post("element", &query);
+        let (_, id) = found.as_object().unwrap().iter().next().unwrap();
+        id.as_str().unwrap().to_owned()
+    }
+
+    /// Where the picture is, and how large: of its `transform`.
+    pub(crate) fn view(&self) -> (f64, f64, f64) {
+        let transform =
+            self.run("return document.querySelector('#view').getAttribute('transform')");
+        let numbers = transform
+            .as_str()
+            .unwrap()
+            .split(|c: char| !"-.0123456789e".contains(c));
+        let numbers: Vec<f64> = numbers.filter_map(|n| n.parse().ok()).collect();
+        (numbers[0], numbers[1], numbers[2])
+    }
+
+    /// Whether the picture is so large.
+    pub(crate) fn zoomed(&self, scale: f64) -> Result<(), String> {
+        let (_, _, now) = self.view();
+        if (now / scale - 1.0).abs() < 0.01 {
+            Ok(())
+        } else {
+            Err(format!("{now}"))
+        }
+    }
+
+    /// Whether the panel is open and says so, all white space alike.
+    pub(crate) fn says(&self, words: &str) -> Result<(), String> {
+        let text = self.run("const panel = document.querySelector('#panel'); return panel.hidden ? '' : panel.innerText");
+        let text: Vec<&str> = text.as_str().unwrap().split_whitespace().collect();
+        let text = text.join(" ");
+        if text.contains(words) {
+            Ok(())
+        } else {
+            Err(text)
+        }
+    }
+
+    pub(crate) fn text(&self, selector: &str) -> String {
+        let script = format!("return document.querySelector('{selector}').textContent");
+        self.run(&script).as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn text_is(&self, selector: &str, text: &str) -> Result<(), String> {
+        let now = self.text(selector);
+        if now == text { Ok(()) } else { Err(now) }
+    }
+
+    /// Nothing was asked of anybody but the file itself, and nothing went wrong.
+    pub(crate) fn is_quiet(&self) {
+        assert_eq!(self.browser.log("browser"), Vec::<Value>::new());
+        let mut asked = 0;
+        for entry in self.browser.log("performance") {
+            let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
+            let params = &message["message"]["params"];
+            // The browser's own first page asks for its own parts.
+            let is_ours = params["documentURL"] == self.url;
+            if is_ours && message["message"]["method"] == "Network.requestWillBeSent" {
+                assert_eq!(params["request"]["url"], self.url);
+                asked += 1;
+            }
+        }
+        assert_eq!(asked, 1, "the file itself is asked for");
+    }
+}

@@ -1,0 +1,161 @@
+//! A browser behind its driver: as much of the protocol between them as the tests need.
+
+use std::env;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _, stderr};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A browser that is busy on a slow machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Alone, and without a word to its maker.
+const ARGUMENTS: [&str; 9] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1300,800",
+];
+
+pub(crate) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    profile: TempDir,
+}
+
+impl Browser {
+    /// A browser of its own; nothing where the machine has none.
+    pub(crate) fn start() -> Option<Self> {
+        let chromium = ["chromium", "chromium-browser", "google-chrome"]
+            .into_iter()
+            .find_map(found);
+        let (Some(chromium), Some(program)) = (chromium, found("chromedriver")) else {
+            let required = env::var("ATTACHE_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
+            assert!(
+                !required,
+                "neither chromium nor chromedriver may be missing"
+            );
+            say_skipped();
+            return None;
+        };
+        let profile = TempDir::new().unwrap();
+        let mut driver = Command::new(program)
+            .arg("--port=0")
+            .env("HOME", profile.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines
+            .find_map(|line| {
+                let line = line.unwrap();
+                let (_, port) = line.split_once("started successfully on port ")?;
+                port.trim_end_matches('.').parse().ok()
+            })
+            .expect("the driver says its port");
+        // It must be able to go on speaking.
+        thread::spawn(move || lines.for_each(drop));
+        let mut browser = Self {
+            driver,
+            port,
+            session: String::new(),
+            profile,
+        };
+        let data = format!("--user-data-dir={}", browser.profile.path().display());
+        let arguments: Vec<&str> = ARGUMENTS.into_iter().chain([data.as_str()]).collect();
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": arguments, "binary": chromium},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }}});
+        let session = browser.send("POST", "/session", &wanted);
+        session["sessionId"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut browser.session);
+        Some(browser)
+    }
+
+    /// Asks something of the session.
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        self.send("POST", &format!("/session/{}/{path}", self.session), body)
+    }
+
+    /// What was logged since the last look.
+    pub(crate) fn log(&self, kind: &str) -> Vec<Value> {
+        let entries = self.post("se/log", &json!({ "type": kind }));
+        entries.as_array().unwrap().clone()
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
+        let answer = self
+            .answer(method, path, body)
+            .unwrap_or_else(|e| panic!("{path}: {e}"));
+        assert!(answer["value"].get("error").is_none(), "{path}: {answer:#}");
+        answer["value"].clone()
+    }
+
+    fn answer(&self, method: &str, path: &str, body: &Value) -> std::io::Result<Value> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let body = body.to_string();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.port,
+            body.len()
+        )?;
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line)?;
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse().unwrap();
+            } else if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut answer = vec![0; length];
+        reader.read_exact(&mut answer)?;
+        Ok(serde_json::from_slice(&answer)?)
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() {
+            // The browser ends with its session, whatever became of the test.
+            let _ = self.answer("DELETE", &format!("/session/{}", self.session), &json!({}));
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+fn found(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let mut places = env::split_paths(&path).map(|folder| folder.join(program));
+    places.find(|place| place.is_file())
+}
+
+/// Past the test runner's capture, so that it is seen.
+fn say_skipped() {
+    let test = thread::current().name().unwrap_or("a test").to_owned();
+    let why = "no Chromium with its driver, so there is no browser to test in";
+    let _ = writeln!(stderr(), "SKIPPED: {test}: {why}");
+}

@@ -1,0 +1,127 @@
+//! What holds for pictures: boxes apart, text within its box, nothing from elsewhere.
+
+use roxmltree::{Document, Node};
+
+struct Rect {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+/// Panics where a picture is not as it should be.
+pub(super) fn check(svg: &str) {
+    let document = Document::parse(svg).unwrap();
+    for node in document.descendants().filter(Node::is_element) {
+        let name = node.tag_name().name();
+        assert!(
+            !["script", "image", "a", "use", "foreignObject"].contains(&name),
+            "{name}"
+        );
+        for attribute in node.attributes() {
+            let name = attribute.name();
+            assert!(!name.starts_with("on") && name != "href", "{attribute:?}");
+        }
+    }
+    assert!(!svg.contains("url(") && !svg.contains("@import"));
+    let cells: Vec<Node<'_, '_>> = document
+        .descendants()
+        .filter(|node| has_class(*node, "cell") && node.attribute("transform").is_some())
+        .collect();
+    assert!(!cells.is_empty());
+    let boxes: Vec<Rect> = cells.iter().map(|cell| whole(*cell)).collect();
+    for (i, a) in boxes.iter().enumerate() {
+        for b in &boxes[i + 1..] {
+            let apart = a.x + a.width < b.x
+                || b.x + b.width < a.x
+                || a.y + a.height < b.y
+                || b.y + b.height < a.y;
+            assert!(apart, "two boxes overlap");
+        }
+    }
+    for (cell, whole) in cells.iter().zip(&boxes) {
+        for text in cell
+            .descendants()
+            .filter(|node| node.tag_name().name() == "text")
+        {
+            is_within(text, whole);
+        }
+    }
+    behind(&document);
+}
+
+/// Wires come before boxes: what comes later is drawn above.
+fn behind(document: &Document<'_>) {
+    let wires = document
+        .descendants()
+        .filter(|node| has_class(*node, "wire"));
+    let within = |node: &Node<'_, '_>| {
+        let mut above = node.ancestors();
+        above.any(|above| has_class(above, "wires"))
+    };
+    let last = wires.filter(within).map(|node| node.range().end).max();
+    let cells = document
+        .descendants()
+        .filter(|node| has_class(*node, "cell"));
+    let first = cells.map(|node| node.range().start).min();
+    assert!(last < first, "{last:?} {first:?}");
+}
+
+fn has_class(node: Node<'_, '_>, class: &str) -> bool {
+    let classes = node.attribute("class").unwrap_or_default();
+    classes.split(' ').any(|own| own == class)
+}
+
+fn number(node: Node<'_, '_>, name: &str) -> f64 {
+    node.attribute(name).unwrap_or("0").parse().unwrap()
+}
+
+fn whole(cell: Node<'_, '_>) -> Rect {
+    let at = cell.attribute("transform").unwrap();
+    let at = at
+        .strip_prefix("translate(")
+        .unwrap()
+        .strip_suffix(')')
+        .unwrap();
+    let (x, y) = at.split_once(' ').unwrap();
+    let rect = cell
+        .children()
+        .find(|node| has_class(*node, "box"))
+        .unwrap();
+    Rect {
+        x: x.parse().unwrap(),
+        y: y.parse().unwrap(),
+        width: number(rect, "width"),
+        height: number(rect, "height"),
+    }
+}
+
+/// By the widest of the fonts of the style: 0.62 of its size for a character, twice that for wide ones.
+fn is_within(text: Node<'_, '_>, whole: &Rect) {
+    let words = text.text().unwrap_or_default();
+    let size = [
+        ("name", 13.0),
+        ("section", 12.0),
+        ("policy", 12.0),
+        ("kind", 10.0),
+    ];
+    let size = size
+        .iter()
+        .find(|(class, _)| has_class(text, class))
+        .unwrap()
+        .1;
+    let width = u32::try_from(unicode_width::UnicodeWidthStr::width(words)).unwrap();
+    let width = f64::from(width) * 0.62 * size;
+    let x = number(text, "x");
+    let (left, right) = if has_class(text, "end") {
+        (x - width, x)
+    } else {
+        (x, x + width)
+    };
+    assert!(
+        left >= 0.0 && right <= whole.width,
+        "{words:?} from {left} to {right}"
+    );
+    let y = number(text, "y");
+    assert!(y - size >= -1.0 && y <= whole.height, "{words:?} at {y}");
+}
