@@ -97,7 +97,7 @@ fn listen(
     parent: &ParentRef,
 ) {
     // What the listener that came nearest says.
-    let mut nearest: Option<(Refusal, &Listener)> = None;
+    let mut nearest: Option<(bool, Refusal, &Listener)> = None;
     let mut taken = false;
     for listener in listeners {
         match refusal(sketch.snapshot, owner, listener, route, parent) {
@@ -107,25 +107,30 @@ fn listen(
                 sketch.line(above, node, Link::Parent, None);
                 taken = true;
             }
-            Some(why) if nearest.is_none_or(|(other, _)| why > other) => {
-                nearest = Some((why, listener));
+            Some(why) => {
+                let refused = (is_named(parent, listener), why, listener);
+                if nearest.is_none_or(|(named, other, _)| (refused.0, why) > (named, other)) {
+                    nearest = Some(refused);
+                }
             }
-            Some(_) => {}
         }
     }
     if taken {
         return;
     }
+    let nearest = nearest.map(|(_, why, listener)| (why, listener));
     let reason = words::refused(nearest, owner, route, parent);
-    let named = match nearest {
-        Some((Refusal::Section, _)) | None => None,
-        _ => parent.section.as_ref(),
-    };
+    let named = nearest.filter(|(_, listener)| is_named(parent, listener));
+    let named = named.and(parent.section.as_ref());
     let above = match named {
         Some(section) => sketch.place(&owner.key.section(section.clone()), false),
         None => sketch.object(&owner.key, false),
     };
     sketch.line(above, node, Link::Rejected, Some(reason));
+}
+
+fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
+    parent.section.as_ref() == Some(&listener.name)
 }
 
 fn send(sketch: &mut Sketch<'_>, route: &Object, index: usize, rule: &Rule) {

@@ -35,7 +35,7 @@ pub(super) fn refused(
     };
     let name = &listener.name;
     match (why, &parent.section, parent.port) {
-        (Refusal::Section, Some(section), _) => format!("{owner} has no listener {section}"),
+        (_, Some(section), _) if section != name => format!("{owner} has no listener {section}"),
         (Refusal::Port, None, Some(port)) => format!("{owner} has no listener on port {port}"),
         (Refusal::Section | Refusal::Port, ..) => {
             format!("listener {name} has port {}", listener.port)
