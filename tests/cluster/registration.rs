@@ -3,14 +3,13 @@
 //! The configurations are those of users and hold for a whole cluster, so each test has its own.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Attache, Cluster, Kubectl, Said, World, eventually};
+use crate::harness::{Attache, Cluster, Kubectl, Said, World, eventually, manifests};
 use crate::kinds::{early_crd, late_crd};
 
-const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
 const CONFIGURATIONS: [&str; 2] = [
     "validatingwebhookconfiguration/attache",
     "mutatingwebhookconfiguration/attache",
@@ -121,12 +120,12 @@ impl Installed {
         let cluster = Cluster::own(name)?;
         let kubectl = cluster.kubectl();
         let manifests = cluster.dir().join("manifests");
-        with_component(&manifests);
+        manifests::copy_with(&manifests, "manage-webhooks");
         let manifests = manifests.to_str().expect("a path in UTF-8").to_owned();
         let apply = ["apply", "--server-side", "-k", &manifests];
         kubectl.run(apply).ok();
-        collect_policies(&kubectl);
-        let kubeconfig = service_account(&cluster, &kubectl);
+        manifests::collect_policies(&kubectl);
+        let kubeconfig = manifests::service_account(&cluster, &kubectl);
         let attache = Attache::managing(&cluster, name, &kubeconfig);
         call_at(&manifests, &attache.address);
         kubectl.run(apply).ok();
@@ -171,27 +170,6 @@ impl Installed {
     }
 }
 
-/// A copy of `manifests/` with the component switched on as its comment shows.
-fn with_component(to: &Path) {
-    for folder in ["", "base", "manage-webhooks"] {
-        fs::create_dir_all(to.join(folder)).expect("a writable folder");
-        for file in fs::read_dir(Path::new(MANIFESTS).join(folder)).expect("manifests") {
-            let file = file.expect("a file").path();
-            if file.is_file() {
-                let name = file.file_name().expect("a name");
-                fs::copy(&file, to.join(folder).join(name)).expect("a writable folder");
-            }
-        }
-    }
-    let file = to.join("kustomization.yaml");
-    let text = fs::read_to_string(&file).expect("kustomization.yaml");
-    let on = text
-        .replace("# components:", "components:")
-        .replace("# - manage-webhooks", "- manage-webhooks");
-    assert_ne!(on, text);
-    fs::write(&file, on).expect("a writable file");
-}
-
 /// Has the API server call this machine instead of the Service.
 fn call_at(manifests: &str, address: &str) {
     let patches = ["Validating", "Mutating"].map(|kind| {
@@ -204,48 +182,6 @@ fn call_at(manifests: &str, address: &str) {
     let file = Path::new(manifests).join("kustomization.yaml");
     let text = fs::read_to_string(&file).expect("kustomization.yaml");
     fs::write(&file, format!("{text}patches: {}\n", json!(patches))).expect("a writable file");
-}
-
-/// What a controller does in a whole cluster: the rules of the labelled roles into the one that collects.
-fn collect_policies(kubectl: &Kubectl) {
-    let roles = [
-        "get",
-        "clusterroles",
-        "-l",
-        "attache.dev/aggregate-to-attache=true",
-        "-o",
-        "json",
-    ];
-    let roles: Value = serde_json::from_str(&kubectl.run(roles).ok().out).expect("JSON");
-    let roles = roles["items"].as_array().expect("a list").iter();
-    let all = roles.flat_map(|role| role["rules"].as_array().expect("a list").clone());
-    let patch = json!({"rules": all.collect::<Vec<Value>>()}).to_string();
-    kubectl
-        .run([
-            "patch",
-            "clusterrole/attache-policies",
-            "--type=merge",
-            "-p",
-            &patch,
-        ])
-        .ok();
-}
-
-/// A kubeconfig with a token of the service account.
-fn service_account(cluster: &Cluster, kubectl: &Kubectl) -> PathBuf {
-    let made = kubectl
-        .run(["create", "token", "attache", "-n", "attache-system"])
-        .ok();
-    let text = fs::read_to_string(cluster.kubeconfig()).expect("kubeconfig");
-    let (before, rest) = text.split_once("token: ").expect("a token");
-    let (_, after) = rest.split_once('}').expect("a user");
-    let file = cluster.dir().join("kubeconfig-attache");
-    fs::write(
-        &file,
-        format!("{before}token: {}}}{after}", made.out.trim()),
-    )
-    .expect("a writable folder");
-    file
 }
 
 #[test]
@@ -277,7 +213,7 @@ fn rules_follow_the_kinds_under_the_rights_of_the_manifests() {
     let args = ["apply", "--server-side", "-l", label, "-f", "-"];
     let said = on.kubectl.run_with(args, &role).ok();
     assert_eq!(said.out.lines().count(), 1, "{said}");
-    collect_policies(&on.kubectl);
+    manifests::collect_policies(&on.kubectl);
     eventually("it may be read", || {
         on.says("[+]cache:LimitPolicy.late.example.com ok")
     });

@@ -17,5 +17,6 @@ mod examples;
 mod explain;
 mod graph;
 mod impact;
+mod pipelines;
 mod policies;
 mod run;

@@ -252,6 +252,8 @@ fn scope(about: &OfTarget, group: &[&OnPaths]) -> String {
     };
     let entrances: Option<Vec<String>> = differs(|e| &e.entrances);
     let targets: Option<Vec<String>> = differs(|e| &e.targets);
+    // Those that begin below a listener have none.
+    let entrances = entrances.filter(|names| !names.is_empty());
     parts.extend(entrances.map(|names| format!("through {}", words::list(names))));
     parts.extend(targets.map(words::list));
     if let Some(first) = group.first() {

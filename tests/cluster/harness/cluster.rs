@@ -117,6 +117,11 @@ impl Cluster {
         self.client(Path::new(PROGRAM), kubeconfig)
     }
 
+    /// `attache` as one who has a kubeconfig.
+    pub(crate) fn attache_as(&self, user: &str) -> Kubectl {
+        self.client(Path::new(PROGRAM), self.kubeconfig_of(user))
+    }
+
     /// `kubectl` as an admin who has installed attache as a plugin.
     pub(crate) fn kubectl_with_plugin(&self) -> Kubectl {
         let folder = self.dir.join("plugins");

@@ -4,6 +4,7 @@ mod attache;
 mod cluster;
 mod eventually;
 mod kubectl;
+pub(crate) mod manifests;
 mod webhook;
 mod world;
 

@@ -1,0 +1,73 @@
+//! `manifests/` as a cluster is given it, with what other parts of a cluster would add.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{Cluster, Kubectl};
+
+const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
+
+/// A copy of `manifests/` with a component switched on as its comment shows.
+pub(crate) fn copy_with(to: &Path, component: &str) {
+    for folder in ["", "base", component] {
+        fs::create_dir_all(to.join(folder)).expect("a writable folder");
+        for file in fs::read_dir(Path::new(MANIFESTS).join(folder)).expect("manifests") {
+            let file = file.expect("a file").path();
+            if file.is_file() {
+                let name = file.file_name().expect("a name");
+                fs::copy(&file, to.join(folder).join(name)).expect("a writable folder");
+            }
+        }
+    }
+    let file = to.join("kustomization.yaml");
+    let text = fs::read_to_string(&file).expect("kustomization.yaml");
+    let on = text
+        .replace("# components:", "components:")
+        .replace(&format!("# - {component}"), &format!("- {component}"));
+    assert_ne!(on, text);
+    fs::write(&file, on).expect("a writable file");
+}
+
+/// What a controller does in a whole cluster: the rules of the labelled roles into the one that collects.
+pub(crate) fn collect_policies(kubectl: &Kubectl) {
+    let roles = [
+        "get",
+        "clusterroles",
+        "-l",
+        "attache.dev/aggregate-to-attache=true",
+        "-o",
+        "json",
+    ];
+    let roles: Value = serde_json::from_str(&kubectl.run(roles).ok().out).expect("JSON");
+    let roles = roles["items"].as_array().expect("a list").iter();
+    let all = roles.flat_map(|role| role["rules"].as_array().expect("a list").clone());
+    let patch = json!({"rules": all.collect::<Vec<Value>>()}).to_string();
+    kubectl
+        .run([
+            "patch",
+            "clusterrole/attache-policies",
+            "--type=merge",
+            "-p",
+            &patch,
+        ])
+        .ok();
+}
+
+/// A kubeconfig with a token of the service account.
+pub(crate) fn service_account(cluster: &Cluster, kubectl: &Kubectl) -> PathBuf {
+    let made = kubectl
+        .run(["create", "token", "attache", "-n", "attache-system"])
+        .ok();
+    let text = fs::read_to_string(cluster.kubeconfig()).expect("kubeconfig");
+    let (before, rest) = text.split_once("token: ").expect("a token");
+    let (_, after) = rest.split_once('}').expect("a user");
+    let file = cluster.dir().join("kubeconfig-attache");
+    fs::write(
+        &file,
+        format!("{before}token: {}}}{after}", made.out.trim()),
+    )
+    .expect("a writable folder");
+    file
+}

@@ -1,0 +1,233 @@
+//! What pipelines run against a cluster, under the rights of the manifests: the standing audit, and the job
+//! that Argo CD runs before a sync.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::harness::{Cluster, Kubectl, manifests};
+
+const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
+
+/// It names a listener that is not there.
+const WRONG: &str = "tests/cluster/fixtures/bad-section.yaml";
+
+/// The same in the cluster long since.
+const STALE: &str = "
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {name: stale, namespace: infra}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge, sectionName: gone}
+";
+
+/// The quickstart in a cluster that has the manifests with the audit, and nobody in front.
+struct Installed {
+    kubectl: Kubectl,
+    cluster: Cluster,
+}
+
+impl Installed {
+    fn start(name: &str) -> Option<Self> {
+        let cluster = Cluster::own(name)?;
+        let kubectl = cluster.kubectl();
+        let folder = cluster.dir().join("manifests");
+        manifests::copy_with(&folder, "audit");
+        let folder = folder.to_str().expect("a path in UTF-8");
+        let rendered = kubectl.run(["kustomize", folder]).ok().out;
+        // Nobody would answer.
+        let objects: Vec<&str> = rendered
+            .split("\n---\n")
+            .filter(|object| !object.contains("WebhookConfiguration\n"))
+            .collect();
+        let apply = ["apply", "--server-side", "-f", "-"];
+        kubectl.run_with(apply, &objects.join("\n---\n")).ok();
+        manifests::collect_policies(&kubectl);
+        let on = Self { kubectl, cluster };
+        on.apply("examples/quickstart/10-policy-kinds.yaml");
+        for kind in ["retrypolicies", "timeoutpolicies"] {
+            let definition = format!("crd/{kind}.policies.example.com");
+            let wait = ["wait", "--for=condition=Established", &definition];
+            on.kubectl.run(wait).ok();
+        }
+        on.apply("examples/quickstart");
+        Some(on)
+    }
+
+    fn apply(&self, path: &str) {
+        let path = Path::new(REPOSITORY).join(path);
+        let path = path.to_str().expect("a path in UTF-8");
+        let skipped = "error: resource mapping not found";
+        let said = self.kubectl.run(["apply", "-f", path]);
+        assert!(!said.err.contains(skipped), "{said}");
+    }
+
+    /// `attache` as the service account of the manifests runs it.
+    fn attache(&self) -> Kubectl {
+        manifests::service_account(&self.cluster, &self.kubectl);
+        self.cluster.attache_as("attache")
+    }
+
+    /// The arguments of the first container of a job, as the API server keeps it.
+    fn arguments(job: &Value) -> Vec<String> {
+        let container = &job["spec"]["template"]["spec"]["containers"][0];
+        let arguments = container["args"].as_array().expect("arguments");
+        arguments
+            .iter()
+            .map(|argument| argument.as_str().expect("a text").to_owned())
+            .collect()
+    }
+
+    /// The folder in which the files of the `ConfigMap` that the audit mounts are.
+    fn configuration(&self) -> PathBuf {
+        let get = ["get", "configmap", "-n", "attache-system", "-o", "json"];
+        let read = self.kubectl.run(get).ok().out;
+        let read: Value = serde_json::from_str(&read).expect("JSON");
+        let maps = read["items"].as_array().expect("a list");
+        let map = maps
+            .iter()
+            .find(|map| map["data"]["attache.yaml"].is_string());
+        let folder = self.cluster.dir().join("etc");
+        fs::create_dir_all(&folder).expect("a writable folder");
+        let text = map.expect("the configuration")["data"]["attache.yaml"].as_str();
+        fs::write(folder.join("attache.yaml"), text.expect("a text")).expect("a writable folder");
+        folder
+    }
+}
+
+#[test]
+fn the_audit_finds_what_nobody_was_asked_about() {
+    let Some(on) = Installed::start("audit") else {
+        return;
+    };
+    let get = [
+        "get",
+        "cronjob/attache-audit",
+        "-n",
+        "attache-system",
+        "-o",
+        "json",
+    ];
+    let audit: Value = serde_json::from_str(&on.kubectl.run(get).ok().out).expect("JSON");
+    let folder = on.configuration();
+    let folder = folder.to_str().expect("a path in UTF-8");
+    let arguments: Vec<String> = Installed::arguments(&audit["spec"]["jobTemplate"])
+        .iter()
+        .map(|argument| argument.replace("/etc/attache", folder))
+        .collect();
+    let run = || on.attache().run(arguments.iter().map(String::as_str));
+
+    let clean = run();
+    assert_eq!(clean.code, 0, "{clean}");
+    on.apply(WRONG);
+    let found = run();
+    assert_eq!(found.code, 1, "{found}");
+    assert!(
+        found.out.contains("infra/bad-section: deny section-unknown"),
+        "{found}"
+    );
+    assert!(found.out.contains("did you mean \"http\"?"), "{found}");
+}
+
+#[test]
+fn argo_cd_stops_before_it_syncs_what_would_be_refused() {
+    let Some(on) = Installed::start("argo") else {
+        return;
+    };
+    // What is wrong in the cluster already is no concern of this sync.
+    on.kubectl.run_with(["apply", "-f", "-"], STALE).ok();
+    let job = snippet();
+    let create = [
+        "create",
+        "--dry-run=server",
+        "-n",
+        "attache-system",
+        "-o",
+        "json",
+        "-f",
+        "-",
+    ];
+    let kept = on.kubectl.run_with(create, &job).ok().out;
+    let kept: Value = serde_json::from_str(&kept).expect("JSON");
+    let hook = &kept["metadata"]["annotations"]["argocd.argoproj.io/hook"];
+    assert_eq!(hook, "PreSync");
+    assert_eq!(
+        kept["spec"]["template"]["spec"]["serviceAccountName"],
+        "attache"
+    );
+    let clone = &kept["spec"]["template"]["spec"]["initContainers"][0]["args"];
+    let clone: Vec<&str> = clone
+        .as_array()
+        .expect("arguments")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+
+    let shop = on.cluster.dir().join("shop.git");
+    fs::create_dir_all(shop.join("deploy")).expect("a writable folder");
+    let sync = |file: &str, as_name: &str| {
+        let from = Path::new(REPOSITORY).join(file);
+        fs::copy(from, shop.join("deploy").join(as_name)).expect("a writable folder");
+        commit(&shop);
+        let work = on.cluster.dir().join(format!("work-{as_name}"));
+        let work = work.to_str().expect("a path in UTF-8");
+        let url = format!("file://{}", shop.display());
+        let clone: Vec<String> = clone
+            .iter()
+            .map(|word| {
+                if word.starts_with("https://") {
+                    url.clone()
+                } else {
+                    word.replace("/work", work)
+                }
+            })
+            .collect();
+        git(&shop, &clone.iter().map(String::as_str).collect::<Vec<_>>());
+        let arguments: Vec<String> = Installed::arguments(&kept)
+            .iter()
+            .map(|word| word.replace("/work", work))
+            .collect();
+        on.attache().run(arguments.iter().map(String::as_str))
+    };
+    let clean = sync("examples/quickstart/50-policies.yaml", "policies.yaml");
+    assert_eq!(clean.code, 0, "{clean}");
+    let stopped = sync(WRONG, "section.yaml");
+    assert_eq!(stopped.code, 1, "{stopped}");
+    assert!(stopped.out.contains("section-unknown"), "{stopped}");
+    assert!(stopped.out.contains("deploy/section.yaml:"), "{stopped}");
+}
+
+/// The job that docs/pipelines.md shows for Argo CD.
+fn snippet() -> String {
+    let path = Path::new(REPOSITORY).join("docs/pipelines.md");
+    let text = fs::read_to_string(path).expect("docs/pipelines.md");
+    let (_, under) = text.split_once("\n## Argo CD\n").expect("the heading");
+    let (_, block) = under.split_once("```yaml\n").expect("a block");
+    block.split_once("```").expect("its end").0.to_owned()
+}
+
+fn commit(folder: &Path) {
+    git(folder, &["init", "-q"]);
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "-q", "-m", "all"]);
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let author = [
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    let mut git = Command::new("git");
+    git.current_dir(folder)
+        .env("HOME", folder)
+        .args(author)
+        .args(arguments);
+    let output = git.output().expect("git");
+    assert!(output.status.success(), "{output:?}");
+}
