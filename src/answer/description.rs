@@ -17,10 +17,13 @@ use crate::engine::profile::Class;
 
 mod kind;
 mod policy;
+mod routes;
 mod target;
 
 pub use kind::kind;
 pub use policy::policy;
+pub(super) use routes::leading;
+pub(super) use target::on_its_own;
 pub use target::target;
 
 /// What is said of an object.
@@ -69,6 +72,9 @@ pub struct OfTarget {
     /// The policies on the backends of a route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<OnBackend>,
+    /// What is in force on the routes to it, of kinds whose policies do not reach it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_routes: Vec<OnPaths>,
     /// The routes that send requests to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub used_by: Vec<Named>,

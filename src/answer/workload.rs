@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::description::{OfWorkload, target};
+use super::description::{OfWorkload, leading, on_its_own};
 use super::named::Named;
 use crate::engine::effective::Survey;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::object::{Node, Object, Rule};
+use crate::engine::object::Object;
 use crate::engine::policy::spec;
-use crate::engine::section;
 
 /// Whether a kind runs Pods or is one.
 pub fn is_workload(gk: &GroupKind) -> bool {
@@ -45,26 +44,12 @@ pub fn workload(
         .values()
         .flat_map(|route| leading(route, &services))
         .collect();
-    let mut describe = |place: &Place| target(survey, place);
+    let mut describe = |place: &Place| on_its_own(survey, place);
     Some(OfWorkload {
         object: Named::from(key),
         routes: places.iter().map(&mut describe).collect(),
         services: services.iter().map(|key| describe(&key.whole())).collect(),
     })
-}
-
-/// A route of which every rule leads to one of these Services, or the rules that do.
-fn leading(route: &Object, services: &[&ObjectKey]) -> Vec<Place> {
-    let Node::Route { rules, .. } = &route.node else {
-        return Vec::new();
-    };
-    let leads = |rule: &Rule| rule.backends.iter().any(|b| services.contains(&&b.object));
-    if rules.iter().all(leads) {
-        return vec![route.key.whole()];
-    }
-    let rules = rules.iter().enumerate().filter(|(_, rule)| leads(rule));
-    let places = rules.map(|(i, _)| route.key.section(section::rule_label(route, i)));
-    places.collect()
 }
 
 /// The labels of its Pods.

@@ -125,7 +125,9 @@ fn the_audit_finds_what_nobody_was_asked_about() {
     let found = run();
     assert_eq!(found.code, 1, "{found}");
     assert!(
-        found.out.contains("infra/bad-section: deny section-unknown"),
+        found
+            .out
+            .contains("infra/bad-section: deny section-unknown"),
         "{found}"
     );
     assert!(found.out.contains("did you mean \"http\"?"), "{found}");

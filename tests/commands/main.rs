@@ -20,3 +20,4 @@ mod impact;
 mod pipelines;
 mod policies;
 mod run;
+mod terminal;

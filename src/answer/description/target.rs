@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::routes::on_routes;
 use super::{OfTarget, OnBackend, Relation, Standing};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
@@ -30,8 +31,17 @@ struct Over {
     status: TargetStatus,
 }
 
-/// Describes an object, or a section of it.
+/// Describes an object, or a section of it, and what is in force on the routes to it.
 pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
+    let about = on_its_own(survey, place);
+    OfTarget {
+        on_routes: on_routes(survey, &place.object),
+        ..about
+    }
+}
+
+/// Describes an object, or a section of it.
+pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
     let key = &place.object;
     let mut found = Found::new();
     let mut effective: Vec<OnPaths> = Vec::new();
@@ -58,6 +68,7 @@ pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
         policies: sorted(key, found),
         effective,
         backends: object.map_or_else(Vec::new, |route| backends(survey, place, &route)),
+        on_routes: Vec::new(),
         used_by: survey
             .snapshot()
             .using(key)
@@ -122,7 +133,7 @@ fn kinds(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<GroupKind> {
 
 /// The groups of paths through a place; of a section on which no direct policy stands, those of the
 /// whole object.
-fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Vec<Group> {
+pub(super) fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Vec<Group> {
     let groups = survey.through(&place.object, kind);
     if place.section.is_none() {
         return groups;

@@ -12,14 +12,14 @@ use super::table::{Cell, Table};
 use super::words;
 use crate::answer::Named;
 use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload};
-use crate::answer::effective::{Effective, OnPaths};
+use crate::answer::effective::Effective;
 use crate::answer::policies::Policies;
 use crate::engine::object::section_noun;
 
+mod effective;
 mod policy;
 
-/// Blocks of one description; the rest are counted.
-const MOST_BLOCKS: usize = 20;
+use effective::Part;
 
 /// Shows descriptions, one after the other.
 pub(crate) fn show(descriptions: &[Description], style: Style, now: Timestamp) -> String {
@@ -54,8 +54,10 @@ fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
 
 fn target(about: &OfTarget, style: Style) -> String {
     let mut text = heading(about, style);
-    if about.policies.is_empty() {
+    if about.policies.is_empty() && about.on_routes.is_empty() {
         text.push_str("\nNo policy acts on it.\n");
+    } else if about.policies.is_empty() {
+        text.push_str("\nNo policy acts on it; in force on routes to it:\n");
     } else {
         let mut table = Table::new(&["POLICY", "", "FROM", "STATE", "STRATEGY"]);
         for standing in &about.policies {
@@ -72,7 +74,8 @@ fn target(about: &OfTarget, style: Style) -> String {
         text.push('\n');
         text.push_str(&table.show(style, ""));
     }
-    text.push_str(&blocks(about, style));
+    text.push_str(&Part::here(about).show(style));
+    text.push_str(&Part::on_routes(about).show(style));
     text.push_str(&backends(about, style));
     text
 }
@@ -156,53 +159,6 @@ fn workload(about: &OfWorkload, style: Style) -> String {
     text
 }
 
-/// What is in force: one block for paths with the same result.
-fn blocks(about: &OfTarget, style: Style) -> String {
-    let mut groups: Vec<Vec<&OnPaths>> = Vec::new();
-    for effective in &about.effective {
-        let same = |group: &&mut Vec<&OnPaths>| {
-            group.first().is_some_and(|first| is_same(first, effective))
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(effective),
-            None => groups.push(vec![effective]),
-        }
-    }
-    let mut text = String::new();
-    for group in groups.iter().take(MOST_BLOCKS) {
-        text.push_str(&block(about, group, style));
-    }
-    if groups.len() > MOST_BLOCKS {
-        let more = groups.len() - MOST_BLOCKS;
-        let _ = writeln!(
-            text,
-            "\nand {more} more results on other paths: describe a route, or use -o json"
-        );
-    }
-    text
-}
-
-/// Whether two come to the same, wherever they are.
-fn is_same(one: &OnPaths, other: &OnPaths) -> bool {
-    let (a, b) = (&one.effective, &other.effective);
-    (&a.policy_kind, &a.spec) == (&b.policy_kind, &b.spec)
-        && (&a.sources, &a.merged_of) == (&b.sources, &b.merged_of)
-        && (one.not_attached, one.incomplete) == (other.not_attached, other.incomplete)
-        && one.requests_from == other.requests_from
-}
-
-fn block(about: &OfTarget, group: &[&OnPaths], style: Style) -> String {
-    let Some(first) = group.first() else {
-        return String::new();
-    };
-    let kind = &first.effective.policy_kind.0;
-    let heading = style.paint(Tone::Heading, &format!("EFFECTIVE {}", kind.kind));
-    let where_to = style.paint(Tone::Faint, &format!("({})", scope(about, group)));
-    let mut text = format!("\n{heading}  {where_to}\n");
-    text.push_str(&settings(about, &first.effective, style));
-    text
-}
-
 /// The values of one result, each with its source.
 pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) -> String {
     let Some(spec) = &effective.spec else {
@@ -234,47 +190,6 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
         ]);
     }
     table.show(style, "  ")
-}
-
-/// On which of the paths of its kind a result holds.
-fn scope(about: &OfTarget, group: &[&OnPaths]) -> String {
-    let kind = group.first().map(|first| &first.effective.policy_kind);
-    let all: Vec<&OnPaths> = about
-        .effective
-        .iter()
-        .filter(|e| Some(&e.effective.policy_kind) == kind)
-        .collect();
-    let mut parts = Vec::new();
-    let differs = |of: fn(&OnPaths) -> &Vec<Named>| {
-        let mine: BTreeSet<&Named> = group.iter().flat_map(|e| of(e)).collect();
-        let every: BTreeSet<&Named> = all.iter().flat_map(|e| of(e)).collect();
-        (mine != every).then(|| mine.into_iter().map(|place| nearby(about, place)).collect())
-    };
-    let entrances: Option<Vec<String>> = differs(|e| &e.entrances);
-    let targets: Option<Vec<String>> = differs(|e| &e.targets);
-    // Those that begin below a listener have none.
-    let entrances = entrances.filter(|names| !names.is_empty());
-    parts.extend(entrances.map(|names| format!("through {}", words::list(names))));
-    parts.extend(targets.map(words::list));
-    if let Some(first) = group.first() {
-        if !first.requests_from.is_empty() {
-            let from = words::list(first.requests_from.clone());
-            parts.push(format!("requests from namespace {from}"));
-        }
-        if first.not_attached {
-            parts.push("not attached to a Gateway".to_owned());
-        }
-        if first.incomplete {
-            parts.push("leads to no backend that is there".to_owned());
-        }
-    }
-    if parts.is_empty() && group.len() == all.len() {
-        parts.push("all paths".to_owned());
-    } else if parts.is_empty() {
-        let paths = group.iter().map(|e| e.paths).sum();
-        parts.push(words::count(paths, "path", "paths"));
-    }
-    parts.join("; ")
 }
 
 /// A place by its section alone where it is one of the object's own.

@@ -1,0 +1,131 @@
+//! What is in force, in text: one block for paths with the same result.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::{nearby, settings};
+use crate::answer::Named;
+use crate::answer::description::OfTarget;
+use crate::answer::effective::OnPaths;
+use crate::cli::render::style::{Style, Tone};
+use crate::cli::render::words;
+
+/// Blocks of one description; the rest are counted.
+const MOST_BLOCKS: usize = 20;
+
+/// Results that stand under one title.
+pub(super) struct Part<'a> {
+    about: &'a OfTarget,
+    title: &'static str,
+    all: &'a [OnPaths],
+    /// That they hold at other objects, of which each is named.
+    elsewhere: bool,
+}
+
+impl<'a> Part<'a> {
+    /// What is in force on the paths through the object.
+    pub(super) fn here(about: &'a OfTarget) -> Self {
+        Self {
+            about,
+            title: "EFFECTIVE",
+            all: &about.effective,
+            elsewhere: false,
+        }
+    }
+
+    /// What is in force on the routes to it.
+    pub(super) fn on_routes(about: &'a OfTarget) -> Self {
+        Self {
+            about,
+            title: "ON ROUTES",
+            all: &about.on_routes,
+            elsewhere: true,
+        }
+    }
+
+    pub(super) fn show(&self, style: Style) -> String {
+        let mut groups: Vec<Vec<&OnPaths>> = Vec::new();
+        for effective in self.all {
+            let same = |group: &&mut Vec<&OnPaths>| {
+                group.first().is_some_and(|first| is_same(first, effective))
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(effective),
+                None => groups.push(vec![effective]),
+            }
+        }
+        let mut text = String::new();
+        for group in groups.iter().take(MOST_BLOCKS) {
+            text.push_str(&self.block(group, style));
+        }
+        if groups.len() > MOST_BLOCKS {
+            let more = groups.len() - MOST_BLOCKS;
+            let _ = writeln!(
+                text,
+                "\nand {more} more results on other paths: describe a route, or use -o json"
+            );
+        }
+        text
+    }
+
+    fn block(&self, group: &[&OnPaths], style: Style) -> String {
+        let Some(first) = group.first() else {
+            return String::new();
+        };
+        let kind = &first.effective.policy_kind.0;
+        let title = format!("{} {}", self.title, kind.kind);
+        let title = style.paint(Tone::Heading, &title);
+        let place = style.paint(Tone::Faint, &format!("({})", self.scope(group)));
+        let settings = settings(self.about, &first.effective, style);
+        format!("\n{title}  {place}\n{settings}")
+    }
+
+    /// On which of the paths of its kind a result holds.
+    fn scope(&self, group: &[&OnPaths]) -> String {
+        let kind = group.first().map(|first| &first.effective.policy_kind);
+        let all: Vec<&OnPaths> = self
+            .all
+            .iter()
+            .filter(|e| Some(&e.effective.policy_kind) == kind)
+            .collect();
+        let mut parts = Vec::new();
+        let names = |of: fn(&OnPaths) -> &Vec<Named>, always: bool| {
+            let mine: BTreeSet<&Named> = group.iter().flat_map(|e| of(e)).collect();
+            let every: BTreeSet<&Named> = all.iter().flat_map(|e| of(e)).collect();
+            let here: Vec<String> = mine.iter().map(|place| nearby(self.about, place)).collect();
+            (always || mine != every).then_some(here)
+        };
+        // Those that begin below a listener have no entrance.
+        let entrances = names(|e| &e.entrances, false).filter(|names| !names.is_empty());
+        parts.extend(entrances.map(|names| format!("through {}", words::list(names))));
+        parts.extend(names(|e| &e.targets, self.elsewhere).map(words::list));
+        if let Some(first) = group.first() {
+            if !first.requests_from.is_empty() {
+                let from = words::list(first.requests_from.clone());
+                parts.push(format!("requests from namespace {from}"));
+            }
+            if first.not_attached {
+                parts.push("not attached to a Gateway".to_owned());
+            }
+            if first.incomplete {
+                parts.push("leads to no backend that is there".to_owned());
+            }
+        }
+        if parts.is_empty() && group.len() == all.len() {
+            parts.push("all paths".to_owned());
+        } else if parts.is_empty() {
+            let paths = group.iter().map(|e| e.paths).sum();
+            parts.push(words::count(paths, "path", "paths"));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Whether two come to the same, wherever they are.
+fn is_same(one: &OnPaths, other: &OnPaths) -> bool {
+    let (a, b) = (&one.effective, &other.effective);
+    (&a.policy_kind, &a.spec) == (&b.policy_kind, &b.spec)
+        && (&a.sources, &a.merged_of) == (&b.sources, &b.merged_of)
+        && (one.not_attached, one.incomplete) == (other.not_attached, other.incomplete)
+        && one.requests_from == other.requests_from
+}
