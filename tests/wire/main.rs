@@ -10,11 +10,14 @@
 mod client;
 mod disclosure;
 mod drain;
+mod good;
 mod input;
 mod limits;
 mod live;
 mod memory;
 mod patch;
+mod process;
 mod rotation;
 mod server;
+mod stalls;
 mod transport;
