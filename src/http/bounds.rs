@@ -33,14 +33,18 @@ const MAX_RESETS: usize = 20;
 /// Answer bytes of one request that wait in memory for an HTTP/2 client.
 const SEND_BUFFER: usize = 64 * 1024;
 
-/// Bytes that a connection may send without a request being answered, for each request under way and one
-/// more: the largest body with its head and framing. What is over that is a flood of frames that ask for nothing
-/// (PING, SETTINGS, resets), or a body in chunks of a byte.
-pub(super) const PATIENCE_BYTES: u64 = MAX_BODY as u64 + 1024 * 1024;
+/// Bytes that a connection may send without a request being answered: a handshake and a head, and for each request
+/// under way the largest body with its framing. What is over that is a flood of frames that ask for nothing (PING,
+/// SETTINGS, resets), or a body in chunks of a byte.
+pub(super) const UNASKED_BYTES: u64 = 256 * 1024;
+pub(super) const ASKED_BYTES: u64 = MAX_BODY as u64 + 1024 * 1024;
 
-/// An HTTP/2 request that was begun counts for so many bytes until something is answered: so a connection on which
-/// every request is taken back at once ends after a thousand of them.
+/// A request counts for so many bytes until something is answered: a connection on which every request is taken
+/// back at once ends after thirty of them.
 pub(super) const REQUEST_BYTES: u64 = 8 * 1024;
+
+/// Bytes that are read of one connection before all others have their turn.
+pub(super) const TURN_BYTES: usize = 32 * 1024;
 
 /// How a listener treats its connections.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::bounds::{PATIENCE_BYTES, REQUEST_BYTES};
+use super::bounds::{ASKED_BYTES, REQUEST_BYTES, UNASKED_BYTES};
 
 /// The open connections of one listener.
 #[derive(Debug, Default)]
@@ -177,7 +176,10 @@ impl Place {
         let activity = &self.0.activity;
         let unanswered = activity.unanswered.fetch_add(bytes, Relaxed) + bytes;
         let begun = activity.begun.load(Relaxed) as u64;
-        unanswered <= PATIENCE_BYTES.saturating_mul(begun + 1)
+        unanswered
+            <= ASKED_BYTES
+                .saturating_mul(begun)
+                .saturating_add(UNASKED_BYTES)
     }
 
     /// Notes that a request has begun.
@@ -203,13 +205,11 @@ impl Place {
 // === impl Begun ===
 
 impl Begun {
-    /// Notes the answer. What was no review and could never be one pays for nothing.
-    pub(super) fn answered(&self, status: StatusCode) {
+    /// Notes that something was answered, a review or not.
+    pub(super) fn answered(&self, is_review: bool) {
         let activity = &self.0.0.activity;
-        if !status.is_client_error() {
-            activity.unanswered.store(0, Relaxed);
-        }
-        if status.is_success() {
+        activity.unanswered.store(0, Relaxed);
+        if is_review {
             activity.answered.store(true, Relaxed);
         }
     }
@@ -268,9 +268,9 @@ mod tests {
     fn who_never_asked_goes_first_then_who_has_most() {
         let connections = Arc::new(Connections::default());
         let known = connections.enter(4, peer(1)).unwrap();
-        known.begin().answered(StatusCode::OK);
+        known.begin().answered(true);
         let refused = connections.enter(4, peer(1)).unwrap();
-        refused.begin().answered(StatusCode::BAD_REQUEST);
+        refused.begin().answered(false);
         let greedy = [2, 2].map(|last| connections.enter(4, peer(last)).unwrap());
         let fifth = connections.enter(4, peer(2)).unwrap();
         // Two of each address, and the other is not less idle: the oldest that got no review.
@@ -278,7 +278,7 @@ mod tests {
         let sixth = connections.enter(4, peer(3)).unwrap();
         assert!(is_evicted(&greedy[0]), "of three of one address");
         for place in [&greedy[1], &fifth] {
-            place.begin().answered(StatusCode::OK);
+            place.begin().answered(true);
         }
         let _seventh = connections.enter(4, peer(3)).unwrap();
         assert!(is_evicted(&sixth), "all others have asked");
@@ -289,16 +289,14 @@ mod tests {
     fn what_is_sent_without_a_request_is_bounded_and_an_answer_pays_for_it() {
         let connections = Arc::new(Connections::default());
         let place = connections.enter(1, peer(1)).unwrap();
-        assert!(place.received(PATIENCE_BYTES));
+        assert!(place.received(UNASKED_BYTES));
         assert!(!place.received(1));
         let request = place.begin();
-        assert!(place.received(1), "a request may have a body");
-        request.answered(StatusCode::BAD_REQUEST);
-        assert!(!place.received(PATIENCE_BYTES));
-        request.answered(StatusCode::OK);
-        assert!(place.received(PATIENCE_BYTES) && place.received(PATIENCE_BYTES));
+        assert!(place.received(ASKED_BYTES - REQUEST_BYTES - 1));
         assert!(!place.received(1));
+        request.answered(false);
         drop(request);
+        assert!(place.received(UNASKED_BYTES));
         assert!(!place.received(1));
     }
 }

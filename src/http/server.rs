@@ -226,7 +226,7 @@ where
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            begun.answered(response.status());
+            begun.answered(response.status().is_success());
             Ok::<_, std::convert::Infallible>(response)
         }
     });

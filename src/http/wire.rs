@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
+use super::bounds::TURN_BYTES;
 use super::connections::Place;
 use crate::metrics::Metrics;
 
@@ -19,6 +20,8 @@ pub(super) struct Wire {
     place: Place,
     metrics: Arc<Metrics>,
     write_timeout: Duration,
+    /// Bytes read since others had their turn.
+    turn: usize,
     /// Runs while nothing more can be written.
     stalled: Option<Pin<Box<Sleep>>>,
 }
@@ -35,6 +38,7 @@ impl Wire {
             place,
             metrics,
             write_timeout,
+            turn: 0,
             stalled: None,
         }
     }
@@ -67,9 +71,15 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.turn >= TURN_BYTES {
+            self.turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
         let came = buf.filled().len() - before;
+        self.turn += came;
         if self.place.received(came as u64) {
             Poll::Ready(Ok(()))
         } else {

@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// Longer than any answer takes; a test that waits for it has failed.
-const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {

@@ -10,6 +10,8 @@
 mod client;
 mod disclosure;
 mod drain;
+mod floods;
+mod frames;
 mod good;
 mod input;
 mod limits;

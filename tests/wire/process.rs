@@ -102,6 +102,9 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- attache: {:?}", self.child.try_wait());
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
