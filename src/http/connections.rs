@@ -96,12 +96,13 @@ impl Connections {
         })))
     }
 
-    /// Ends so many connections, where file descriptors are short.
-    pub(super) fn make_room(&self, places: usize) {
+    /// Ends so many, where there are more than file descriptors allow; how many may stay.
+    pub(super) fn shrink(&self, by: usize) -> usize {
         let mut open = self.open();
-        for _ in 0..places {
+        for _ in 0..by {
             open.evict();
         }
+        open.all.len().max(by)
     }
 
     fn tick(&self) -> u64 {

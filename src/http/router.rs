@@ -52,6 +52,10 @@ impl Default for Limits {
     }
 }
 
+/// Marks an answer to a request that did not come in full.
+#[derive(Clone, Copy)]
+pub(super) struct Unread;
+
 /// An answer that is not a review.
 struct Refused {
     status: StatusCode,
@@ -306,6 +310,9 @@ impl IntoResponse for Refused {
         let body = serde_json::json!({ "error": self.why }).to_string();
         let kind = [(CONTENT_TYPE, "application/json")];
         let mut response = (self.status, kind, body).into_response();
+        if self.close {
+            response.extensions_mut().insert(Unread);
+        }
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             // The API server tries again, within its own deadline.
             let headers = response.headers_mut();

@@ -26,11 +26,14 @@ use tower::ServiceExt;
 pub use super::bounds::Options;
 use super::connections::{Connections, Place};
 use super::drain::{Phase, reached};
+use super::router::Unread;
 use super::wire::Wire;
 use crate::metrics::Metrics;
 
-/// Connections that are ended at once where file descriptors are short.
-const ROOM: usize = 16;
+/// ENFILE and EMFILE: file descriptors are short, of the machine or of the process.
+const SHORT: [i32; 2] = [23, 24];
+/// Descriptors that are then kept free of connections, for files and for the API server.
+const SPARE: usize = 8;
 
 /// A listener that is bound and not yet served.
 #[derive(Debug)]
@@ -125,8 +128,12 @@ impl Server {
 /// Accepts for ever; it ends by being dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
     let connections = Arc::new(Connections::default());
-    let mut is_short = false;
+    let mut limit = shared.options.max_connections;
     loop {
+        // Those that made room have descriptors until they have ended, which is soon.
+        while tasks.len() > limit {
+            tasks.join_next().await;
+        }
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             Some(_) = tasks.join_next() => continue,
@@ -134,26 +141,24 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
         let errors = &shared.metrics.connection_errors;
         let failed = |reason| errors.with_label_values(&[reason]).inc();
         match accepted {
-            Ok((stream, peer)) => {
-                is_short = false;
-                match connections.enter(shared.options.max_connections, peer.ip()) {
-                    Some(place) => {
-                        tasks.spawn(connection(shared.clone(), stream, peer, place));
-                    }
-                    None => failed("limit"),
+            Ok((stream, peer)) => match connections.enter(limit, peer.ip()) {
+                Some(place) => {
+                    tasks.spawn(connection(shared.clone(), stream, peer, place));
                 }
-            }
+                None => failed("limit"),
+            },
             // The client went away while it was in the queue.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                // Out of file descriptors, mostly: those who hold them idle give some back, and trying again at
-                // once would spin.
                 failed("accept");
-                if !is_short {
-                    is_short = true;
-                    tracing::warn!(%error, "failed to accept a connection; idle ones are closed");
+                if error
+                    .raw_os_error()
+                    .is_some_and(|code| SHORT.contains(&code))
+                {
+                    limit = connections.shrink(SPARE);
                 }
-                connections.make_room(ROOM);
+                tracing::warn!(%error, limit, "failed to accept a connection");
+                // Trying again at once would spin.
                 sleep(Duration::from_millis(50)).await;
             }
         }
@@ -226,7 +231,9 @@ where
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            begun.answered(response.status().is_success());
+            if response.extensions().get::<Unread>().is_none() {
+                begun.answered(response.status().is_success());
+            }
             Ok::<_, std::convert::Infallible>(response)
         }
     });

@@ -126,6 +126,28 @@ pub(crate) async fn flood(
     timeout(3 * LONG, both).await.expect("the flood ends")
 }
 
+/// Sends and waits for the answer to a ping, which shows that all before it has been read; false when the server has
+/// ended the connection.
+pub(crate) async fn settle(stream: &mut TlsStream<TcpStream>, frames: &[u8]) -> bool {
+    let all = [frames, &frame(PING, 0, 0, &[1; 8])].concat();
+    let (mut came, mut buffer) = (Vec::new(), vec![0; CHUNK]);
+    if stream.write_all(&all).await.is_err() {
+        return false;
+    }
+    loop {
+        while let Some((kind, payload)) = take(&mut came) {
+            if kind == PING && payload == [1; 8] {
+                return true;
+            }
+        }
+        let read = timeout(LONG, stream.read(&mut buffer)).await;
+        let Ok(read @ 1..) = read.expect("an answer") else {
+            return false;
+        };
+        came.extend_from_slice(&buffer[..read]);
+    }
+}
+
 /// The first frame of what came, in full.
 fn take(came: &mut Vec<u8>) -> Option<(u8, Vec<u8>)> {
     let length = u32::from_be_bytes([0, *came.first()?, *came.get(1)?, *came.get(2)?]);
