@@ -324,7 +324,28 @@ impl IntoResponse for Refused {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bodies::Bodies;
     use super::*;
+
+    /// Each byte in a frame of its own, cut from one large piece, as chunks of a byte arrive.
+    #[tokio::test]
+    async fn crumbs_are_copied_and_a_body_in_one_piece_is_not() {
+        let piece = Bytes::from(vec![b' '; 10_000]);
+        let crumbs = (0..piece.len()).map(|i| Ok::<_, std::io::Error>(piece.slice(i..=i)));
+        let body = Body::from_stream(futures::stream::iter(crumbs.collect::<Vec<_>>()));
+        let mut hold = Bodies::new(1024 * 1024).begin().unwrap();
+        let Ok(all) = read(body, None, &mut hold).await else {
+            panic!("not read")
+        };
+        assert_eq!(all, piece);
+        assert!(all.is_unique() && piece.is_unique());
+
+        let body = Body::from(piece.clone());
+        let Ok(all) = read(body, Some(piece.len()), &mut hold).await else {
+            panic!("not read")
+        };
+        assert_eq!(all.as_ptr(), piece.as_ptr());
+    }
 
     #[test]
     fn the_timeout_is_the_callers_up_to_ten_seconds() {

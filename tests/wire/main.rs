@@ -9,11 +9,13 @@
 
 mod client;
 mod disclosure;
+mod downgrade;
 mod drain;
 mod floods;
 mod frames;
 mod good;
 mod input;
+mod lies;
 mod limits;
 mod live;
 mod memory;
