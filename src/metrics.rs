@@ -54,6 +54,14 @@ pub struct Metrics {
     pub connection_errors: IntCounterVec,
     /// Attempts to load the serving certificate, by `result`.
     pub cert_reload: IntCounterVec,
+    /// 1 when the newest certificate files are in use, 0 when they cannot be used and an older pair goes on.
+    pub cert_current: IntGauge,
+    /// Attempts to load the client CA, by `result`.
+    pub client_ca_reload: IntCounterVec,
+    /// 1 when the newest client CA is in use.
+    pub client_ca_current: IntGauge,
+    /// Callers that were refused for their certificate, by `reason`.
+    pub callers_refused: IntCounterVec,
     /// When the serving certificate ends.
     pub cert_not_after: Gauge,
     /// Events written, by `result`.
@@ -174,6 +182,24 @@ impl Metrics {
                 &["reason"],
             )?,
             cert_reload: m.counters("cert_reload_total", "Certificate loads.", &["result"])?,
+            cert_current: m.gauge(
+                "cert_current",
+                "1 when the newest serving certificate is in use.",
+            )?,
+            client_ca_reload: m.counters(
+                "client_ca_reload_total",
+                "Client CA loads.",
+                &["result"],
+            )?,
+            client_ca_current: m.gauge(
+                "client_ca_current",
+                "1 when the newest client CA is in use.",
+            )?,
+            callers_refused: m.counters(
+                "callers_refused_total",
+                "Callers refused for their certificate.",
+                &["reason"],
+            )?,
             cert_not_after: m.add(Gauge::with_opts(Maker::opts(
                 "cert_not_after_timestamp_seconds",
                 "When the serving certificate ends.",

@@ -11,6 +11,7 @@ use axum::http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER,
 };
 use axum::http::{HeaderMap, StatusCode, Uri, Version};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use bytes::{Bytes, BytesMut};
@@ -22,6 +23,7 @@ use super::admission::{App, Endpoint};
 use super::bodies::Hold;
 use super::bounds::MAX_BODY;
 use super::connections::Place;
+use super::tls::{Callers, Peer};
 
 /// `timeoutSeconds` where the API server does not say (its default).
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -77,16 +79,32 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
+/// The same for those who may call: a connection is judged again when the client CA changes, and from time to time.
+pub fn guarded_by(callers: Arc<Callers>, router: Router) -> Router {
+    let guard = move |request: Request, next: Next| {
+        let callers = callers.clone();
+        async move {
+            if callers.still(request.extensions().get::<Peer>()) {
+                return next.run(request).await;
+            }
+            let http1 = request.version() < Version::HTTP_2;
+            let refused = Refused::new(StatusCode::UNAUTHORIZED, "who are you?").closing();
+            refused.response(http1)
+        }
+    };
+    router.layer(from_fn(guard))
+}
+
 async fn validate(State(app): State<Arc<App>>, request: Request) -> Response {
-    guarded(&app, Endpoint::Validate, request).await
+    answered(&app, Endpoint::Validate, request).await
 }
 
 async fn mutate(State(app): State<Arc<App>>, request: Request) -> Response {
-    guarded(&app, Endpoint::Mutate, request).await
+    answered(&app, Endpoint::Mutate, request).await
 }
 
 /// A panic ends the request, not the connection and not the process.
-async fn guarded(app: &App, endpoint: Endpoint, request: Request) -> Response {
+async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
     let _in_flight = InFlight::new(app);
     let http1 = request.version() < Version::HTTP_2;
     let outcome = AssertUnwindSafe(answer(app, endpoint, request));
@@ -101,13 +119,7 @@ async fn guarded(app: &App, endpoint: Endpoint, request: Request) -> Response {
             Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
         }
     };
-    let close = refused.close && http1;
-    let mut response = refused.into_response();
-    if close {
-        let headers = response.headers_mut();
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    }
-    response
+    refused.response(http1)
 }
 
 async fn answer(app: &App, endpoint: Endpoint, request: Request) -> Result<Answer, Refused> {
@@ -293,6 +305,16 @@ impl Refused {
             close: true,
             ..self
         }
+    }
+
+    fn response(self, http1: bool) -> Response {
+        let close = self.close && http1;
+        let mut response = self.into_response();
+        if close {
+            let headers = response.headers_mut();
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
     }
 
     fn reason(&self) -> &'static str {

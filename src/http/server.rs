@@ -27,6 +27,7 @@ pub use super::bounds::Options;
 use super::connections::{Connections, Place};
 use super::drain::{Phase, reached};
 use super::router::Unread;
+use super::tls::{Callers, Peer};
 use super::wire::Wire;
 use crate::metrics::Metrics;
 
@@ -189,7 +190,7 @@ async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place:
     let (metrics, options) = (shared.metrics.clone(), &shared.options);
     let stream = Wire::new(stream, place.clone(), metrics, options.write_timeout);
     let Some(tls) = &shared.tls else {
-        return http(shared, stream, false, peer, place).await;
+        return http(shared, stream, false, peer, place, None).await;
     };
     let mut closing = shared.closing.clone();
     let handshake = tokio::select! {
@@ -198,10 +199,16 @@ async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place:
     };
     let reason = match handshake {
         Ok(Ok(stream)) => {
-            let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            return http(shared, stream, h2, peer, place).await;
+            let session = stream.get_ref().1;
+            let h2 = session.alpn_protocol() == Some(b"h2");
+            let client = session.peer_certificates().map(Peer::new);
+            return http(shared, stream, h2, peer, place, client).await;
         }
         Ok(Err(error)) => {
+            let why = error.get_ref().and_then(|why| why.downcast_ref());
+            if why == Some(&rustls::Error::NoCertificatesPresented) {
+                Callers::no_certificate(&shared.metrics);
+            }
             tracing::debug!(%peer, %error, "TLS handshake failed");
             "tls"
         }
@@ -214,14 +221,23 @@ async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place:
         .inc();
 }
 
-async fn http<I>(shared: &Arc<Shared>, stream: I, h2: bool, peer: SocketAddr, place: &Place)
-where
+async fn http<I>(
+    shared: &Arc<Shared>,
+    stream: I,
+    h2: bool,
+    peer: SocketAddr,
+    place: &Place,
+    client: Option<Peer>,
+) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         let begun = place.begin();
         let http1 = request.version() < Version::HTTP_2;
         request.extensions_mut().insert(place.clone());
+        if let Some(client) = &client {
+            request.extensions_mut().insert(client.clone());
+        }
         let shared = shared.clone();
         async move {
             let router = shared.router.clone();
