@@ -54,12 +54,10 @@ pub struct Metrics {
     pub connection_errors: IntCounterVec,
     /// Attempts to load the serving certificate, by `result`.
     pub cert_reload: IntCounterVec,
-    /// 1 when the newest certificate files are in use, 0 when they cannot be used and an older pair goes on.
-    pub cert_current: IntGauge,
+    /// 1 when the newest files are in use, 0 when they cannot be and older ones go on, by what they are for (`file`).
+    pub cert_current: IntGaugeVec,
     /// Attempts to load the client CA, by `result`.
     pub client_ca_reload: IntCounterVec,
-    /// 1 when the newest client CA is in use.
-    pub client_ca_current: IntGauge,
     /// Callers that were refused for their certificate, by `reason`.
     pub callers_refused: IntCounterVec,
     /// When the serving certificate ends.
@@ -182,18 +180,15 @@ impl Metrics {
                 &["reason"],
             )?,
             cert_reload: m.counters("cert_reload_total", "Certificate loads.", &["result"])?,
-            cert_current: m.gauge(
+            cert_current: m.gauges(
                 "cert_current",
-                "1 when the newest serving certificate is in use.",
+                "1 when the newest certificate files are in use.",
+                &["file"],
             )?,
             client_ca_reload: m.counters(
                 "client_ca_reload_total",
                 "Client CA loads.",
                 &["result"],
-            )?,
-            client_ca_current: m.gauge(
-                "client_ca_current",
-                "1 when the newest client CA is in use.",
             )?,
             callers_refused: m.counters(
                 "callers_refused_total",

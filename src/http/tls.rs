@@ -38,10 +38,10 @@ pub enum TlsError {
         source: std::io::Error,
     },
     /// The certificate is not PEM, or there is none.
-    #[error("failed to parse the certificate chain: {0}")]
+    #[error("failed to parse the certificate chain: {}", said(.0))]
     Certificate(#[source] pki_types::pem::Error),
     /// The key is not PEM, or there is none.
-    #[error("failed to parse the private key: {0}")]
+    #[error("failed to parse the private key: {}", said(.0))]
     Key(#[source] pki_types::pem::Error),
     /// The key is of no known type, or does not belong to the certificate.
     #[error("failed to use the certificate with the key: {0}")]
@@ -50,7 +50,7 @@ pub enum TlsError {
     #[error("the certificate does not count now: {0}; renew it, or set the clock")]
     Time(String),
     /// The client CA is not PEM, or there is none.
-    #[error("failed to parse the client CA: {0}")]
+    #[error("failed to parse the client CA: {}", said(.0))]
     ClientCa(#[source] pki_types::pem::Error),
     /// The client CA cannot be used to judge clients.
     #[error("failed to use the client CA: {0}")]
@@ -58,6 +58,18 @@ pub enum TlsError {
     /// A certificate could not be made.
     #[error("failed to make a certificate: {0}")]
     Make(#[from] rcgen::Error),
+}
+
+/// What is wrong with a PEM text, without its bytes.
+fn said(error: &pki_types::pem::Error) -> &'static str {
+    use pki_types::pem::Error;
+    match error {
+        Error::NoItemsFound => "the file has none",
+        Error::MissingSectionEnd { .. } => "the file ends in the middle of it",
+        Error::IllegalSectionStart { .. } => "a line that begins a section cannot be read",
+        Error::Base64Decode(_) => "it is not base64",
+        _ => "the file is not PEM",
+    }
 }
 
 /// The serving certificate; none until one has been loaded.

@@ -7,6 +7,8 @@
     missing_docs
 )]
 
+mod authority;
+mod callers;
 mod client;
 mod disclosure;
 mod downgrade;
@@ -21,6 +23,7 @@ mod live;
 mod memory;
 mod patch;
 mod process;
+mod renewal;
 mod rotation;
 mod server;
 mod stalls;

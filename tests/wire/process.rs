@@ -4,10 +4,13 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
 
-use crate::client::Tls;
+use crate::client::{Answer, Client, LONG, Tls};
 use crate::server::pair;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
@@ -58,6 +61,28 @@ impl Process {
 
     pub(crate) async fn connect(&self) -> Tls {
         Tls::connect(self.addr, &self.ca_pem).await
+    }
+
+    /// GET on the admin port.
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        let stream = TcpStream::connect(self.admin).await.unwrap();
+        Client::new(stream).get(path).await
+    }
+
+    /// Waits until `/readyz?verbose` holds the text.
+    pub(crate) async fn says(&self, text: &str) {
+        let mut last = String::new();
+        let said = async {
+            loop {
+                last = self.get("/readyz?verbose").await.body;
+                if last.contains(text) {
+                    return;
+                }
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let waited = timeout(LONG, said).await;
+        assert!(waited.is_ok(), "no {text:?} in {last}");
     }
 
     /// A file beside the certificate.

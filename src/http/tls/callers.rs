@@ -121,6 +121,10 @@ impl Callers {
 
     /// Whether the client of a connection may still call: its certificate may have ended since, or the CA changed.
     pub(in crate::http) fn still(&self, peer: Option<&Peer>) -> bool {
+        self.still_at(peer, UnixTime::now())
+    }
+
+    fn still_at(&self, peer: Option<&Peer>, now: UnixTime) -> bool {
         let Some(Peer(judged)) = peer else {
             self.refused(Refused::Missing, &[]);
             return false;
@@ -133,7 +137,7 @@ impl Callers {
         let Some((leaf, rest)) = judged.chain.split_first() else {
             return false;
         };
-        match self.judge(leaf, rest, UnixTime::now()) {
+        match self.judge(leaf, rest, now) {
             Ok(generation) => {
                 *last = (generation, Instant::now());
                 true
@@ -262,5 +266,46 @@ impl Refused {
             Self::Name => "name",
             Self::NoCa => "no-ca",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{
+        BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd,
+    };
+
+    use super::*;
+
+    /// In seconds since 1970, the first of January of a year after 2000.
+    fn year(year: u64) -> UnixTime {
+        let since_2000 = (year - 2000) * 365 + (year - 1997) / 4;
+        UnixTime::since_unix_epoch(Duration::from_secs((10_957 + since_2000) * 86_400))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_certificate_that_ends_while_its_connection_is_open_ends_it() {
+        let mut ca = CertificateParams::new([]).unwrap();
+        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let ca = CertifiedIssuer::self_signed(ca, KeyPair::generate().unwrap()).unwrap();
+        let mut client = CertificateParams::new(["api".to_owned()]).unwrap();
+        client.not_before = date_time_ymd(2020, 1, 1);
+        client.not_after = date_time_ymd(2030, 1, 1);
+        let client = client
+            .signed_by(&KeyPair::generate().unwrap(), &ca)
+            .unwrap();
+
+        let metrics = Arc::new(Metrics::new().unwrap());
+        let callers = Callers::new(vec!["api".to_owned()], metrics.clone());
+        callers.store(ca.pem().as_bytes()).unwrap();
+        let peer = Peer::new(&[client.der().clone()]);
+        assert!(callers.still_at(Some(&peer), year(2029)));
+        // The judgement counts for a while.
+        assert!(callers.still_at(Some(&peer), year(2031)));
+        tokio::time::advance(AGAIN).await;
+        assert!(!callers.still_at(Some(&peer), year(2031)));
+        let refused = metrics.callers_refused.with_label_values(&["expired"]);
+        assert_eq!(refused.get(), 1);
+        assert!(!callers.still_at(None, year(2029)));
     }
 }

@@ -106,9 +106,13 @@ impl Reload {
 
     fn refused(&mut self, content: Result<Contents, String>, error: &TlsError) {
         if self.last_bad.as_ref() != Some(&content) {
-            let serving = self.kept.loaded();
             let what = self.kept.what();
-            tracing::warn!(%error, serving, "failed to load the {what}; one that is in use stays");
+            let then = if self.kept.loaded() {
+                "the one in use stays"
+            } else {
+                "none is in use yet"
+            };
+            tracing::warn!(%error, "failed to load the {what}; {then}");
             self.count("failed");
             self.kept.note(Some(error.to_string()));
             self.last_bad = Some(content);
@@ -158,10 +162,11 @@ impl Reload {
     }
 
     fn current(&self, is_current: bool) {
-        let gauge = match self.kept {
-            Kept::Serving(_) => &self.metrics.cert_current,
-            Kept::Callers(_) => &self.metrics.client_ca_current,
+        let file = match self.kept {
+            Kept::Serving(_) => "serving",
+            Kept::Callers(_) => "client-ca",
         };
+        let gauge = self.metrics.cert_current.with_label_values(&[file]);
         gauge.set(i64::from(is_current));
     }
 }
