@@ -13,6 +13,7 @@
 mod harness;
 
 mod access;
+mod callers;
 mod events;
 mod gitops;
 mod kinds;
@@ -23,5 +24,6 @@ mod order;
 mod projects;
 mod refusals;
 mod registration;
+mod rights;
 mod warnings;
 mod worked;

@@ -126,7 +126,7 @@ impl Installed {
         let apply = ["apply", "--server-side", "-k", &manifests];
         kubectl.run(apply).ok();
         collect_policies(&kubectl);
-        let kubeconfig = service_account(&cluster, &kubectl);
+        let kubeconfig = service_account(&cluster, &kubectl, "attache");
         let attache = Attache::managing(&cluster, name, &kubeconfig);
         call_at(&manifests, &attache.address);
         kubectl.run(apply).ok();
@@ -172,7 +172,7 @@ impl Installed {
 }
 
 /// A copy of `manifests/` with the component switched on as its comment shows.
-fn with_component(to: &Path) {
+pub(crate) fn with_component(to: &Path) {
     for folder in ["", "base", "manage-webhooks"] {
         fs::create_dir_all(to.join(folder)).expect("a writable folder");
         for file in fs::read_dir(Path::new(MANIFESTS).join(folder)).expect("manifests") {
@@ -207,7 +207,7 @@ fn call_at(manifests: &str, address: &str) {
 }
 
 /// What a controller does in a whole cluster: the rules of the labelled roles into the one that collects.
-fn collect_policies(kubectl: &Kubectl) {
+pub(crate) fn collect_policies(kubectl: &Kubectl) {
     let roles = [
         "get",
         "clusterroles",
@@ -231,15 +231,15 @@ fn collect_policies(kubectl: &Kubectl) {
         .ok();
 }
 
-/// A kubeconfig with a token of the service account.
-fn service_account(cluster: &Cluster, kubectl: &Kubectl) -> PathBuf {
+/// A kubeconfig with a token of a service account of `attache-system`.
+pub(crate) fn service_account(cluster: &Cluster, kubectl: &Kubectl, name: &str) -> PathBuf {
     let made = kubectl
-        .run(["create", "token", "attache", "-n", "attache-system"])
+        .run(["create", "token", name, "-n", "attache-system"])
         .ok();
     let text = fs::read_to_string(cluster.kubeconfig()).expect("kubeconfig");
     let (before, rest) = text.split_once("token: ").expect("a token");
     let (_, after) = rest.split_once('}').expect("a user");
-    let file = cluster.dir().join("kubeconfig-attache");
+    let file = cluster.kubeconfig_of(name);
     fs::write(
         &file,
         format!("{before}token: {}}}{after}", made.out.trim()),
