@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -75,7 +76,7 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
     );
     assert_eq!(refused(&world.attache, "name"), None);
     // Who has none, as any pod, gets an alert.
-    let said = curl(&world.attache.address);
+    let said = nobody(&world.attache.address);
     assert!(said.contains("alert"), "{said}");
     eventually("it is counted", || {
         match refused(&world.attache, "missing") {
@@ -101,13 +102,18 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
     assert!(refused(&other.attache, "name") >= Some(1));
 }
 
-/// What a client without a certificate is told.
-fn curl(address: &str) -> String {
-    let said = std::process::Command::new("openssl")
+/// What a client without a certificate is told, which stays until it is sent away.
+fn nobody(address: &str) -> String {
+    let mut client = Command::new("openssl")
         .args(["s_client", "-connect"])
         .arg(address.trim_start_matches("https://"))
-        .stdin(std::process::Stdio::null())
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("openssl runs");
+    let stdin = client.stdin.take();
+    let said = client.wait_with_output().expect("openssl ends");
+    drop(stdin);
     String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned()
 }
