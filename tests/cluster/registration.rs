@@ -121,7 +121,7 @@ impl Installed {
         let cluster = Cluster::own(name)?;
         let kubectl = cluster.kubectl();
         let manifests = cluster.dir().join("manifests");
-        with_component(&manifests);
+        switched_on(&manifests, &["manage-webhooks"]);
         let manifests = manifests.to_str().expect("a path in UTF-8").to_owned();
         let apply = ["apply", "--server-side", "-k", &manifests];
         kubectl.run(apply).ok();
@@ -171,9 +171,9 @@ impl Installed {
     }
 }
 
-/// A copy of `manifests/` with the component switched on as its comment shows.
-pub(crate) fn with_component(to: &Path) {
-    for folder in ["", "base", "manage-webhooks"] {
+/// A copy of `manifests/` with these components switched on as its comments show.
+pub(crate) fn switched_on(to: &Path, components: &[&str]) {
+    for folder in ["", "base"].iter().chain(components) {
         fs::create_dir_all(to.join(folder)).expect("a writable folder");
         for file in fs::read_dir(Path::new(MANIFESTS).join(folder)).expect("manifests") {
             let file = file.expect("a file").path();
@@ -184,12 +184,14 @@ pub(crate) fn with_component(to: &Path) {
         }
     }
     let file = to.join("kustomization.yaml");
-    let text = fs::read_to_string(&file).expect("kustomization.yaml");
-    let on = text
-        .replace("# components:", "components:")
-        .replace("# - manage-webhooks", "- manage-webhooks");
-    assert_ne!(on, text);
-    fs::write(&file, on).expect("a writable file");
+    let mut text = fs::read_to_string(&file).expect("kustomization.yaml");
+    let lines = components.iter().map(|name| format!("- {name}"));
+    for line in lines.chain((!components.is_empty()).then(|| "components:".to_owned())) {
+        let on = text.replace(&format!("# {line}\n"), &format!("{line}\n"));
+        assert_ne!(on, text, "{line}");
+        text = on;
+    }
+    fs::write(&file, text).expect("a writable file");
 }
 
 /// Has the API server call this machine instead of the Service.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
 use crate::harness::{Attache, Cluster, Kubectl, World, eventually};
-use crate::registration::{collect_policies, service_account, with_component};
+use crate::registration::{collect_policies, service_account, switched_on};
 
 const BASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/base");
 const MANAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/manage-webhooks");
@@ -77,12 +76,11 @@ fn own(cluster: &Cluster, account: &str) -> Rights {
 }
 
 /// The manifests applied, with an account of attache and one that nobody gave anything.
-fn installed(name: &str, prepare: impl FnOnce(&Path)) -> Option<Cluster> {
+fn installed(name: &str) -> Option<Cluster> {
     let cluster = Cluster::own(name)?;
     let kubectl = cluster.kubectl();
     let manifests = cluster.dir().join("manifests");
-    with_component(&manifests);
-    prepare(&manifests);
+    switched_on(&manifests, &[]);
     let folder = manifests.to_str().expect("a path in UTF-8");
     kubectl.run(["apply", "--server-side", "-k", folder]).ok();
     collect_policies(&kubectl);
@@ -92,16 +90,6 @@ fn installed(name: &str, prepare: impl FnOnce(&Path)) -> Option<Cluster> {
         .ok();
     service_account(&cluster, &kubectl, "bare");
     Some(cluster)
-}
-
-/// Takes the component out again that [`with_component`] has put in.
-fn without_component(manifests: &Path) {
-    let file = manifests.join("kustomization.yaml");
-    let text = fs::read_to_string(&file).expect("kustomization.yaml");
-    let off = text
-        .replace("components:", "# components:")
-        .replace("- manage-webhooks", "# - manage-webhooks");
-    fs::write(&file, off).expect("a writable file");
 }
 
 const FORBIDDEN: [(&str, &[&str]); 9] = [
@@ -137,7 +125,7 @@ const FORBIDDEN: [(&str, &[&str]); 9] = [
 
 #[test]
 fn attache_holds_what_the_manifests_say_and_nothing_else() {
-    let Some(cluster) = installed("rights", without_component) else {
+    let Some(cluster) = installed("rights") else {
         return;
     };
     let roles = ["rbac.yaml", "rbac-policies.yaml"].map(|file| format!("{BASE}/{file}"));
@@ -159,7 +147,7 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
     }
     // With the component, two objects by name more.
     let manifests = cluster.dir().join("with-component");
-    with_component(&manifests);
+    switched_on(&manifests, &["manage-webhooks"]);
     let folder = manifests.to_str().expect("a path in UTF-8");
     cluster
         .kubectl()
@@ -186,7 +174,7 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
 
 #[test]
 fn the_rights_of_the_manifests_are_enough() {
-    let Some(cluster) = installed("enough", without_component) else {
+    let Some(cluster) = installed("enough") else {
         return;
     };
     let world = World::beside(&cluster, "enough", |_| {

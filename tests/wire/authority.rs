@@ -1,5 +1,7 @@
 //! Certificates of every kind that a test needs, from an authority of its own.
 
+use std::time::Duration;
+
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, date_time_ymd,
@@ -21,6 +23,8 @@ pub(crate) enum When {
     Now,
     Past,
     Future,
+    /// Until that second after 1970.
+    Until(u64),
 }
 
 impl Authority {
@@ -69,8 +73,12 @@ fn params(names: &[&str], when: When) -> CertificateParams {
     let (from, until) = match when {
         When::Now => (2020, 2090),
         When::Past => (2001, 2002),
+        When::Until(_) => (2020, 2090),
         When::Future => (2080, 2090),
     };
     (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(until, 1, 1));
+    if let When::Until(end) = when {
+        params.not_after = date_time_ymd(1970, 1, 1) + Duration::from_secs(end);
+    }
     params
 }

@@ -217,3 +217,31 @@ async fn a_refusal_tells_nothing_of_the_state() {
         }
     }
 }
+
+/// Labels are from closed sets, or whoever sends could fill the memory of the server and of what reads its metrics.
+#[tokio::test]
+async fn metrics_name_nobody() {
+    let server = start_with(Setup {
+        state: Some(state(1)),
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let strange = route()
+        .replace("HTTPRoute", "Teapot")
+        .replace("CREATE", "BREW");
+    for body in [route(), strange] {
+        let answer = client.post("/validate?timeout=2s", body.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    let text = server.metrics.text().unwrap();
+    assert!(
+        text.contains("kind=\"HTTPRoute\"") && text.contains("kind=\"other\""),
+        "{text}"
+    );
+    for name in [
+        "Teapot", "BREW", "shop", "cart", "alice", "bakers", "infra", "edge", "p0",
+    ] {
+        assert!(!text.contains(&format!("\"{name}\"")), "{name}: {text}");
+    }
+}

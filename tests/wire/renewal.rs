@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use attache::http::tls::{Certificates, Files, Reload};
 use attache::metrics::Metrics;
@@ -337,4 +337,54 @@ async fn an_expired_pair_at_the_start_is_served_and_said() {
     Way::Rename.put(&process.file(""), "", &good);
     process.says("[+]certificate ok").await;
     assert_eq!(shown(process.addr, &ca.pem()).await, der(&good.cert));
+}
+
+/// Nobody changes a file when it ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pair_that_ends_while_it_is_served_is_said_once() {
+    let ca = Authority::new();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let soon = ca.server(When::Until(now.as_secs() + 4));
+    let process = start_with_pair(&soon, |_, attache| attache);
+    process.says("[+]certificate ok").await;
+    process
+        .says("[-]certificate failed (not required): it ended at ")
+        .await;
+    assert_eq!(process.get("/readyz").await.status, 200);
+    let said = "the serving certificate does not count now";
+    let lines = || process.log().matches(said).count();
+    until("the log says it", || lines() > 0).await;
+    // The next renewal is seen after it, and it was not said again.
+    Way::Rename.put(&process.file(""), "", &ca.server(When::Now));
+    process.says("[+]certificate ok").await;
+    assert_eq!(lines(), 1);
+}
+
+/// As the programs of others make them.
+#[test]
+fn rsa_keys_in_both_forms_are_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let openssl = |args: &[&str]| {
+        let run = Command::new("openssl")
+            .args(args)
+            .current_dir(dir.path())
+            .output();
+        let run = run.expect("openssl, which the tests on a real API server need too");
+        assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stderr)
+        );
+    };
+    let new =
+        "req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 30 -keyout pkcs8 -out cert";
+    openssl(&new.split(' ').collect::<Vec<_>>());
+    openssl(&["rsa", "-traditional", "-in", "pkcs8", "-out", "pkcs1"]);
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+    assert!(read("pkcs1").contains("BEGIN RSA PRIVATE KEY"));
+    for key in ["pkcs1", "pkcs8"] {
+        let certificates = Certificates::new();
+        let stored = certificates.store(read("cert").as_bytes(), read(key).as_bytes());
+        stored.unwrap_or_else(|error| panic!("{key}: {error}"));
+    }
 }

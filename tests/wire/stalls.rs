@@ -16,7 +16,7 @@ use crate::server::{ALLOWED, Setup, on_listener, start_with, until};
 
 const MIB: usize = 1 << 20;
 
-/// As many as the brief of a hostile client would say.
+/// A number that a hostile client reaches with ease.
 const IDLE: usize = 10_000;
 /// Of these so many speak TLS, which takes this machine longer than it takes the server: more than it keeps.
 const IDLE_TLS: usize = 1_200;
@@ -274,6 +274,30 @@ async fn descriptors_run_out() {
     let log = process.log();
     assert!(log.contains("failed to accept a connection"), "{log}");
     assert!(log.lines().count() < 50, "{log}");
+}
+
+/// The port of the probes has fewer places, and gives them in the same way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn probes_are_answered_beside_idle_connections() {
+    let process = Process::start();
+    process.says("[+]certificate ok").await;
+    let mut open = Vec::new();
+    for i in 0..300 {
+        let mut stream = TcpStream::connect(process.admin).await.unwrap();
+        if i % 2 == 0 {
+            stream.write_all(b"GET /readyz HTTP/1.1\r\n").await.unwrap();
+        }
+        open.push(stream);
+        if i % 50 == 0 {
+            assert_eq!(process.get("/readyz").await.status, 200);
+        }
+    }
+    assert_eq!(process.get("/livez").await.status, 200);
+    assert!(
+        process.descriptors() < 64 + OWN,
+        "{}",
+        process.descriptors()
+    );
 }
 
 /// Answers pile up in the sockets until no more can be written; then there is an end to it.

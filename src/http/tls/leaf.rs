@@ -130,12 +130,12 @@ fn alternative_names(rest: &[u8]) -> Option<Vec<String>> {
         (oid == ALTERNATIVE_NAMES).then_some(value)
     })?;
     let (names, _) = element(names, SEQUENCE)?;
-    let named = elements(names).filter_map(|(tag, value)| match tag {
+    let read = elements(names).filter_map(|(tag, value)| match tag {
         tag if TEXTS.contains(&tag) => text(value),
         ADDRESS => address(value).map(|address| address.to_string()),
         _ => None,
     });
-    Some(named.collect())
+    Some(read.collect())
 }
 
 fn text(bytes: &[u8]) -> Option<String> {
