@@ -27,13 +27,15 @@ pub(super) struct Connections {
 struct Open {
     all: HashMap<u64, Arc<Activity>>,
     /// How many each address has.
-    peers: HashMap<IpAddr, usize>,
+    peers: HashMap<IpAddr, Arc<AtomicUsize>>,
 }
 
 /// What one connection is doing.
 #[derive(Debug)]
 struct Activity {
     peer: IpAddr,
+    /// How many connections its address has.
+    of_peer: Arc<AtomicUsize>,
     /// Whether a review was ever answered on it.
     answered: AtomicBool,
     /// Requests that have begun and are not answered.
@@ -73,8 +75,15 @@ impl Connections {
         let id = self.tick();
         // One address however it is written.
         let peer = peer.to_canonical();
+        let mut open = self.open();
+        if open.all.len() >= limit && !open.evict() {
+            return None;
+        }
+        let of_peer = open.peers.entry(peer).or_default().clone();
+        of_peer.fetch_add(1, Relaxed);
         let activity = Arc::new(Activity {
             peer,
+            of_peer,
             answered: AtomicBool::new(false),
             begun: AtomicUsize::new(0),
             working: AtomicUsize::new(0),
@@ -82,11 +91,6 @@ impl Connections {
             unanswered: AtomicU64::new(0),
             evicted: Notify::new(),
         });
-        let mut open = self.open();
-        if open.all.len() >= limit && !open.evict() {
-            return None;
-        }
-        *open.peers.entry(peer).or_default() += 1;
         open.all.insert(id, activity.clone());
         let connections = self.clone();
         Some(Place(Arc::new(Held {
@@ -121,9 +125,8 @@ impl Open {
         let idle = self.all.iter();
         let idle = idle.filter(|(_, a)| a.working.load(Relaxed) == 0);
         let first = idle.min_by_key(|(_, a)| {
-            let of_peer = self.peers.get(&a.peer).copied().unwrap_or_default();
-            let answered = a.answered.load(Relaxed);
-            (answered, Reverse(of_peer), a.last_used.load(Relaxed))
+            let of_peer = Reverse(a.of_peer.load(Relaxed));
+            (a.answered.load(Relaxed), of_peer, a.last_used.load(Relaxed))
         });
         let Some(id) = first.map(|(id, _)| *id) else {
             return false;
@@ -136,11 +139,8 @@ impl Open {
 
     fn remove(&mut self, id: u64) -> Option<Arc<Activity>> {
         let activity = self.all.remove(&id)?;
-        if let Some(count) = self.peers.get_mut(&activity.peer) {
-            *count -= 1;
-            if *count == 0 {
-                self.peers.remove(&activity.peer);
-            }
+        if activity.of_peer.fetch_sub(1, Relaxed) == 1 {
+            self.peers.remove(&activity.peer);
         }
         Some(activity)
     }

@@ -94,19 +94,16 @@ pub(crate) async fn flood(
         let mut came = Vec::new();
         let mut buffer = vec![0; CHUNK];
         let mut code = None;
-        while reads {
-            let Ok(read @ 1..) = from.read(&mut buffer).await else {
-                break;
-            };
+        if !reads {
+            std::future::pending::<()>().await;
+        }
+        while let Ok(read @ 1..) = from.read(&mut buffer).await {
             came.extend_from_slice(&buffer[..read]);
             while let Some((kind, payload)) = take(&mut came) {
                 if kind == GOAWAY {
                     code = payload[4..8].try_into().ok().map(u32::from_be_bytes);
                 }
             }
-        }
-        if !reads {
-            std::future::pending::<()>().await;
         }
         code
     };

@@ -279,7 +279,8 @@ async fn a_key_that_may_not_be_read_is_said() {
     let good = ca.server(When::Now);
     let process = start_with_pair(&good, as_nobody);
     let mode = |mode| {
-        fs::set_permissions(process.file("tls.key"), fs::Permissions::from_mode(mode)).unwrap()
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(process.file("tls.key"), mode).unwrap();
     };
     process.says("[+]certificate ok").await;
     mode(0o000);

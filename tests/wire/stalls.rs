@@ -102,7 +102,7 @@ async fn a_head_in_drips_ends_with_its_time() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_is_too_large_is_not_kept() {
     let server = start_with(Setup::default()).await;
-    let many: String = (0..1000).map(|i| format!("x-{i}: a\r\n")).collect();
+    let many = "x-many: a\r\n".repeat(1000);
     for head in [format!("x-long: {}", "a".repeat(MIB)), many] {
         let mut client = server.connect().await;
         client
