@@ -5,9 +5,12 @@
 
 pub mod admin;
 pub mod admission;
+mod bodies;
+mod bounds;
 mod connections;
 pub mod drain;
 pub mod envelope;
 pub mod router;
 pub mod server;
 pub mod tls;
+mod wire;

@@ -54,6 +54,12 @@ pub struct Metrics {
     pub connection_errors: IntCounterVec,
     /// Attempts to load the serving certificate, by `result`.
     pub cert_reload: IntCounterVec,
+    /// 1 when the newest files are in use, 0 when they cannot be and older ones go on, by what they are for (`file`).
+    pub cert_current: IntGaugeVec,
+    /// Attempts to load the client CA, by `result`.
+    pub client_ca_reload: IntCounterVec,
+    /// Callers that were refused for their certificate, by `reason`.
+    pub callers_refused: IntCounterVec,
     /// When the serving certificate ends.
     pub cert_not_after: Gauge,
     /// Events written, by `result`.
@@ -118,6 +124,8 @@ impl Metrics {
     ///
     /// # Errors
     /// When two metrics have one name; a test holds that they have not.
+    // A list, and nothing else.
+    #[allow(clippy::too_many_lines)]
     pub fn new() -> prometheus::Result<Self> {
         let m = Maker(Registry::new());
         m.gauges(
@@ -174,6 +182,21 @@ impl Metrics {
                 &["reason"],
             )?,
             cert_reload: m.counters("cert_reload_total", "Certificate loads.", &["result"])?,
+            cert_current: m.gauges(
+                "cert_current",
+                "1 when the newest certificate files are in use.",
+                &["file"],
+            )?,
+            client_ca_reload: m.counters(
+                "client_ca_reload_total",
+                "Client CA loads.",
+                &["result"],
+            )?,
+            callers_refused: m.counters(
+                "callers_refused_total",
+                "Callers refused for their certificate.",
+                &["reason"],
+            )?,
             cert_not_after: m.add(Gauge::with_opts(Maker::opts(
                 "cert_not_after_timestamp_seconds",
                 "When the serving certificate ends.",

@@ -32,7 +32,7 @@ use crate::http::admission::{App, Note, Outside};
 use crate::http::drain::{self, Phase};
 use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
-use crate::http::tls::{Certificates, Files, Reload, server_config};
+use crate::http::tls::{Callers, Certificates, Files, Reload, server_config, server_config_for};
 use crate::metrics::Metrics;
 
 use self::follow::{Follow, Health};
@@ -40,9 +40,10 @@ use self::follow::{Follow, Health};
 /// Why a run ended, in words for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// How often mounted certificates are read again: well inside the minute in which kubelet brings a
-/// new pair.
-const CERTIFICATE_POLL: Duration = Duration::from_secs(10);
+/// How often mounted certificates are read again: a new pair is served within seconds of its arrival.
+const CERTIFICATE_POLL: Duration = Duration::from_secs(2);
+/// Most connections on the admin port: kubelet and a few that read metrics.
+const ADMIN_CONNECTIONS: usize = 64;
 /// How often the configuration is looked at.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How often a directory is looked at.
@@ -73,6 +74,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
 
     let mut background = JoinSet::new();
     let certificates = certificates(&args, &metrics, &mut background)?;
+    let callers = callers(&args, &metrics, &mut background);
     let state = match &args.from {
         Some(directory) => from_directory(directory, known, &metrics).await?,
         None => from_cluster(&args, known, &config, &metrics).await?,
@@ -103,21 +105,31 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         metrics.clone(),
         limits(&config),
     );
+    let (router, tls) = match &callers {
+        Some(callers) => (
+            router::guarded_by(callers.clone(), router::router(app)),
+            server_config_for(certificates.clone(), callers.clone())?,
+        ),
+        None => (router::router(app), server_config(certificates.clone())?),
+    };
     let webhook = Server {
-        router: router::router(app),
-        tls: Some(server_config(certificates.clone())?),
+        router,
+        tls: Some(tls),
         options,
         metrics: metrics.clone(),
         phase: phases.clone(),
     };
     let admin = Server {
         router: admin::router(
-            checks(certificates, health, state.sync, state.webhooks),
+            checks(certificates, callers, health, state.sync, state.webhooks),
             metrics.clone(),
             phases.clone(),
         ),
         tls: None,
-        options,
+        options: Options {
+            max_connections: ADMIN_CONNECTIONS,
+            ..options
+        },
         metrics,
         phase: phases,
     };
@@ -180,6 +192,22 @@ fn certificates(
         "the certificate reload ended".to_owned()
     });
     Ok(certificates)
+}
+
+/// Who may call, where that is said; the file is followed.
+fn callers(
+    args: &Args,
+    metrics: &Arc<Metrics>,
+    background: &mut JoinSet<String>,
+) -> Option<Arc<Callers>> {
+    let file = args.client_ca.clone()?;
+    let callers = Callers::new(args.client_subjects.clone(), metrics.clone());
+    let reload = Reload::client_ca(file, callers.clone(), metrics.clone());
+    background.spawn(async move {
+        reload.run(CERTIFICATE_POLL).await;
+        "the client CA reload ended".to_owned()
+    });
+    Some(callers)
 }
 
 async fn from_directory(
@@ -281,22 +309,17 @@ fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>
 
 fn checks(
     certificates: Arc<Certificates>,
+    callers: Option<Arc<Callers>>,
     configuration: Health,
     sync: Option<Arc<SyncState>>,
     webhooks: Option<Arc<WebhookState>>,
 ) -> Checks {
     Arc::new(move || {
-        let loaded = certificates.loaded();
-        let mut checks = vec![Check {
-            name: "certificate".to_owned(),
-            ok: loaded,
-            required: true,
-            detail: if loaded {
-                String::new()
-            } else {
-                "not read yet".to_owned()
-            },
-        }];
+        let trouble = certificates.trouble(jiff::Timestamp::now());
+        let mut checks = vec![files("certificate", certificates.loaded(), trouble)];
+        if let Some(callers) = &callers {
+            checks.push(files("client-ca", callers.loaded(), callers.trouble()));
+        }
         checks.push(configuration.check());
         let Some(sync) = &sync else {
             return checks;
@@ -321,6 +344,16 @@ fn checks(
         }));
         checks
     })
+}
+
+/// Of files that are followed: required until they could be read once, and then the ones before go on.
+fn files(name: &str, is_loaded: bool, trouble: Option<String>) -> Check {
+    Check {
+        name: name.to_owned(),
+        ok: is_loaded && trouble.is_none(),
+        required: !is_loaded,
+        detail: trouble.unwrap_or_else(|| "not read yet".to_owned()),
+    }
 }
 
 fn announce(args: &Args, listen: &Bound, admin: &Bound) {

@@ -155,6 +155,23 @@ fn a_pod_has_time_to_drain() {
 }
 
 #[test]
+fn a_pod_gives_away_nothing() {
+    let pod = &documents("manifests/base/deployment.yaml")[0]["spec"]["template"]["spec"];
+    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+    assert_eq!(
+        pod["securityContext"]["seccompProfile"]["type"],
+        "RuntimeDefault"
+    );
+    let container = &pod["containers"][0]["securityContext"];
+    assert_eq!(container["allowPrivilegeEscalation"], false);
+    assert_eq!(container["readOnlyRootFilesystem"], true);
+    assert_eq!(strings(&container["capabilities"]["drop"]), ["ALL"]);
+    for open in ["hostNetwork", "hostPID", "hostIPC"] {
+        assert!(pod[open].is_null(), "{open}");
+    }
+}
+
+#[test]
 fn the_image_is_built_with_the_toolchain_of_the_project_and_runs_as_the_pod_says() {
     let toolchain = text("rust-toolchain.toml");
     let channel = toolchain

@@ -8,6 +8,7 @@ use futures::future::{BoxFuture, join_all};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
+use super::bodies::Bodies;
 use super::envelope::{Envelope, Malformed};
 use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Subject, conceal, told_of};
@@ -61,6 +62,7 @@ pub struct App {
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: super::router::Limits,
     pub(super) permits: Semaphore,
+    pub(super) bodies: Arc<Bodies>,
 }
 
 /// Which of the two webhooks is called.
@@ -103,6 +105,7 @@ impl App {
             metrics,
             limits,
             permits: Semaphore::new(limits.max_in_flight),
+            bodies: Bodies::new(limits.body_memory),
         })
     }
 

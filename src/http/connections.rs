@@ -1,26 +1,50 @@
-//! Open connections: at the limit the one that has been idle longest makes room.
+//! Open connections: at the limit, one of those that ask for nothing makes room.
 //!
 //! Refusing newcomers instead would let whoever opens enough connections and says nothing lock the API server out.
+//! First go those that never asked anything, then those of the address that has most, then the longest idle.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use super::bounds::{ASKED_BYTES, REQUEST_BYTES, UNASKED_BYTES};
 
 /// The open connections of one listener.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    open: Mutex<HashMap<u64, Arc<Activity>>>,
-    /// Counts accepts and requests: an order of events that no clock can turn back.
+    open: Mutex<Open>,
+    /// Counts what happens: an order of events that no clock can turn back.
     ticks: AtomicU64,
 }
 
-/// What one connection is doing.
 #[derive(Debug, Default)]
+struct Open {
+    all: HashMap<u64, Arc<Activity>>,
+    /// How many each address has.
+    peers: HashMap<IpAddr, Arc<AtomicUsize>>,
+}
+
+/// What one connection is doing.
+#[derive(Debug)]
 struct Activity {
-    in_flight: AtomicUsize,
+    peer: IpAddr,
+    /// How many connections its address has.
+    of_peer: Arc<AtomicUsize>,
+    /// Whether a review was ever answered on it.
+    answered: AtomicBool,
+    /// Requests that have begun and are not answered.
+    begun: AtomicUsize,
+    /// Those of them that have come in full and are worked on.
+    working: AtomicUsize,
     last_used: AtomicU64,
+    /// Bytes that came since the last answer.
+    unanswered: AtomicU64,
     evicted: Notify,
 }
 
@@ -35,30 +59,39 @@ struct Held {
     activity: Arc<Activity>,
 }
 
-/// A request under way on a connection.
+/// A request on a connection, until it is answered or taken back.
 #[derive(Debug)]
-pub(super) struct Busy(Place);
+pub(super) struct Begun(Place);
+
+/// A request that is worked on: its connection stays.
+#[derive(Debug)]
+pub(super) struct Working(Place);
 
 // === impl Connections ===
 
 impl Connections {
-    /// A place for a new connection; none when all `limit` places are busy.
-    pub(super) fn enter(self: &Arc<Self>, limit: usize) -> Option<Place> {
+    /// A place for a new connection; none when there are `limit` and all are worked on.
+    pub(super) fn enter(self: &Arc<Self>, limit: usize, peer: IpAddr) -> Option<Place> {
         let id = self.tick();
-        let activity = Arc::new(Activity::default());
-        activity.last_used.store(id, Ordering::Relaxed);
+        // One address however it is written.
+        let peer = peer.to_canonical();
         let mut open = self.open();
-        if open.len() >= limit {
-            let idle = open
-                .iter()
-                .filter(|(_, a)| a.in_flight.load(Ordering::Relaxed) == 0);
-            let oldest = idle.min_by_key(|(_, a)| a.last_used.load(Ordering::Relaxed));
-            let oldest = oldest.map(|(id, _)| *id)?;
-            if let Some(activity) = open.remove(&oldest) {
-                activity.evicted.notify_one();
-            }
+        if open.all.len() >= limit && !open.evict() {
+            return None;
         }
-        open.insert(id, activity.clone());
+        let of_peer = open.peers.entry(peer).or_default().clone();
+        of_peer.fetch_add(1, Relaxed);
+        let activity = Arc::new(Activity {
+            peer,
+            of_peer,
+            answered: AtomicBool::new(false),
+            begun: AtomicUsize::new(0),
+            working: AtomicUsize::new(0),
+            last_used: AtomicU64::new(id),
+            unanswered: AtomicU64::new(0),
+            evicted: Notify::new(),
+        });
+        open.all.insert(id, activity.clone());
         let connections = self.clone();
         Some(Place(Arc::new(Held {
             id,
@@ -67,12 +100,49 @@ impl Connections {
         })))
     }
 
-    fn tick(&self) -> u64 {
-        self.ticks.fetch_add(1, Ordering::Relaxed)
+    /// Ends so many, where there are more than file descriptors allow; how many may stay.
+    pub(super) fn shrink(&self, by: usize) -> usize {
+        let mut open = self.open();
+        for _ in 0..by {
+            open.evict();
+        }
+        open.all.len().max(by)
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<Activity>>> {
+    fn tick(&self) -> u64 {
+        self.ticks.fetch_add(1, Relaxed)
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Open ===
+
+impl Open {
+    fn evict(&mut self) -> bool {
+        let idle = self.all.iter();
+        let idle = idle.filter(|(_, a)| a.working.load(Relaxed) == 0);
+        let first = idle.min_by_key(|(_, a)| {
+            let of_peer = Reverse(a.of_peer.load(Relaxed));
+            (a.answered.load(Relaxed), of_peer, a.last_used.load(Relaxed))
+        });
+        let Some(id) = first.map(|(id, _)| *id) else {
+            return false;
+        };
+        if let Some(activity) = self.remove(id) {
+            activity.evicted.notify_one();
+        }
+        true
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Arc<Activity>> {
+        let activity = self.all.remove(&id)?;
+        if activity.of_peer.fetch_sub(1, Relaxed) == 1 {
+            self.peers.remove(&activity.peer);
+        }
+        Some(activity)
     }
 }
 
@@ -84,25 +154,84 @@ impl Place {
         self.0.activity.evicted.notified().await;
     }
 
-    /// Marks the connection as in use.
-    pub(super) fn busy(&self) -> Busy {
-        self.0.activity.in_flight.fetch_add(1, Ordering::Relaxed);
-        Busy(self.clone())
+    /// Ends the connection.
+    pub(super) fn evict(&self) {
+        self.0.activity.evicted.notify_one();
+    }
+
+    /// Resolves when nothing has happened for that long, or up to twice as long.
+    pub(super) async fn idle(&self, limit: Duration) {
+        let activity = &self.0.activity;
+        loop {
+            let seen = activity.last_used.load(Relaxed);
+            sleep(limit).await;
+            let is_used = activity.begun.load(Relaxed) > 0;
+            if !is_used && activity.last_used.load(Relaxed) == seen {
+                return;
+            }
+        }
+    }
+
+    /// Notes bytes that came; false when they are more than a client with a request in mind would send.
+    pub(super) fn received(&self, bytes: u64) -> bool {
+        let activity = &self.0.activity;
+        let unanswered = activity.unanswered.fetch_add(bytes, Relaxed) + bytes;
+        let begun = activity.begun.load(Relaxed) as u64;
+        unanswered
+            <= ASKED_BYTES
+                .saturating_mul(begun)
+                .saturating_add(UNASKED_BYTES)
+    }
+
+    /// Notes that a request has begun.
+    pub(super) fn begin(&self) -> Begun {
+        self.received(REQUEST_BYTES);
+        self.0.activity.begun.fetch_add(1, Relaxed);
+        self.touch();
+        Begun(self.clone())
+    }
+
+    /// Marks the connection as worked for.
+    pub(super) fn work(&self) -> Working {
+        self.0.activity.working.fetch_add(1, Relaxed);
+        Working(self.clone())
+    }
+
+    fn touch(&self) {
+        let now = self.0.connections.tick();
+        self.0.activity.last_used.store(now, Relaxed);
+    }
+}
+
+// === impl Begun ===
+
+impl Begun {
+    /// Notes that something was answered, a review or not.
+    pub(super) fn answered(&self, is_review: bool) {
+        let activity = &self.0.0.activity;
+        activity.unanswered.store(0, Relaxed);
+        if is_review {
+            activity.answered.store(true, Relaxed);
+        }
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.connections.open().remove(&self.id);
+        self.connections.open().remove(self.id);
     }
 }
 
-impl Drop for Busy {
+impl Drop for Begun {
     fn drop(&mut self) {
-        let held = &self.0.0;
-        let now = held.connections.tick();
-        held.activity.last_used.store(now, Ordering::Relaxed);
-        held.activity.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.0.touch();
+        self.0.0.activity.begun.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.0.activity.working.fetch_sub(1, Relaxed);
     }
 }
 
@@ -112,21 +241,63 @@ mod tests {
 
     use super::*;
 
+    fn is_evicted(place: &Place) -> bool {
+        place.evicted().now_or_never().is_some()
+    }
+
+    fn peer(last: u8) -> IpAddr {
+        [10, 0, 0, last].into()
+    }
+
     #[test]
     fn the_longest_idle_makes_room_and_the_busy_stay() {
         let connections = Arc::new(Connections::default());
-        let first = connections.enter(2).unwrap();
-        let second = connections.enter(2).unwrap();
-        drop(first.busy());
-        let third = connections.enter(2).unwrap();
-        assert!(second.evicted().now_or_never().is_some(), "idle longest");
-        assert!(first.evicted().now_or_never().is_none());
-        let _working = (first.busy(), third.busy());
-        assert!(connections.enter(2).is_none(), "all are busy");
+        let first = connections.enter(2, peer(1)).unwrap();
+        let second = connections.enter(2, peer(1)).unwrap();
+        drop(first.begin());
+        let third = connections.enter(2, peer(1)).unwrap();
+        assert!(is_evicted(&second), "idle longest");
+        assert!(!is_evicted(&first));
+        let _working = (first.work(), third.work());
+        assert!(connections.enter(2, peer(1)).is_none(), "all are busy");
         drop((second, third));
-        assert!(
-            connections.enter(2).is_none(),
-            "the busy one holds its place"
-        );
+        let held = connections.enter(2, peer(1));
+        assert!(held.is_none(), "the busy one holds its place");
+    }
+
+    #[test]
+    fn who_never_asked_goes_first_then_who_has_most() {
+        let connections = Arc::new(Connections::default());
+        let known = connections.enter(4, peer(1)).unwrap();
+        known.begin().answered(true);
+        let refused = connections.enter(4, peer(1)).unwrap();
+        refused.begin().answered(false);
+        let greedy = [2, 2].map(|last| connections.enter(4, peer(last)).unwrap());
+        let fifth = connections.enter(4, peer(2)).unwrap();
+        // Two of each address, and the other is not less idle: the oldest that got no review.
+        assert!(is_evicted(&refused));
+        let sixth = connections.enter(4, peer(3)).unwrap();
+        assert!(is_evicted(&greedy[0]), "of three of one address");
+        for place in [&greedy[1], &fifth] {
+            place.begin().answered(true);
+        }
+        let _seventh = connections.enter(4, peer(3)).unwrap();
+        assert!(is_evicted(&sixth), "all others have asked");
+        assert!(!is_evicted(&known));
+    }
+
+    #[test]
+    fn what_is_sent_without_a_request_is_bounded_and_an_answer_pays_for_it() {
+        let connections = Arc::new(Connections::default());
+        let place = connections.enter(1, peer(1)).unwrap();
+        assert!(place.received(UNASKED_BYTES));
+        assert!(!place.received(1));
+        let request = place.begin();
+        assert!(place.received(ASKED_BYTES - REQUEST_BYTES - 1));
+        assert!(!place.received(1));
+        request.answered(false);
+        drop(request);
+        assert!(place.received(UNASKED_BYTES));
+        assert!(!place.received(1));
     }
 }

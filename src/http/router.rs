@@ -11,27 +11,34 @@ use axum::http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER,
 };
 use axum::http::{HeaderMap, StatusCode, Uri, Version};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::admission::{App, Endpoint};
+use super::bodies::Hold;
+use super::bounds::MAX_BODY;
+use super::connections::Place;
+use super::tls::{Callers, Peer};
 
-/// The API server's own limit is 3 MiB for an object; an UPDATE carries two, and there is an envelope.
-const MAX_BODY: usize = 7 * 1024 * 1024;
 /// `timeoutSeconds` where the API server does not say (its default).
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of a body that have come before its promised length is believed.
+const BELIEVED: usize = 64 * 1024;
 /// Kept back for the way home: an answer after the API server's deadline is no answer.
 const MARGIN: Duration = Duration::from_millis(200);
 
 /// How much is taken on at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Requests under way; each may hold a body of 7 MiB.
+    /// Reviews under way: requests that have come in full.
     pub max_in_flight: usize,
+    /// Bytes of bodies that are coming or reviewed, and of answers that wait to be read.
+    pub body_memory: usize,
     /// Time for a body to arrive; the API server sends it from memory, in one go.
     pub body_timeout: Duration,
 }
@@ -40,10 +47,16 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_in_flight: 64,
+            // Nine of the largest, or thousands as the API server mostly sends them.
+            body_memory: 64 * 1024 * 1024,
             body_timeout: Duration::from_secs(5),
         }
     }
 }
+
+/// Marks an answer to a request that did not come in full.
+#[derive(Clone, Copy)]
+pub(super) struct Unread;
 
 /// An answer that is not a review.
 struct Refused {
@@ -66,63 +79,106 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
+/// The same for those who may call: a connection is judged again when the client CA changes, and from time to time.
+pub fn guarded_by(callers: Arc<Callers>, router: Router) -> Router {
+    let guard = move |request: Request, next: Next| {
+        let callers = callers.clone();
+        async move {
+            if callers.still(request.extensions().get::<Peer>()) {
+                return next.run(request).await;
+            }
+            let http1 = request.version() < Version::HTTP_2;
+            let refused = Refused::new(StatusCode::UNAUTHORIZED, "who are you?").closing();
+            refused.response(http1)
+        }
+    };
+    router.layer(from_fn(guard))
+}
+
 async fn validate(State(app): State<Arc<App>>, request: Request) -> Response {
-    guarded(&app, Endpoint::Validate, request).await
+    answered(&app, Endpoint::Validate, request).await
 }
 
 async fn mutate(State(app): State<Arc<App>>, request: Request) -> Response {
-    guarded(&app, Endpoint::Mutate, request).await
+    answered(&app, Endpoint::Mutate, request).await
 }
 
 /// A panic ends the request, not the connection and not the process.
-async fn guarded(app: &App, endpoint: Endpoint, request: Request) -> Response {
+async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
     let _in_flight = InFlight::new(app);
     let http1 = request.version() < Version::HTTP_2;
     let outcome = AssertUnwindSafe(answer(app, endpoint, request));
     let refused = match outcome.catch_unwind().await {
-        Ok(Ok(body)) => return ([(CONTENT_TYPE, "application/json")], body).into_response(),
+        Ok(Ok(answer)) => {
+            let body = Bytes::from_owner(answer);
+            return ([(CONTENT_TYPE, "application/json")], body).into_response();
+        }
         Ok(Err(refused)) => refused,
         Err(_) => {
             app.metrics.panics.inc();
             Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
         }
     };
-    let close = refused.close && http1;
-    let mut response = refused.into_response();
-    if close {
-        let headers = response.headers_mut();
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    }
-    response
+    refused.response(http1)
 }
 
-async fn answer(app: &App, endpoint: Endpoint, request: Request) -> Result<Vec<u8>, Refused> {
+async fn answer(app: &App, endpoint: Endpoint, request: Request) -> Result<Answer, Refused> {
     let malformed = |reason: &str| app.metrics.malformed.with_label_values(&[reason]).inc();
     let arrived = Instant::now();
     let patience = patience(request.uri());
     let deadline = arrived + patience.saturating_sub(MARGIN);
-    let (head, body) = request.into_parts();
-    check_headers(&head.headers).inspect_err(|refused| malformed(refused.reason()))?;
-    let Ok(Ok(_permit)) = timeout(patience / 4, app.permits.acquire()).await else {
-        app.metrics.shed.inc();
-        return Err(Refused::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "too many requests under way",
-        ));
-    };
+    let (mut head, body) = request.into_parts();
+    let length = check_headers(&head.headers).inspect_err(|refused| malformed(refused.reason()))?;
     let until = deadline.min(arrived + app.limits.body_timeout);
-    let body = read(body, until).await.inspect_err(|refused| {
-        malformed(refused.reason());
-        if refused.status == StatusCode::REQUEST_TIMEOUT {
+    let read = match app.bodies.begin() {
+        Some(mut hold) => match timeout_at(until, read(body, length, &mut hold)).await {
+            Ok(read) => read.map(|body| (body, hold)),
+            Err(_) => Err(Refused::slow()),
+        },
+        None => Err(Refused::busy()),
+    };
+    let (body, mut hold) = read.inspect_err(|refused| match refused.status {
+        StatusCode::SERVICE_UNAVAILABLE => app.metrics.shed.inc(),
+        StatusCode::REQUEST_TIMEOUT => {
+            malformed(refused.reason());
             app.metrics.timeouts.inc();
         }
+        _ => malformed(refused.reason()),
     })?;
+    let permit = tokio::select! {
+        permit = timeout(patience / 4, app.permits.acquire()) => permit.ok().and_then(Result::ok),
+        () = hold.given_up() => None,
+    };
+    let (Some(_permit), true) = (permit, hold.work()) else {
+        app.metrics.shed.inc();
+        return Err(Refused::busy());
+    };
+    let place: Option<Place> = head.extensions.remove();
+    let _working = place.as_ref().map(Place::work);
     let answer = app.respond(endpoint, &body, deadline).await;
-    answer.map_err(|why| {
+    let answer = answer.map_err(|why| {
         malformed(why.reason());
         tracing::debug!(%why, "not a review");
         Refused::new(StatusCode::BAD_REQUEST, why.to_string())
+    })?;
+    drop(body);
+    hold.answer(answer.len(), place);
+    Ok(Answer {
+        bytes: answer,
+        _hold: hold,
     })
+}
+
+/// An answer, with its part of the memory until it has been sent.
+struct Answer {
+    bytes: Vec<u8>,
+    _hold: Hold,
+}
+
+impl AsRef<[u8]> for Answer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// How long the API server waits: `?timeout=10s`, never more than the default.
@@ -136,7 +192,8 @@ fn patience(uri: &Uri) -> Duration {
     asked.unwrap_or(DEFAULT_TIMEOUT).min(DEFAULT_TIMEOUT)
 }
 
-fn check_headers(headers: &HeaderMap) -> Result<(), Refused> {
+/// The length of the body, where it is said.
+fn check_headers(headers: &HeaderMap) -> Result<Option<usize>, Refused> {
     let unsupported = |why| Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).closing();
     // Nothing is inflated: a few bytes could become gigabytes.
     if headers.contains_key(CONTENT_ENCODING) {
@@ -151,12 +208,12 @@ fn check_headers(headers: &HeaderMap) -> Result<(), Refused> {
     if !kind.trim().eq_ignore_ascii_case("application/json") {
         return Err(unsupported("Content-Type must be application/json"));
     }
-    let length: Option<u64> = headers
+    let length: Option<usize> = headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse().ok());
     match length {
-        Some(length) if length > MAX_BODY as u64 => Err(too_large()),
-        _ => Ok(()),
+        Some(length) if length > MAX_BODY => Err(too_large()),
+        _ => Ok(length),
     }
 }
 
@@ -165,16 +222,43 @@ fn too_large() -> Refused {
     Refused::new(StatusCode::PAYLOAD_TOO_LARGE, why).closing()
 }
 
-async fn read(body: Body, until: Instant) -> Result<Bytes, Refused> {
-    match timeout_at(until, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => {
-            Err(Refused::new(StatusCode::BAD_REQUEST, "the body could not be read").closing())
+/// The body as it comes: in one piece it is taken as it is; pieces are copied, so that many small ones take no
+/// more than their sum.
+async fn read(mut body: Body, length: Option<usize>, hold: &mut Hold) -> Result<Bytes, Refused> {
+    let mut all = BytesMut::new();
+    loop {
+        let frame = tokio::select! {
+            frame = body.frame() => frame,
+            () = hold.given_up() => return Err(Refused::busy().closing()),
+        };
+        let data = match frame {
+            None => return Ok(all.freeze()),
+            Some(Err(_)) => {
+                let why = "the body could not be read";
+                return Err(Refused::new(StatusCode::BAD_REQUEST, why).closing());
+            }
+            // Trailers say nothing that counts here.
+            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+        };
+        let come = all.len() + data.len();
+        if come > MAX_BODY {
+            return Err(too_large());
         }
-        Err(_) => Err(
-            Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time").closing(),
-        ),
+        if !hold.grow(data.len()) {
+            return Err(Refused::busy().closing());
+        }
+        if come == data.len() && length == Some(come) {
+            return Ok(data);
+        }
+        if all.capacity() < come {
+            let wanted = match length {
+                // A promise; memory that is not written to costs nothing.
+                Some(length) if come >= BELIEVED => length.max(come),
+                _ => 2 * come,
+            };
+            all.reserve(wanted - all.len());
+        }
+        all.extend_from_slice(&data);
     }
 }
 
@@ -205,11 +289,32 @@ impl Refused {
         }
     }
 
+    fn busy() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many requests under way",
+        )
+    }
+
+    fn slow() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time").closing()
+    }
+
     fn closing(self) -> Self {
         Self {
             close: true,
             ..self
         }
+    }
+
+    fn response(self, http1: bool) -> Response {
+        let close = self.close && http1;
+        let mut response = self.into_response();
+        if close {
+            let headers = response.headers_mut();
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
     }
 
     fn reason(&self) -> &'static str {
@@ -227,6 +332,9 @@ impl IntoResponse for Refused {
         let body = serde_json::json!({ "error": self.why }).to_string();
         let kind = [(CONTENT_TYPE, "application/json")];
         let mut response = (self.status, kind, body).into_response();
+        if self.close {
+            response.extensions_mut().insert(Unread);
+        }
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             // The API server tries again, within its own deadline.
             let headers = response.headers_mut();
@@ -238,7 +346,28 @@ impl IntoResponse for Refused {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bodies::Bodies;
     use super::*;
+
+    /// Each byte in a frame of its own, cut from one large piece, as chunks of a byte arrive.
+    #[tokio::test]
+    async fn crumbs_are_copied_and_a_body_in_one_piece_is_not() {
+        let piece = Bytes::from(vec![b' '; 10_000]);
+        let crumbs = (0..piece.len()).map(|i| Ok::<_, std::io::Error>(piece.slice(i..=i)));
+        let body = Body::from_stream(futures::stream::iter(crumbs.collect::<Vec<_>>()));
+        let mut hold = Bodies::new(1024 * 1024).begin().unwrap();
+        let Ok(all) = read(body, None, &mut hold).await else {
+            panic!("not read")
+        };
+        assert_eq!(all, piece);
+        assert!(all.is_unique() && piece.is_unique());
+
+        let body = Body::from(piece.clone());
+        let Ok(all) = read(body, Some(piece.len()), &mut hold).await else {
+            panic!("not read")
+        };
+        assert_eq!(all.as_ptr(), piece.as_ptr());
+    }
 
     #[test]
     fn the_timeout_is_the_callers_up_to_ten_seconds() {

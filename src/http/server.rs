@@ -13,8 +13,7 @@ use axum::http::header::{CONNECTION, HeaderValue};
 use axum::http::{Response, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use hyper_util::rt::TokioIo;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,37 +23,18 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+pub use super::bounds::Options;
 use super::connections::{Connections, Place};
 use super::drain::{Phase, reached};
+use super::router::Unread;
+use super::tls::{Callers, Peer};
+use super::wire::Wire;
 use crate::metrics::Metrics;
 
-/// How a listener treats its connections.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Most open connections; the API server keeps at most 25 idle ones for a host.
-    pub max_connections: usize,
-    /// Time for a TLS handshake; the API server's own limit.
-    pub handshake_timeout: Duration,
-    /// Time that an HTTP/1.1 connection may be idle. It must be more than the 90 s after which the API server
-    /// closes one itself: a POST on a connection that the other side closes at that moment is not tried again.
-    pub idle_timeout: Duration,
-    /// How long to go on accepting after the first signal, until all endpoints have forgotten this pod.
-    pub drain_delay: Duration,
-    /// How long requests under way may take after that.
-    pub drain_timeout: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            max_connections: 1024,
-            handshake_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_mins(2),
-            drain_delay: Duration::from_secs(10),
-            drain_timeout: Duration::from_secs(15),
-        }
-    }
-}
+/// ENFILE and EMFILE: file descriptors are short, of the machine or of the process.
+const SHORT: [i32; 2] = [23, 24];
+/// Descriptors that are then kept free of connections, for files and for the API server.
+const SPARE: usize = 8;
 
 /// A listener that is bound and not yet served.
 #[derive(Debug)]
@@ -149,7 +129,12 @@ impl Server {
 /// Accepts for ever; it ends by being dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
     let connections = Arc::new(Connections::default());
+    let mut limit = shared.options.max_connections;
     loop {
+        // Those that made room have descriptors until they have ended, which is soon.
+        while tasks.len() > limit {
+            tasks.join_next().await;
+        }
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             Some(_) = tasks.join_next() => continue,
@@ -157,7 +142,7 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
         let errors = &shared.metrics.connection_errors;
         let failed = |reason| errors.with_label_values(&[reason]).inc();
         match accepted {
-            Ok((stream, peer)) => match connections.enter(shared.options.max_connections) {
+            Ok((stream, peer)) => match connections.enter(limit, peer.ip()) {
                 Some(place) => {
                     tasks.spawn(connection(shared.clone(), stream, peer, place));
                 }
@@ -166,9 +151,15 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
             // The client went away while it was in the queue.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                // Out of file descriptors, mostly: trying again at once would spin.
                 failed("accept");
-                tracing::warn!(%error, "failed to accept a connection");
+                if error
+                    .raw_os_error()
+                    .is_some_and(|code| SHORT.contains(&code))
+                {
+                    limit = connections.shrink(SPARE);
+                }
+                tracing::warn!(%error, limit, "failed to accept a connection");
+                // Trying again at once would spin.
                 sleep(Duration::from_millis(50)).await;
             }
         }
@@ -196,8 +187,10 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, pl
 async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: &Place) {
     // Answers are one small write each; waiting for more would only add delay.
     let _ = stream.set_nodelay(true);
+    let (metrics, options) = (shared.metrics.clone(), &shared.options);
+    let stream = Wire::new(stream, place.clone(), metrics, options.write_timeout);
     let Some(tls) = &shared.tls else {
-        return http(shared, stream, false, peer, place).await;
+        return http(shared, stream, false, peer, place, None).await;
     };
     let mut closing = shared.closing.clone();
     let handshake = tokio::select! {
@@ -206,10 +199,16 @@ async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place:
     };
     let reason = match handshake {
         Ok(Ok(stream)) => {
-            let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            return http(shared, stream, h2, peer, place).await;
+            let session = stream.get_ref().1;
+            let h2 = session.alpn_protocol() == Some(b"h2");
+            let client = session.peer_certificates().map(Peer::new);
+            return http(shared, stream, h2, peer, place, client).await;
         }
         Ok(Err(error)) => {
+            let why = error.get_ref().and_then(|why| why.downcast_ref());
+            if why == Some(&rustls::Error::NoCertificatesPresented) {
+                Callers::no_certificate(&shared.metrics);
+            }
             tracing::debug!(%peer, %error, "TLS handshake failed");
             "tls"
         }
@@ -222,13 +221,23 @@ async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place:
         .inc();
 }
 
-async fn http<I>(shared: &Arc<Shared>, stream: I, h2: bool, peer: SocketAddr, place: &Place)
-where
+async fn http<I>(
+    shared: &Arc<Shared>,
+    stream: I,
+    h2: bool,
+    peer: SocketAddr,
+    place: &Place,
+    client: Option<Peer>,
+) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let busy = place.busy();
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        let begun = place.begin();
         let http1 = request.version() < Version::HTTP_2;
+        request.extensions_mut().insert(place.clone());
+        if let Some(client) = &client {
+            request.extensions_mut().insert(client.clone());
+        }
         let shared = shared.clone();
         async move {
             let router = shared.router.clone();
@@ -238,27 +247,13 @@ where
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            drop(busy);
+            if response.extensions().get::<Unread>().is_none() {
+                begun.answered(response.status().is_success());
+            }
             Ok::<_, std::convert::Infallible>(response)
         }
     });
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        // This timer runs between requests too: it is the idle timeout.
-        .header_read_timeout(shared.options.idle_timeout);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(Duration::from_secs(30))
-        .keep_alive_timeout(Duration::from_secs(20));
-    // TLS has said which it is; looking at the first bytes would wait for them without a limit.
-    let builder = if h2 {
-        builder.http2_only()
-    } else {
-        builder.http1_only()
-    };
+    let builder = shared.options.builder(h2);
     let serving = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(serving);
     let mut closing = shared.closing.clone();
@@ -267,6 +262,14 @@ where
         () = closed(&mut closing) => {
             serving.as_mut().graceful_shutdown();
             serving.await
+        }
+        // HTTP/1.1 has its own timer; an HTTP/2 client that answers pings would stay for ever.
+        () = place.idle(shared.options.idle_timeout), if h2 => {
+            serving.as_mut().graceful_shutdown();
+            let Ok(ended) = timeout(shared.options.write_timeout, serving).await else {
+                return;
+            };
+            ended
         }
     };
     if let Err(error) = ended {

@@ -1,22 +1,28 @@
-//! The serving certificate: held where a handshake finds it, replaced while serving.
+//! The serving certificate: held where a handshake finds it, replaced while serving. And who may call.
 
 use std::fmt;
 use std::sync::Arc;
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
+use jiff::Timestamp;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::server::{
+    ClientHello, NoServerSessionStorage, ResolvesServerCert, VerifierBuilderError,
+};
 use rustls::sign::CertifiedKey;
 use rustls::{ServerConfig, pki_types};
 
-mod expiry;
+mod callers;
 mod files;
+mod leaf;
 mod make;
 
-pub use expiry::not_after;
+pub use callers::Callers;
+pub(super) use callers::Peer;
 pub use files::{Files, Reload};
+pub use leaf::Validity;
 pub use make::{Made, make_ca_and_pair};
 
 /// Why a certificate cannot be used. Texts never hold key material.
@@ -32,23 +38,46 @@ pub enum TlsError {
         source: std::io::Error,
     },
     /// The certificate is not PEM, or there is none.
-    #[error("failed to parse the certificate chain: {0}")]
+    #[error("failed to parse the certificate chain: {}", said(.0))]
     Certificate(#[source] pki_types::pem::Error),
     /// The key is not PEM, or there is none.
-    #[error("failed to parse the private key: {0}")]
+    #[error("failed to parse the private key: {}", said(.0))]
     Key(#[source] pki_types::pem::Error),
     /// The key is of no known type, or does not belong to the certificate.
     #[error("failed to use the certificate with the key: {0}")]
     Pair(#[source] rustls::Error),
+    /// The certificate does not count now, while the one in use does.
+    #[error("the certificate does not count now: {0}; renew it, or set the clock")]
+    Time(String),
+    /// The client CA is not PEM, or there is none.
+    #[error("failed to parse the client CA: {}", said(.0))]
+    ClientCa(#[source] pki_types::pem::Error),
+    /// The client CA cannot be used to judge clients.
+    #[error("failed to use the client CA: {0}")]
+    Verifier(#[source] VerifierBuilderError),
     /// A certificate could not be made.
     #[error("failed to make a certificate: {0}")]
     Make(#[from] rcgen::Error),
+}
+
+/// What is wrong with a PEM text, without its bytes.
+fn said(error: &pki_types::pem::Error) -> &'static str {
+    use pki_types::pem::Error;
+    match error {
+        Error::NoItemsFound => "the file has none",
+        Error::MissingSectionEnd { .. } => "the file ends in the middle of it",
+        Error::IllegalSectionStart { .. } => "a line that begins a section cannot be read",
+        Error::Base64Decode(_) => "it is not base64",
+        _ => "the file is not PEM",
+    }
 }
 
 /// The serving certificate; none until one has been loaded.
 #[derive(Default)]
 pub struct Certificates {
     current: ArcSwapOption<CertifiedKey>,
+    /// Why the newest files are not in use.
+    wrong: ArcSwap<Option<String>>,
 }
 
 // === impl Certificates ===
@@ -76,16 +105,23 @@ impl Certificates {
     /// # Errors
     /// When they are not a pair that can be used; the current one stays.
     pub fn store(&self, cert_pem: &[u8], key_pem: &[u8]) -> Result<(), TlsError> {
-        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(cert_pem)
-            .collect::<Result<_, _>>()
-            .map_err(TlsError::Certificate)?;
-        if chain.is_empty() {
-            return Err(TlsError::Certificate(pki_types::pem::Error::NoItemsFound));
+        self.current.store(Some(pair(cert_pem, key_pem)?));
+        Ok(())
+    }
+
+    /// The same for one that was renewed: while the current one counts, it must count too. Without such a one it is
+    /// taken all the same: the clock may be wrong, and the API server judges by its own.
+    ///
+    /// # Errors
+    /// As [`Certificates::store`].
+    pub fn replace(&self, cert_pem: &[u8], key_pem: &[u8], now: Timestamp) -> Result<(), TlsError> {
+        let pair = pair(cert_pem, key_pem)?;
+        let validity = pair.cert.first().and_then(|leaf| Validity::of(leaf));
+        let is_well = self.loaded() && self.time_trouble(now).is_none();
+        if let Some(why) = validity.and_then(|v| v.trouble(now)).filter(|_| is_well) {
+            return Err(TlsError::Time(why));
         }
-        let key = PrivateKeyDer::from_pem_slice(key_pem).map_err(TlsError::Key)?;
-        let pair =
-            CertifiedKey::from_der(chain, key, &default_provider()).map_err(TlsError::Pair)?;
-        self.current.store(Some(Arc::new(pair)));
+        self.current.store(Some(pair));
         Ok(())
     }
 
@@ -94,10 +130,32 @@ impl Certificates {
         self.current.load().is_some()
     }
 
-    /// When the current one ends, in seconds since 1970.
-    pub fn not_after(&self) -> Option<i64> {
-        not_after(self.current.load().as_ref()?.cert.first()?)
+    /// From when to when the current one counts.
+    pub fn validity(&self) -> Option<Validity> {
+        Validity::of(self.current.load().as_ref()?.cert.first()?)
     }
+
+    /// What is wrong: the newest files cannot be used, or the certificate in use does not count now.
+    pub fn trouble(&self, now: Timestamp) -> Option<String> {
+        let wrong = (**self.wrong.load()).clone();
+        wrong.or_else(|| self.time_trouble(now))
+    }
+
+    fn time_trouble(&self, now: Timestamp) -> Option<String> {
+        self.validity()?.trouble(now)
+    }
+}
+
+fn pair(cert_pem: &[u8], key_pem: &[u8]) -> Result<Arc<CertifiedKey>, TlsError> {
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(cert_pem)
+        .collect::<Result<_, _>>()
+        .map_err(TlsError::Certificate)?;
+    if chain.is_empty() {
+        return Err(TlsError::Certificate(pki_types::pem::Error::NoItemsFound));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key_pem).map_err(TlsError::Key)?;
+    let pair = CertifiedKey::from_der(chain, key, &default_provider()).map_err(TlsError::Pair)?;
+    Ok(Arc::new(pair))
 }
 
 impl fmt::Debug for Certificates {
@@ -119,11 +177,38 @@ impl ResolvesServerCert for Certificates {
 /// # Errors
 /// When the provider lacks the protocol versions.
 pub fn server_config(certificates: Arc<Certificates>) -> Result<Arc<ServerConfig>, TlsError> {
-    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+    config(certificates, None)
+}
+
+/// The same for those who may call alone.
+///
+/// # Errors
+/// As [`server_config`].
+pub fn server_config_for(
+    certificates: Arc<Certificates>,
+    callers: Arc<Callers>,
+) -> Result<Arc<ServerConfig>, TlsError> {
+    config(certificates, Some(callers))
+}
+
+fn config(
+    certificates: Arc<Certificates>,
+    callers: Option<Arc<Callers>>,
+) -> Result<Arc<ServerConfig>, TlsError> {
+    let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(TlsError::Pair)?
-        .with_no_client_auth()
-        .with_cert_resolver(certificates);
+        .map_err(TlsError::Pair)?;
+    let judges = callers.is_some();
+    let mut config = match callers {
+        Some(callers) => builder.with_client_cert_verifier(callers),
+        None => builder.with_no_client_auth(),
+    }
+    .with_cert_resolver(certificates);
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    if judges {
+        // A resumed session is not judged again.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    }
     Ok(Arc::new(config))
 }

@@ -33,6 +33,12 @@ pub struct Args {
     /// The key of the serving certificate, a PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Take calls only from clients with a certificate of this CA, a PEM file; it is read again when it changes.
+    #[arg(long, value_name = "FILE")]
+    pub client_ca: Option<PathBuf>,
+    /// Of these, only clients whose certificate has this common or alternative name; can be repeated.
+    #[arg(long = "client-subject", value_name = "NAME", requires = "client_ca")]
+    pub client_subjects: Vec<String>,
     /// Keep the rules of attache's own webhook configurations current as policy kinds come and go; it needs the
     /// rights of manifests/manage-webhooks.
     #[arg(long, conflicts_with = "from")]

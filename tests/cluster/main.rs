@@ -13,6 +13,7 @@
 mod harness;
 
 mod access;
+mod callers;
 mod commands;
 mod events;
 mod gitops;
@@ -25,5 +26,6 @@ mod pipelines;
 mod projects;
 mod refusals;
 mod registration;
+mod rights;
 mod warnings;
 mod worked;

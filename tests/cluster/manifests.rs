@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::harness::Cluster;
+use crate::harness::manifests::switched_on;
 
 const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
 
@@ -37,4 +38,34 @@ fn the_manifests_pass_a_server_side_dry_run() {
         .ok()
         .silent_about("Warning")
         .prints("serverside-applied (server dry run)");
+}
+
+#[test]
+fn the_components_pass_too_and_let_nobody_in_unseen() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let dir = cluster.dir().join("components");
+    switched_on(&dir, &["network-policy", "client-certificates"]);
+    let folder = dir.to_str().expect("a path in UTF-8");
+    let kubectl = cluster.kubectl();
+    let rendered = kubectl.run(["kustomize", folder]).ok();
+    for line in [
+        "        - --client-ca=/client-ca/ca.crt\n",
+        "        - --client-subject=kube-apiserver\n",
+        "kind: NetworkPolicy\n",
+    ] {
+        assert!(rendered.out.contains(line), "{rendered}");
+    }
+    // What stands in the namespace needs it to be there.
+    let namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: attache-system}}";
+    kubectl
+        .run_with(["apply", "--server-side", "-f", "-"], namespace)
+        .ok();
+    let apply = ["apply", "--server-side", "--dry-run=server", "-k", folder];
+    kubectl
+        .run(apply)
+        .ok()
+        .silent_about("Warning")
+        .prints("networkpolicy");
 }

@@ -34,7 +34,7 @@ impl Installed {
         let cluster = Cluster::own(name)?;
         let kubectl = cluster.kubectl();
         let folder = cluster.dir().join("manifests");
-        manifests::copy_with(&folder, "audit");
+        manifests::switched_on(&folder, &["audit"]);
         let folder = folder.to_str().expect("a path in UTF-8");
         let rendered = kubectl.run(["kustomize", folder]).ok().out;
         // Nobody would answer.
@@ -66,7 +66,7 @@ impl Installed {
 
     /// `attache` as the service account of the manifests runs it.
     fn attache(&self) -> Kubectl {
-        manifests::service_account(&self.cluster, &self.kubectl);
+        manifests::service_account(&self.cluster, &self.kubectl, "attache");
         self.cluster.attache_as("attache")
     }
 

@@ -120,12 +120,12 @@ impl Installed {
         let cluster = Cluster::own(name)?;
         let kubectl = cluster.kubectl();
         let manifests = cluster.dir().join("manifests");
-        manifests::copy_with(&manifests, "manage-webhooks");
+        manifests::switched_on(&manifests, &["manage-webhooks"]);
         let manifests = manifests.to_str().expect("a path in UTF-8").to_owned();
         let apply = ["apply", "--server-side", "-k", &manifests];
         kubectl.run(apply).ok();
         manifests::collect_policies(&kubectl);
-        let kubeconfig = manifests::service_account(&cluster, &kubectl);
+        let kubeconfig = manifests::service_account(&cluster, &kubectl, "attache");
         let attache = Attache::managing(&cluster, name, &kubeconfig);
         call_at(&manifests, &attache.address);
         kubectl.run(apply).ok();

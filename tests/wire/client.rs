@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// Longer than any answer takes; a test that waits for it has failed.
-const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
@@ -43,16 +43,21 @@ pub(crate) struct Client<S> {
 
 pub(crate) type Tls = Client<TlsStream<TcpStream>>;
 
-pub(crate) fn connector(ca_pem: &str, alpn: &[&str]) -> TlsConnector {
+/// Those whom a client believes: the certificates of a PEM text.
+pub(crate) fn roots(ca_pem: &str) -> RootCertStore {
     let mut roots = RootCertStore::empty();
+    for ca in CertificateDer::pem_slice_iter(ca_pem.as_bytes()) {
+        roots.add(ca.unwrap()).unwrap();
+    }
     roots
-        .add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap())
-        .unwrap();
+}
+
+pub(crate) fn connector(ca_pem: &str, alpn: &[&str]) -> TlsConnector {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
-        .with_root_certificates(roots)
+        .with_root_certificates(roots(ca_pem))
         .with_no_client_auth();
     config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
     // Each connection must show the certificate of now.
@@ -112,6 +117,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
 
     pub(crate) async fn answer(&mut self) -> Answer {
         self.try_answer().await.expect("closed without an answer")
+    }
+
+    /// The same where its first bytes have been read already.
+    pub(crate) async fn answer_after(&mut self, first: &[u8]) -> Answer {
+        self.read.extend_from_slice(first);
+        self.answer().await
     }
 
     /// The next answer; none when the connection is closed instead.

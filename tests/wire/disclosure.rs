@@ -157,3 +157,91 @@ async fn no_answer_shows_nothing() {
     let said = answer(3, never).await;
     assert_eq!(said, answer(1, may_get(|_, _| false)).await);
 }
+
+/// Who does not say who asks, or says it in a way that cannot be read, has no rights.
+#[tokio::test]
+async fn who_is_nobody_is_told_what_one_without_rights_is() {
+    let hidden = answer(3, may_get(|_, _| false)).await;
+    let mut review: serde_json::Value = serde_json::from_str(&route()).unwrap();
+    let server = start_with(Setup {
+        state: Some(state(3)),
+        may_get: Some(may_get(|_, _| true)),
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let nobody = [
+        json!(null),
+        json!(7),
+        json!({"username": ["alice"]}),
+        json!({"groups": "system:masters"}),
+    ];
+    for user_info in nobody {
+        review["request"]["userInfo"] = user_info;
+        let body = review.to_string();
+        let answer = client.post("/validate?timeout=2s", body.as_bytes()).await;
+        assert_eq!(answer.body, hidden, "{body}");
+    }
+}
+
+/// What is no review is answered without a look at the state.
+#[tokio::test]
+async fn a_refusal_tells_nothing_of_the_state() {
+    let server = start_with(Setup {
+        state: Some(state(3)),
+        ..Setup::default()
+    })
+    .await;
+    let cut = &route()[..200];
+    let bodies = ["", "{}", "infra/edge", r#"{"request":{"name":"p0"}}"#, cut];
+    for path in [
+        "/validate",
+        "/mutate",
+        "/",
+        "/infra/edge",
+        "/readyz?verbose",
+        "/metrics",
+    ] {
+        for body in bodies {
+            let mut client = server.connect().await;
+            let answer = client.post(path, body.as_bytes()).await;
+            assert!(
+                (400..500).contains(&answer.status),
+                "{path}: {}",
+                answer.body
+            );
+            for secret in ["infra", "edge", "p0", "RetryPolicy", "attache"] {
+                assert!(!answer.body.contains(secret), "{path}: {}", answer.body);
+                assert!(!answer.head.contains(secret), "{path}: {}", answer.head);
+            }
+        }
+    }
+}
+
+/// Labels are from closed sets, or whoever sends could fill the memory of the server and of what reads its metrics.
+#[tokio::test]
+async fn metrics_name_nobody() {
+    let server = start_with(Setup {
+        state: Some(state(1)),
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let strange = route()
+        .replace("HTTPRoute", "Teapot")
+        .replace("CREATE", "BREW");
+    for body in [route(), strange] {
+        let answer = client.post("/validate?timeout=2s", body.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    let text = server.metrics.text().unwrap();
+    assert!(
+        text.contains("kind=\"HTTPRoute\"") && text.contains("kind=\"other\""),
+        "{text}"
+    );
+    for name in [
+        "Teapot", "BREW", "shop", "cart", "alice", "bakers", "infra", "edge", "p0",
+    ] {
+        assert!(!text.contains(&format!("\"{name}\"")), "{name}: {text}");
+    }
+}

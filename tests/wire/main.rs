@@ -7,14 +7,24 @@
     missing_docs
 )]
 
+mod authority;
+mod callers;
 mod client;
 mod disclosure;
+mod downgrade;
 mod drain;
+mod floods;
+mod frames;
+mod good;
 mod input;
+mod lies;
 mod limits;
 mod live;
 mod memory;
 mod patch;
+mod process;
+mod renewal;
 mod rotation;
 mod server;
+mod stalls;
 mod transport;

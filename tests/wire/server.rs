@@ -11,9 +11,11 @@ use attache::engine::object::Object;
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::http::admission::{App, Confirm, MayGet, Outside};
 use attache::http::drain::Phase;
-use attache::http::router::{Limits, router};
+use attache::http::router::{Limits, guarded_by, router};
 use attache::http::server::{Bound, Options, Server};
-use attache::http::tls::{Certificates, Made, make_ca_and_pair, server_config};
+use attache::http::tls::{
+    Callers, Certificates, Made, make_ca_and_pair, server_config, server_config_for,
+};
 use attache::metrics::Metrics;
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -46,6 +48,9 @@ pub(crate) struct Setup {
     /// Another than [`snapshot`].
     pub(crate) state: Option<Snapshot>,
     pub(crate) certificates: Option<Arc<Certificates>>,
+    /// Who may call.
+    pub(crate) callers: Option<Arc<Callers>>,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 impl Default for Setup {
@@ -60,6 +65,8 @@ impl Default for Setup {
             may_get: None,
             state: None,
             certificates: None,
+            callers: None,
+            metrics: Arc::new(Metrics::new().unwrap()),
         }
     }
 }
@@ -110,7 +117,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
             .unwrap();
         certificates
     });
-    let metrics = Arc::new(Metrics::new().unwrap());
+    let metrics = setup.metrics;
     let (phase, phases) = watch::channel(Phase::Running);
     let state = setup.state.unwrap_or_else(snapshot);
     let state = Arc::new(ArcSwap::from_pointee(state));
@@ -125,9 +132,16 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         metrics.clone(),
         setup.limits,
     );
+    let (router, tls) = match setup.callers {
+        Some(callers) => (
+            guarded_by(callers.clone(), router(app)),
+            server_config_for(certificates, callers),
+        ),
+        None => (router(app), server_config(certificates)),
+    };
     let server = Server {
-        router: router(app),
-        tls: Some(server_config(certificates).unwrap()),
+        router,
+        tls: Some(tls.unwrap()),
         options: setup.options,
         metrics: metrics.clone(),
         phase: phases,

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::time::sleep;
 
+use super::callers::Callers;
 use super::{Certificates, TlsError};
 use crate::metrics::Metrics;
 
@@ -26,31 +28,46 @@ pub struct Files {
 
 /// Keeps certificates as the files are.
 pub struct Reload {
-    files: Files,
-    certificates: Arc<Certificates>,
+    files: Vec<PathBuf>,
+    kept: Kept,
     metrics: Arc<Metrics>,
-    last_good: Option<Pair>,
-    last_bad: Option<Result<Pair, String>>,
+    last_good: Option<Contents>,
+    last_bad: Option<Result<Contents, String>>,
+    /// What was last said of the time of the one in use.
+    said: Option<String>,
 }
 
-/// The bytes of both files. Not `Debug`: one of them is a key.
-#[derive(Clone, PartialEq)]
-struct Pair {
-    cert: Vec<u8>,
-    key: Vec<u8>,
+/// The bytes of all files. Not `Debug`: one of them may be a key.
+type Contents = Vec<Vec<u8>>;
+
+/// What the files are for.
+enum Kept {
+    Serving(Arc<Certificates>),
+    Callers(Arc<Callers>),
 }
 
 // === impl Reload ===
 
 impl Reload {
-    /// Nothing is read before [`Reload::poll`].
+    /// The serving pair. Nothing is read before [`Reload::poll`].
     pub fn new(files: Files, certificates: Arc<Certificates>, metrics: Arc<Metrics>) -> Self {
+        let files = vec![files.cert, files.key];
+        Self::of(files, Kept::Serving(certificates), metrics)
+    }
+
+    /// The same for the CA of those who may call.
+    pub fn client_ca(file: PathBuf, callers: Arc<Callers>, metrics: Arc<Metrics>) -> Self {
+        Self::of(vec![file], Kept::Callers(callers), metrics)
+    }
+
+    fn of(files: Vec<PathBuf>, kept: Kept, metrics: Arc<Metrics>) -> Self {
         Self {
             files,
-            certificates,
+            kept,
             metrics,
             last_good: None,
             last_bad: None,
+            said: None,
         }
     }
 
@@ -62,67 +79,95 @@ impl Reload {
         }
     }
 
-    /// Reads once. A pair that cannot be used leaves the current one in place; it is counted and logged once.
+    /// Reads once. What cannot be used leaves the current one in place; it is counted and logged once.
     pub async fn poll(&mut self) {
-        let read = self.read().await;
-        let bad = match read {
-            Ok(pair) if self.last_good.as_ref() == Some(&pair) => {
-                self.last_bad = None;
-                return;
-            }
-            Ok(pair) => match self.certificates.store(&pair.cert, &pair.key) {
+        let now = Timestamp::now();
+        match self.read().await {
+            Ok(contents) if self.last_good.as_ref() == Some(&contents) => self.well(),
+            Ok(contents) => match self.kept.take(&contents, now) {
                 Ok(()) => {
-                    self.accepted(pair);
-                    return;
+                    self.count("loaded");
+                    self.last_good = Some(contents);
+                    self.kept.tell(&self.metrics);
+                    self.well();
                 }
-                Err(error) => (Ok(pair), error),
+                Err(error) => self.refused(Ok(contents), &error),
             },
-            Err(error) => (Err(error.to_string()), error),
-        };
-        let (content, error) = bad;
+            Err(error) => self.refused(Err(error.to_string()), &error),
+        }
+        self.look_at_the_time(now);
+    }
+
+    fn well(&mut self) {
+        self.last_bad = None;
+        self.kept.note(None);
+        self.current(true);
+    }
+
+    fn refused(&mut self, content: Result<Contents, String>, error: &TlsError) {
         if self.last_bad.as_ref() != Some(&content) {
-            let serving = self.certificates.loaded();
-            tracing::warn!(%error, serving, "failed to load the serving certificate");
-            self.metrics
-                .cert_reload
-                .with_label_values(&["failed"])
-                .inc();
+            let what = self.kept.what();
+            let then = if self.kept.loaded() {
+                "the one in use stays"
+            } else {
+                "none is in use yet"
+            };
+            tracing::warn!(%error, "failed to load the {what}; {then}");
+            self.count("failed");
+            self.kept.note(Some(error.to_string()));
             self.last_bad = Some(content);
         }
+        self.current(false);
     }
 
-    /// Both files as of one moment: a swap between the two reads would mix an old certificate with a new key.
-    async fn read(&self) -> Result<Pair, TlsError> {
-        let mut pair = self.read_once().await?;
+    /// A certificate ends while it is served: its clients will turn away, and nobody has changed a file.
+    fn look_at_the_time(&mut self, now: Timestamp) {
+        let Kept::Serving(certificates) = &self.kept else {
+            return;
+        };
+        let trouble = certificates.time_trouble(now);
+        if let Some(why) = trouble.as_ref().filter(|_| trouble != self.said) {
+            tracing::error!(%why, "the serving certificate does not count now; it is served all the same");
+        }
+        self.said = trouble;
+    }
+
+    /// All files as of one moment: a swap between two reads would mix an old certificate with a new key.
+    async fn read(&self) -> Result<Contents, TlsError> {
+        let mut contents = self.read_once().await?;
         for _ in 0..MAX_REREADS {
             let again = self.read_once().await?;
-            if again == pair {
+            if again == contents {
                 break;
             }
-            pair = again;
+            contents = again;
         }
-        Ok(pair)
+        Ok(contents)
     }
 
-    async fn read_once(&self) -> Result<Pair, TlsError> {
-        Ok(Pair {
-            cert: read(&self.files.cert).await?,
-            key: read(&self.files.key).await?,
-        })
+    async fn read_once(&self) -> Result<Contents, TlsError> {
+        let mut contents = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            contents.push(read(file).await?);
+        }
+        Ok(contents)
     }
 
-    fn accepted(&mut self, pair: Pair) {
-        self.metrics
-            .cert_reload
-            .with_label_values(&["loaded"])
-            .inc();
-        let not_after = self.certificates.not_after();
-        if let Some(seconds) = not_after.and_then(|at| i32::try_from(at / 60).ok()) {
-            self.metrics.cert_not_after.set(f64::from(seconds) * 60.0);
-        }
-        tracing::info!(not_after, "serving certificate loaded");
-        self.last_good = Some(pair);
-        self.last_bad = None;
+    fn count(&self, result: &str) {
+        let loads = match self.kept {
+            Kept::Serving(_) => &self.metrics.cert_reload,
+            Kept::Callers(_) => &self.metrics.client_ca_reload,
+        };
+        loads.with_label_values(&[result]).inc();
+    }
+
+    fn current(&self, is_current: bool) {
+        let file = match self.kept {
+            Kept::Serving(_) => "serving",
+            Kept::Callers(_) => "client-ca",
+        };
+        let gauge = self.metrics.cert_current.with_label_values(&[file]);
+        gauge.set(i64::from(is_current));
     }
 }
 
@@ -133,4 +178,52 @@ async fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
             path: path.display().to_string(),
             source,
         })
+}
+
+// === impl Kept ===
+
+impl Kept {
+    fn take(&self, contents: &[Vec<u8>], now: Timestamp) -> Result<(), TlsError> {
+        match (self, contents) {
+            (Self::Serving(certificates), [cert, key]) => certificates.replace(cert, key, now),
+            (Self::Callers(callers), [ca]) => callers.store(ca),
+            _ => Ok(()),
+        }
+    }
+
+    fn loaded(&self) -> bool {
+        match self {
+            Self::Serving(certificates) => certificates.loaded(),
+            Self::Callers(callers) => callers.loaded(),
+        }
+    }
+
+    fn note(&self, wrong: Option<String>) {
+        let wrong = Arc::new(wrong);
+        match self {
+            Self::Serving(certificates) => certificates.wrong.store(wrong),
+            Self::Callers(callers) => callers.wrong.store(wrong),
+        }
+    }
+
+    fn what(&self) -> &'static str {
+        match self {
+            Self::Serving(_) => "serving certificate",
+            Self::Callers(_) => "client CA",
+        }
+    }
+
+    /// Says what is in use now.
+    fn tell(&self, metrics: &Metrics) {
+        let Self::Serving(certificates) = self else {
+            tracing::info!("client CA loaded");
+            return;
+        };
+        let until = certificates.validity().map(|validity| validity.until);
+        if let Some(minutes) = until.and_then(|at| i32::try_from(at.as_second() / 60).ok()) {
+            metrics.cert_not_after.set(f64::from(minutes) * 60.0);
+        }
+        let until = until.map(|at| at.to_string());
+        tracing::info!(until, "serving certificate loaded");
+    }
 }

@@ -43,6 +43,11 @@ impl Attache {
         Self::serve_with(cluster, name, kubeconfig, Path::new(CONFIGURATION), &more)
     }
 
+    /// The same as another user, with these arguments more.
+    pub(crate) fn with(cluster: &Cluster, name: &str, kubeconfig: &Path, more: &[&str]) -> Self {
+        Self::serve_with(cluster, name, kubeconfig, Path::new(CONFIGURATION), more)
+    }
+
     fn serve_with(
         cluster: &Cluster,
         name: &str,

@@ -36,7 +36,7 @@ static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| path
 
 /// Most tests share this one; it ends with the process.
 static SHARED: LazyLock<Cluster> =
-    LazyLock::new(|| Cluster::start("shared", assets().expect("asked for after a look")));
+    LazyLock::new(|| Cluster::start("shared", assets().expect("asked for after a look"), |_| {}));
 
 pub(crate) struct Cluster {
     dir: PathBuf,
@@ -54,12 +54,19 @@ impl Cluster {
 
     /// A cluster for one test, or nothing where there is none.
     pub(crate) fn own(name: &str) -> Option<Self> {
-        Some(Self::start(name, assets()?))
+        Self::prepared(name, |_| {})
+    }
+
+    /// The same with files in its folder before anything starts; the API server reads `admission.yaml`.
+    pub(crate) fn prepared(name: &str, prepare: impl FnOnce(&Path)) -> Option<Self> {
+        Some(Self::start(name, assets()?, prepare))
     }
 
     /// With the CRDs of the Gateway API and of the quickstart.
-    fn start(name: &str, assets: &Path) -> Self {
+    fn start(name: &str, assets: &Path, prepare: impl FnOnce(&Path)) -> Self {
         let dir = env::temp_dir().join(format!("attache-cluster-{}-{name}", id()));
+        fs::create_dir(&dir).expect("a writable folder");
+        prepare(&dir);
         let mut holder = Command::new(SCRIPT)
             .arg("hold")
             .arg(&dir)
@@ -94,7 +101,7 @@ impl Cluster {
     }
 
     /// Of `alice` or `bob`, who have no rights but what a test gives them, or of one that a test added.
-    pub(super) fn kubeconfig_of(&self, user: &str) -> PathBuf {
+    pub(crate) fn kubeconfig_of(&self, user: &str) -> PathBuf {
         self.dir.join(format!("kubeconfig-{user}"))
     }
 

@@ -9,9 +9,9 @@ use super::{Cluster, Kubectl};
 
 const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
 
-/// A copy of `manifests/` with a component switched on as its comment shows.
-pub(crate) fn copy_with(to: &Path, component: &str) {
-    for folder in ["", "base", component] {
+/// A copy of `manifests/` with these components switched on as its comments show.
+pub(crate) fn switched_on(to: &Path, components: &[&str]) {
+    for folder in ["", "base"].iter().chain(components) {
         fs::create_dir_all(to.join(folder)).expect("a writable folder");
         for file in fs::read_dir(Path::new(MANIFESTS).join(folder)).expect("manifests") {
             let file = file.expect("a file").path();
@@ -22,12 +22,14 @@ pub(crate) fn copy_with(to: &Path, component: &str) {
         }
     }
     let file = to.join("kustomization.yaml");
-    let text = fs::read_to_string(&file).expect("kustomization.yaml");
-    let on = text
-        .replace("# components:", "components:")
-        .replace(&format!("# - {component}"), &format!("- {component}"));
-    assert_ne!(on, text);
-    fs::write(&file, on).expect("a writable file");
+    let mut text = fs::read_to_string(&file).expect("kustomization.yaml");
+    let lines = components.iter().map(|name| format!("- {name}"));
+    for line in lines.chain((!components.is_empty()).then(|| "components:".to_owned())) {
+        let on = text.replace(&format!("# {line}\n"), &format!("{line}\n"));
+        assert_ne!(on, text, "{line}");
+        text = on;
+    }
+    fs::write(&file, text).expect("a writable file");
 }
 
 /// What a controller does in a whole cluster: the rules of the labelled roles into the one that collects.
@@ -55,15 +57,15 @@ pub(crate) fn collect_policies(kubectl: &Kubectl) {
         .ok();
 }
 
-/// A kubeconfig with a token of the service account.
-pub(crate) fn service_account(cluster: &Cluster, kubectl: &Kubectl) -> PathBuf {
+/// A kubeconfig with a token of a service account of `attache-system`.
+pub(crate) fn service_account(cluster: &Cluster, kubectl: &Kubectl, name: &str) -> PathBuf {
     let made = kubectl
-        .run(["create", "token", "attache", "-n", "attache-system"])
+        .run(["create", "token", name, "-n", "attache-system"])
         .ok();
     let text = fs::read_to_string(cluster.kubeconfig()).expect("kubeconfig");
     let (before, rest) = text.split_once("token: ").expect("a token");
     let (_, after) = rest.split_once('}').expect("a user");
-    let file = cluster.dir().join("kubeconfig-attache");
+    let file = cluster.kubeconfig_of(name);
     fs::write(
         &file,
         format!("{before}token: {}}}{after}", made.out.trim()),

@@ -69,7 +69,8 @@ impl<'a> World<'a> {
         World::unregistered(cluster, name).registered()
     }
 
-    fn registered(self) -> Self {
+    /// Returns when the API server asks it.
+    pub(crate) fn registered(self) -> Self {
         self.create_namespaces();
         self.attache.wait_until_ready();
         self.register();
@@ -81,7 +82,12 @@ impl<'a> World<'a> {
         World::beside(cluster, name, |_| Attache::serve(cluster, name))
     }
 
-    fn beside(cluster: &'a Cluster, name: &str, serve: impl FnOnce(&Path) -> Attache) -> Self {
+    /// With an attache of one's own, given the folder of this test's files; it is not registered yet.
+    pub(crate) fn beside(
+        cluster: &'a Cluster,
+        name: &str,
+        serve: impl FnOnce(&Path) -> Attache,
+    ) -> Self {
         let dir = cluster.dir().join(name);
         fs::create_dir(&dir).expect("a writable folder");
         let world = World {
@@ -133,10 +139,15 @@ impl<'a> World<'a> {
         self.apply_text(&list.to_string()).ok();
     }
 
-    /// Creates the webhooks, and waits until a review has come back.
-    pub(crate) fn register(&self) {
+    /// Creates the webhooks.
+    pub(crate) fn configure(&self) {
         self.apply_text(&webhook::configurations(&self.attache))
             .ok();
+    }
+
+    /// Creates the webhooks, and waits until a review has come back.
+    pub(crate) fn register(&self) {
+        self.configure();
         eventually("the API server asks attache", || {
             let said = self.dry_run_text(PROBE);
             let asked = said.err.contains("\"Probe\" is not a strategy");

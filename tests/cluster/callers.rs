@@ -1,0 +1,119 @@
+//! The API server shows attache a client certificate, and attache takes calls from nobody else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyPair,
+};
+
+use crate::harness::{Attache, Cluster, World, eventually};
+
+/// The files of the documentation.
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/client-certificates");
+const REFUSED: &str = "failed calling webhook";
+
+/// A certificate for the API server and the files by which it finds it, as the documentation has them but for
+/// where they lie and whom they are for.
+fn prepare(dir: &Path) {
+    let mut ca = CertificateParams::new([]).expect("no names");
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let ca = CertifiedIssuer::self_signed(ca, key()).expect("a CA");
+    let mut client = CertificateParams::new([]).expect("no names");
+    let name = &mut client.distinguished_name;
+    name.push(DnType::CommonName, "kube-apiserver");
+    client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    let client_key = key();
+    let client = client.signed_by(&client_key, &ca).expect("a certificate");
+    let put = |name: &str, text: &str| {
+        fs::write(dir.join(name), text).expect("a writable folder");
+    };
+    put("client-ca.crt", &ca.pem());
+    put("client.crt", &client.pem());
+    put("client.key", &client_key.serialize_pem());
+    for name in ["admission.yaml", "webhooks.yaml"] {
+        let text = fs::read_to_string(Path::new(EXAMPLES).join(name)).expect("an example");
+        let here = format!("{}/", dir.display());
+        let text = text.replace("/etc/kubernetes/admission/", &here);
+        // The tests call it by address; a single `*` is everybody.
+        put(name, &text.replace("attache.attache-system.svc", "\"*\""));
+    }
+}
+
+fn key() -> KeyPair {
+    KeyPair::generate().expect("a key")
+}
+
+fn calling<'a>(cluster: &'a Cluster, name: &str, subject: &str) -> World<'a> {
+    let ca: PathBuf = cluster.dir().join("client-ca.crt");
+    let ca = ca.to_str().expect("a path in UTF-8");
+    let more = ["--client-ca", ca, "--client-subject", subject];
+    World::beside(cluster, name, |_| {
+        Attache::with(cluster, name, &cluster.kubeconfig(), &more)
+    })
+}
+
+fn refused(attache: &Attache, reason: &str) -> Option<u64> {
+    let (_, metrics) = attache.get("/metrics").expect("metrics");
+    let line = format!("attache_callers_refused_total{{reason=\"{reason}\"}} ");
+    let mut lines = metrics.lines();
+    lines.find_map(|text| text.strip_prefix(&line)?.parse().ok())
+}
+
+#[test]
+fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
+    let Some(cluster) = Cluster::prepared("callers", prepare) else {
+        return;
+    };
+    // It asks and is answered: registered means that a policy was refused.
+    let world = calling(&cluster, "known", "kube-apiserver").registered();
+    world.apply("edge.yaml").ok();
+    world.warns_at_last(
+        "cart-route.yaml",
+        "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
+    );
+    assert_eq!(refused(&world.attache, "name"), None);
+    // Who has none, as any pod, gets an alert.
+    let said = nobody(&world.attache.address);
+    assert!(said.contains("alert"), "{said}");
+    eventually("it is counted", || {
+        match refused(&world.attache, "missing") {
+            Some(1..) => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    });
+    world.attache.answers("/readyz", 200).expect("ready");
+
+    // Where the list names somebody else, the API server is a stranger too.
+    let other = calling(&cluster, "stranger", "somebody-else");
+    other.create_namespaces();
+    other.attache.wait_until_ready();
+    other.configure();
+    eventually("its calls are refused", || {
+        let said = other.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        if said.err.contains(REFUSED) && said.err.contains("tls: access denied") {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
+    });
+    assert!(refused(&other.attache, "name") >= Some(1));
+}
+
+/// What a client without a certificate is told, which stays until it is sent away.
+fn nobody(address: &str) -> String {
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-connect"])
+        .arg(address.trim_start_matches("https://"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("openssl runs");
+    let stdin = client.stdin.take();
+    let said = client.wait_with_output().expect("openssl ends");
+    drop(stdin);
+    String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned()
+}

@@ -1,0 +1,231 @@
+//! The rights of the manifests are enough for everything that attache does, and for nothing else.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Attache, Cluster, Kubectl, World, eventually};
+use crate::harness::manifests::{collect_policies, service_account, switched_on};
+
+const BASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/base");
+const MANAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/manage-webhooks");
+
+/// A right: `gateways.gateway.networking.k8s.io [] list`.
+type Rights = BTreeSet<String>;
+
+/// What the roles of these manifests say.
+fn granted(files: &[&str]) -> Rights {
+    let mut rights = Rights::new();
+    for file in files {
+        let text = fs::read_to_string(file).expect("a manifest");
+        let documents: Vec<Value> = serde_saphyr::from_multiple(&text).expect("YAML");
+        for rule in documents.iter().flat_map(|role| list(&role["rules"])) {
+            let names: Vec<&str> = strings(&rule["resourceNames"]);
+            for group in strings(&rule["apiGroups"]) {
+                for resource in strings(&rule["resources"]) {
+                    let resource = match group {
+                        "" => resource.to_owned(),
+                        group => format!("{resource}.{group}"),
+                    };
+                    for verb in strings(&rule["verbs"]) {
+                        rights.insert(format!("{resource} [{}] {verb}", names.join(" ")));
+                    }
+                }
+            }
+        }
+    }
+    rights
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    list(value).iter().filter_map(Value::as_str).collect()
+}
+
+/// What `kubectl auth can-i --list` says: lines of a resource or none, paths, names and verbs, each list in brackets.
+fn held(kubectl: &Kubectl) -> Rights {
+    let said = kubectl
+        .run(["auth", "can-i", "--list", "-n", "attache-system"])
+        .ok();
+    let mut rights = Rights::new();
+    for line in said.out.lines().skip(1) {
+        let (resource, lists) = line.split_once('[').expect("lists");
+        let lists: Vec<&str> = lists.split(&['[', ']'][..]).collect();
+        let [paths, _, names, _, verbs, ..] = lists[..] else {
+            panic!("{line}");
+        };
+        for verb in verbs.split_whitespace() {
+            let what = format!("{}{paths}", resource.trim());
+            rights.insert(format!("{what} [{names}] {verb}"));
+        }
+    }
+    rights
+}
+
+/// What an account has beyond what every account has.
+fn own(cluster: &Cluster, account: &str) -> Rights {
+    let bare = held(&cluster.kubectl_as("bare"));
+    held(&cluster.kubectl_as(account))
+        .difference(&bare)
+        .cloned()
+        .collect()
+}
+
+/// The manifests applied, with an account of attache and one that nobody gave anything.
+fn installed(name: &str) -> Option<Cluster> {
+    let cluster = Cluster::own(name)?;
+    let kubectl = cluster.kubectl();
+    let manifests = cluster.dir().join("manifests");
+    switched_on(&manifests, &[]);
+    let folder = manifests.to_str().expect("a path in UTF-8");
+    kubectl.run(["apply", "--server-side", "-k", folder]).ok();
+    collect_policies(&kubectl);
+    service_account(&cluster, &kubectl, "attache");
+    kubectl
+        .run(["create", "serviceaccount", "bare", "-n", "attache-system"])
+        .ok();
+    service_account(&cluster, &kubectl, "bare");
+    Some(cluster)
+}
+
+const FORBIDDEN: [(&str, &[&str]); 9] = [
+    (
+        "secrets",
+        &[
+            "get", "list", "watch", "create", "update", "patch", "delete",
+        ],
+    ),
+    (
+        "configmaps",
+        &[
+            "get", "list", "watch", "create", "update", "patch", "delete",
+        ],
+    ),
+    ("pods", &["get", "list", "watch", "create", "delete"]),
+    ("pods/exec", &["create", "get"]),
+    ("serviceaccounts/token", &["create"]),
+    (
+        "gateways.gateway.networking.k8s.io",
+        &["create", "update", "patch", "delete"],
+    ),
+    (
+        "retrypolicies.policies.example.com",
+        &["create", "update", "patch", "delete"],
+    ),
+    (
+        "clusterroles.rbac.authorization.k8s.io",
+        &["get", "create", "patch", "bind", "escalate"],
+    ),
+    ("events", &["create", "patch"]),
+];
+
+#[test]
+fn attache_holds_what_the_manifests_say_and_nothing_else() {
+    let Some(cluster) = installed("rights") else {
+        return;
+    };
+    let roles = ["rbac.yaml", "rbac-policies.yaml"].map(|file| format!("{BASE}/{file}"));
+    let roles = roles.each_ref().map(String::as_str);
+    assert_eq!(own(&cluster, "attache"), granted(&roles));
+
+    let attache = cluster.kubectl_as("attache");
+    for (resource, verbs) in FORBIDDEN {
+        for verb in verbs {
+            let said = attache.run(["auth", "can-i", verb, resource, "--all-namespaces"]);
+            assert_eq!((said.code, said.out.trim()), (1, "no"), "{said}");
+        }
+    }
+    for resource in ["secrets", "configmaps", "pods"] {
+        for namespace in ["-A", "-nattache-system", "-nkube-system"] {
+            let said = attache.run(["get", resource, namespace]);
+            assert!(said.code != 0 && said.err.contains("(Forbidden)"), "{said}");
+        }
+    }
+    // With the component, two objects by name more.
+    let manifests = cluster.dir().join("with-component");
+    switched_on(&manifests, &["manage-webhooks"]);
+    let folder = manifests.to_str().expect("a path in UTF-8");
+    cluster
+        .kubectl()
+        .run(["apply", "--server-side", "-k", folder])
+        .ok();
+    let manage = format!("{MANAGE}/rbac.yaml");
+    let all = [roles[0], roles[1], &manage];
+    eventually("the right of the component", || {
+        let (own, granted) = (own(&cluster, "attache"), granted(&all));
+        if own == granted {
+            Ok(())
+        } else {
+            Err(format!("{own:?}"))
+        }
+    });
+    for kind in ["validating", "mutating"] {
+        let other = format!("{kind}webhookconfigurations/other");
+        for (verb, what) in [("patch", &*other), ("create", &other), ("delete", &other)] {
+            let said = attache.run(["auth", "can-i", verb, what]);
+            assert_eq!(said.out.trim(), "no", "{said}");
+        }
+    }
+}
+
+#[test]
+fn the_rights_of_the_manifests_are_enough() {
+    let Some(cluster) = installed("enough") else {
+        return;
+    };
+    let world = World::beside(&cluster, "enough", |_| {
+        Attache::with(&cluster, "enough", &cluster.kubeconfig_of("attache"), &[])
+    })
+    .registered();
+    world.apply("edge.yaml").ok();
+    // What policies do, which takes Gateways, routes, Namespaces and policies.
+    world.warns_at_last(
+        "cart-route.yaml",
+        "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
+    );
+    // A refusal that takes a live read.
+    let said = world.apply("bad-section.yaml");
+    assert!(said.err.contains("section-unknown"), "{said}");
+    // And what alice may know, which takes an access review.
+    let (_, metrics) = world.attache.get("/metrics").expect("metrics");
+    let counted = |name: &str| metrics.lines().any(|line| line.starts_with(name));
+    assert!(
+        counted("attache_live_reads_total{result=\"found\"}"),
+        "{metrics}"
+    );
+    assert!(
+        counted("attache_sar_total{cached=\"false\",result=\"allowed\"}"),
+        "{metrics}"
+    );
+    for failed in [
+        "attache_live_reads_total{result=\"failed\"}",
+        "attache_sar_total{cached=\"false\",result=\"failed\"}",
+    ] {
+        assert!(!counted(failed), "{metrics}");
+    }
+    // Nothing that the manifests name may not be read. The kinds of other tests are not of the manifests.
+    let (code, checks) = world.attache.get("/readyz?verbose").expect("checks");
+    assert_eq!(code, 200);
+    let forbidden: Vec<&str> = checks
+        .lines()
+        .filter(|line| line.contains("forbidden"))
+        .collect();
+    let is_foreign = |line: &&str| line.contains("Policy.policies.controller.io failed");
+    assert!(forbidden.iter().all(is_foreign), "{checks}");
+    for kind in [
+        "Gateway",
+        "HTTPRoute",
+        "Namespace",
+        "Service",
+        "RetryPolicy.policies.example.com",
+    ] {
+        assert!(
+            checks.contains(&format!("[+]cache:{kind} ok")),
+            "{kind}: {checks}"
+        );
+    }
+}

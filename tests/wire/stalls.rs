@@ -1,0 +1,369 @@
+//! Clients that begin and do not go on, many at once; a good client beside them is served.
+
+use std::time::Duration;
+
+use attache::http::router::Limits;
+use attache::http::server::Options;
+use futures::future::join_all;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::{Instant, interval};
+
+use crate::client::{Client, Tls, connector};
+use crate::good::Good;
+use crate::process::Process;
+use crate::server::{ALLOWED, Setup, on_listener, start_with, until};
+
+const MIB: usize = 1 << 20;
+
+/// A number that a hostile client reaches with ease.
+const IDLE: usize = 10_000;
+/// Of these so many speak TLS, which takes this machine longer than it takes the server: more than it keeps.
+const IDLE_TLS: usize = 1_200;
+/// What the server keeps open at most, and what it opens for itself.
+const PLACES: usize = 1024;
+const OWN: usize = 64;
+
+const BEGIN: &str = "POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+
+/// A review as it is sent.
+fn review() -> Vec<u8> {
+    let body = on_listener("http");
+    format!("{BEGIN}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn handshakes_that_stall() {
+    let process = Process::start();
+    let good = Good::start(process.addr, &process.ca_pem).await;
+    let (before, started) = (process.resident(), Instant::now());
+    let mut open = Vec::new();
+    // A hello that promises 512 bytes: nothing of it, one byte, all but the last.
+    let hello = [&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3][..], &[7; 505]].concat();
+    for i in 0..900 {
+        let mut stream = TcpStream::connect(process.addr).await.unwrap();
+        let come = [0, 1, hello.len() - 1][i % 3];
+        stream.write_all(&hello[..come]).await.unwrap();
+        open.push(stream);
+    }
+    good.served(200).await;
+    look("900 stalled handshakes", &process, before);
+    let ends = open.iter_mut().map(|stream| async {
+        let mut buffer = [0; 64];
+        while let Ok(1..) = stream.read(&mut buffer).await {}
+    });
+    join_all(ends).await;
+    println!("ended after {:.1?}", started.elapsed());
+    good.stop("900 stalled handshakes").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn heads_that_do_not_end() {
+    let process = Process::start();
+    let good = Good::start(process.addr, &process.ca_pem).await;
+    let before = process.resident();
+    let mut open = Vec::new();
+    for _ in 0..400 {
+        let mut client = process.connect().await;
+        let most = format!("{BEGIN}x-long: {}", "a".repeat(16_000));
+        client.send(most.as_bytes()).await;
+        open.push(client);
+    }
+    for client in &mut open {
+        client.send(b"a").await;
+    }
+    good.served(200).await;
+    look("400 heads of 16 kB without an end", &process, before);
+    good.stop("400 heads without an end").await;
+}
+
+/// However slowly it comes: the time is that of the whole head.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_in_drips_ends_with_its_time() {
+    let options = Options {
+        idle_timeout: Duration::from_millis(300),
+        ..Options::default()
+    };
+    let server = start_with(Setup {
+        options,
+        ..Setup::default()
+    })
+    .await;
+    let mut slow = server.connect().await.stream;
+    let mut ticks = interval(Duration::from_millis(10));
+    let mut sent = 0;
+    while slow.write_all(b"P").await.is_ok() && slow.flush().await.is_ok() {
+        sent += 1;
+        assert!(sent < 1000, "the server waits for ever");
+        ticks.tick().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_that_is_too_large_is_not_kept() {
+    let server = start_with(Setup::default()).await;
+    let many = "x-many: a\r\n".repeat(1000);
+    for head in [format!("x-long: {}", "a".repeat(MIB)), many] {
+        let mut client = server.connect().await;
+        client
+            .send(format!("{BEGIN}{head}\r\n\r\n").as_bytes())
+            .await;
+        if let Some(answer) = client.try_answer().await {
+            assert_eq!((answer.status, &*answer.body), (431, ""));
+        }
+    }
+    assert_eq!(
+        server
+            .connect()
+            .await
+            .post("/validate", on_listener("http").as_bytes())
+            .await
+            .body,
+        ALLOWED
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_do_not_come() {
+    let process = Process::start();
+    let good = Good::start(process.addr, &process.ca_pem).await;
+    let (before, started) = (process.resident(), Instant::now());
+    let mut open = Vec::new();
+    for _ in 0..500 {
+        let mut client = process.connect().await;
+        client
+            .send(format!("{BEGIN}content-length: 7000000\r\n\r\n{{").as_bytes())
+            .await;
+        open.push(client);
+    }
+    // Some go on, a byte at a time.
+    let mut ticks = interval(Duration::from_millis(100));
+    for _ in 0..20 {
+        ticks.tick().await;
+        for client in open.iter_mut().take(50) {
+            client.send(b" ").await;
+        }
+    }
+    good.served(200).await;
+    look("500 bodies that do not come", &process, before);
+    for client in &mut open {
+        if let Some(answer) = client.try_answer().await {
+            assert_eq!(answer.status, 408);
+        }
+    }
+    println!("ended after {:.1?}", started.elapsed());
+    good.stop("500 bodies that do not come").await;
+}
+
+/// Nearly all of the largest body from each, more than there is memory for: the oldest make room.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_bodies_that_do_not_end_make_room() {
+    let limits = Limits {
+        body_memory: 8 * MIB,
+        ..Limits::default()
+    };
+    let server = start_with(Setup {
+        limits,
+        ..Setup::default()
+    })
+    .await;
+    let good = Good::start(server.addr, &server.made.ca_pem).await;
+    let mut open = Vec::new();
+    for _ in 0..6 {
+        let mut client = server.connect().await;
+        client
+            .send(format!("{BEGIN}content-length: 7000000\r\n\r\n").as_bytes())
+            .await;
+        client.send(&vec![b' '; 3_500_000]).await;
+        open.push(client);
+    }
+    good.served(50).await;
+    // The two that came last may stay, and then run out of time.
+    let mut statuses = Vec::new();
+    for client in &mut open {
+        let answer = client.answer().await;
+        statuses.push((
+            answer.status,
+            answer.header("retry-after").map(str::to_owned),
+        ));
+    }
+    let (busy, slow) = ((503, Some("1".to_owned())), (408, None));
+    assert_eq!(statuses[..4], vec![busy; 4]);
+    assert_eq!(statuses[4..], vec![slow; 2]);
+    good.stop("bodies larger than the memory for them").await;
+}
+
+/// From the address of the good client itself, which is the worst place for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_idle_connections() {
+    let mut process = Process::start();
+    let good = Good::start(process.addr, &process.ca_pem).await;
+    good.served(20).await;
+    let (before, idle) = (process.resident(), idle_connections());
+    let mut silent = Vec::new();
+    for _ in 0..idle - IDLE_TLS {
+        silent.push(TcpStream::connect(process.addr).await.unwrap());
+    }
+    good.served(50).await;
+    look(
+        &format!("{} silent connections", silent.len()),
+        &process,
+        before,
+    );
+    assert!(process.descriptors() <= PLACES + OWN);
+    let connector = connector(&process.ca_pem, &["http/1.1"]);
+    let mut idle_tls = Vec::new();
+    for _ in 0..IDLE_TLS {
+        let stream = TcpStream::connect(process.addr).await.unwrap();
+        let name = "localhost".try_into().unwrap();
+        idle_tls.push(connector.connect(name, stream).await.unwrap());
+    }
+    good.served(50).await;
+    look(
+        &format!("{} more that speak TLS", idle_tls.len()),
+        &process,
+        before,
+    );
+    assert!(process.descriptors() <= PLACES + OWN);
+    good.stop(&format!("{idle} idle connections")).await;
+    assert!(process.runs());
+    drop((silent, idle_tls));
+    until("all are gone", || process.descriptors() < OWN).await;
+}
+
+/// Half of what this process may open, for the other tests need some too.
+fn idle_connections() -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
+    let line = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"));
+    let most = line.and_then(|line| line.split_whitespace().nth(3)?.parse().ok());
+    let most: usize = most.unwrap_or(usize::MAX);
+    let idle = IDLE.min(most.saturating_sub(4096).max(IDLE_TLS + PLACES));
+    if idle < IDLE {
+        eprintln!("only {idle} connections of {IDLE}: `ulimit -n` is {most}");
+    }
+    idle
+}
+
+/// File descriptors are fewer than places: who holds them idle gives some back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn descriptors_run_out() {
+    let mut process = Process::start_with(|_, attache| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""]);
+        shell.arg(attache.get_program()).args(attache.get_args());
+        shell.env("ATTACHE_LOG", "warn");
+        shell
+    });
+    let good = Good::start(process.addr, &process.ca_pem).await;
+    let mut open = Vec::new();
+    for _ in 0..300 {
+        open.push(TcpStream::connect(process.addr).await.unwrap());
+    }
+    let ticks = process.ticks();
+    let started = Instant::now();
+    good.served(100).await;
+    println!(
+        "{} ms of processor in {:.1?}",
+        (process.ticks() - ticks) * 10,
+        started.elapsed()
+    );
+    good.stop("300 connections on 64 descriptors").await;
+    assert!(process.runs());
+    let log = process.log();
+    assert!(log.contains("failed to accept a connection"), "{log}");
+    assert!(log.lines().count() < 50, "{log}");
+}
+
+/// The port of the probes has fewer places, and gives them in the same way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn probes_are_answered_beside_idle_connections() {
+    let process = Process::start();
+    process.says("[+]certificate ok").await;
+    let mut open = Vec::new();
+    for i in 0..300 {
+        let mut stream = TcpStream::connect(process.admin).await.unwrap();
+        if i % 2 == 0 {
+            stream.write_all(b"GET /readyz HTTP/1.1\r\n").await.unwrap();
+        }
+        open.push(stream);
+        if i % 50 == 0 {
+            assert_eq!(process.get("/readyz").await.status, 200);
+        }
+    }
+    assert_eq!(process.get("/livez").await.status, 200);
+    assert!(
+        process.descriptors() < 64 + OWN,
+        "{}",
+        process.descriptors()
+    );
+}
+
+/// Answers pile up in the sockets until no more can be written; then there is an end to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_that_are_not_read() {
+    let options = Options {
+        write_timeout: Duration::from_millis(500),
+        ..Options::default()
+    };
+    let server = start_with(Setup {
+        options,
+        ..Setup::default()
+    })
+    .await;
+    let good = Good::start(server.addr, &server.made.ca_pem).await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let stream = socket.connect(server.addr).await.unwrap();
+    let connector = connector(&server.made.ca_pem, &["http/1.1"]);
+    let stream = connector
+        .connect("localhost".try_into().unwrap(), stream)
+        .await
+        .unwrap();
+    let (_unread, mut to) = tokio::io::split(stream);
+    let reviews = review().repeat(100);
+    let mut sent = 0;
+    while to.write_all(&reviews).await.is_ok() {
+        sent += 100;
+        assert!(sent < 1_000_000, "the server answers for ever");
+    }
+    let unread = server
+        .metrics
+        .connection_errors
+        .with_label_values(&["unread"]);
+    until("it is counted", || unread.get() == 1).await;
+    println!("after {sent} reviews");
+    good.stop("a client that reads no answers").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_http2_client_that_only_answers_pings_is_idle() {
+    let options = Options {
+        idle_timeout: Duration::from_millis(200),
+        ..Options::default()
+    };
+    let server = start_with(Setup {
+        options,
+        ..Setup::default()
+    })
+    .await;
+    let stream = crate::frames::open(server.addr, &server.made.ca_pem).await;
+    let mut idle = Client::new(stream);
+    let mut ended = Vec::new();
+    let _ = idle.stream.read_to_end(&mut ended).await;
+    // And one that says nothing at all.
+    let silent = crate::client::tls(server.addr, &server.made.ca_pem, &["h2"])
+        .await
+        .unwrap();
+    let mut silent: Tls = Client::new(silent);
+    let _ = silent.stream.read_to_end(&mut ended).await;
+}
+
+fn look(beside: &str, process: &Process, before: usize) {
+    println!(
+        "{beside}: {} MiB more, {} file descriptors",
+        process.resident().saturating_sub(before) / MIB,
+        process.descriptors()
+    );
+}
