@@ -8,6 +8,7 @@ pub mod admission;
 mod connections;
 pub mod drain;
 pub mod envelope;
+mod reviewed;
 pub mod router;
 pub mod server;
 pub mod tls;

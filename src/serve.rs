@@ -34,6 +34,7 @@ use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
 use crate::http::tls::{Certificates, Files, Reload, server_config};
 use crate::metrics::Metrics;
+use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
 use self::follow::{Follow, Health};
 
@@ -47,6 +48,8 @@ const CERTIFICATE_POLL: Duration = Duration::from_secs(10);
 const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How often a directory is looked at.
 const DIRECTORY_POLL: Duration = Duration::from_secs(1);
+/// How long the end of the process waits for the collector of traces.
+const LAST_TRACES: Duration = Duration::from_secs(2);
 
 /// Where the state comes from, running.
 struct State {
@@ -73,10 +76,12 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
 
     let mut background = JoinSet::new();
     let certificates = certificates(&args, &metrics, &mut background)?;
-    let state = match &args.from {
+    let traces = traces(&metrics, &mut background)?;
+    let mut state = match &args.from {
         Some(directory) => from_directory(directory, known, &metrics).await?,
         None => from_cluster(&args, known, &config, &metrics).await?,
     };
+    state.outside.traces = traces.clone();
     let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
     let health = Health::default();
     let follow = Follow {
@@ -132,7 +137,10 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         std::future::pending().await
     });
     tokio::select! {
-        () = webhook.serve(listen) => Ok(()),
+        () = webhook.serve(listen) => {
+            traces.flush(LAST_TRACES).await;
+            Ok(())
+        }
         Some(ended) = tasks.join_next() => Err(ended?.into()),
         Some(ended) = background.join_next() => Err(ended?.into()),
     }
@@ -150,6 +158,17 @@ fn limits(config: &Configuration) -> Limits {
     }
 }
 
+/// To the collector that the environment names; nowhere without one.
+fn traces(metrics: &Arc<Metrics>, background: &mut JoinSet<String>) -> Result<Traces, Failure> {
+    let Some(settings) = TraceSettings::from_environment()? else {
+        return Ok(Traces::default());
+    };
+    tracing::info!(endpoint = %settings.endpoint, "reviews are traced");
+    let (traces, export) = Traces::to(settings, metrics.clone())?;
+    background.spawn(export.run());
+    Ok(traces)
+}
+
 async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<Bound, Failure> {
     let bound = Bound::bind(addr).await;
     bound.map_err(|e| format!("failed to listen on {addr}: {e}; choose another with {flag}").into())
@@ -163,7 +182,9 @@ fn certificates(
 ) -> Result<Arc<Certificates>, Failure> {
     let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else {
         if args.from.is_some() {
-            return Ok(Certificates::self_signed(Zoned::now().date())?);
+            let certificates = Certificates::self_signed(Zoned::now().date())?;
+            certificates.tell_end(metrics);
+            return Ok(certificates);
         }
         let remedy = "the API server must be able to trust the webhook: give --tls-cert and \
                       --tls-key (attache certs makes a pair for a try-out)";
@@ -276,6 +297,7 @@ fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>
         note: notices.map(|notices| -> Note {
             Arc::new(move |policy, code, line| notices.hand(Notice { policy, code, line }))
         }),
+        traces: Traces::default(),
     }
 }
 

@@ -16,9 +16,12 @@ use axum::routing::post;
 use bytes::Bytes;
 use futures::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use prometheus::IntGauge;
+use tokio::sync::{AcquireError, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::admission::{App, Endpoint};
+use super::admission::{App, Call, Endpoint};
+use crate::telemetry::traces::{Side, Trace};
 
 /// The API server's own limit is 3 MiB for an object; an UPDATE carries two, and there is an envelope.
 const MAX_BODY: usize = 7 * 1024 * 1024;
@@ -76,9 +79,10 @@ async fn mutate(State(app): State<Arc<App>>, request: Request) -> Response {
 
 /// A panic ends the request, not the connection and not the process.
 async fn guarded(app: &App, endpoint: Endpoint, request: Request) -> Response {
-    let _in_flight = InFlight::new(app);
+    let _in_flight = Counted::new(&app.metrics.in_flight);
     let http1 = request.version() < Version::HTTP_2;
-    let outcome = AssertUnwindSafe(answer(app, endpoint, request));
+    let mut trace = app.outside.traces.begin(endpoint.word(), request.headers());
+    let outcome = AssertUnwindSafe(answer(app, endpoint, request, &mut trace));
     let refused = match outcome.catch_unwind().await {
         Ok(Ok(body)) => return ([(CONTENT_TYPE, "application/json")], body).into_response(),
         Ok(Err(refused)) => refused,
@@ -87,6 +91,9 @@ async fn guarded(app: &App, endpoint: Endpoint, request: Request) -> Response {
             Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
         }
     };
+    let status = usize::from(refused.status.as_u16());
+    trace.note("http.response.status_code", status);
+    trace.failed(refused.reason());
     let close = refused.close && http1;
     let mut response = refused.into_response();
     if close {
@@ -96,14 +103,20 @@ async fn guarded(app: &App, endpoint: Endpoint, request: Request) -> Response {
     response
 }
 
-async fn answer(app: &App, endpoint: Endpoint, request: Request) -> Result<Vec<u8>, Refused> {
+async fn answer(
+    app: &App,
+    endpoint: Endpoint,
+    request: Request,
+    trace: &mut Trace,
+) -> Result<Vec<u8>, Refused> {
     let malformed = |reason: &str| app.metrics.malformed.with_label_values(&[reason]).inc();
     let arrived = Instant::now();
     let patience = patience(request.uri());
     let deadline = arrived + patience.saturating_sub(MARGIN);
     let (head, body) = request.into_parts();
     check_headers(&head.headers).inspect_err(|refused| malformed(refused.reason()))?;
-    let Ok(Ok(_permit)) = timeout(patience / 4, app.permits.acquire()).await else {
+    let receiving = trace.part("receive", Side::Within);
+    let Ok(Ok(_permit)) = timeout(patience / 4, place(app)).await else {
         app.metrics.shed.inc();
         return Err(Refused::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -117,12 +130,33 @@ async fn answer(app: &App, endpoint: Endpoint, request: Request) -> Result<Vec<u
             app.metrics.timeouts.inc();
         }
     })?;
-    let answer = app.respond(endpoint, &body, deadline).await;
+    app.metrics.request_body.observe(size(&body));
+    drop(receiving);
+    let call = Call {
+        endpoint,
+        arrived,
+        deadline,
+    };
+    let answer = app.respond(call, &body, trace).await;
     answer.map_err(|why| {
         malformed(why.reason());
         tracing::debug!(%why, "not a review");
         Refused::new(StatusCode::BAD_REQUEST, why.to_string())
     })
+}
+
+/// A place among the requests under way; whoever waits for one is counted.
+async fn place(app: &App) -> Result<SemaphorePermit<'_>, AcquireError> {
+    if let Ok(free) = app.permits.try_acquire() {
+        return Ok(free);
+    }
+    let _queued = Counted::new(&app.metrics.queued);
+    app.permits.acquire().await
+}
+
+/// A number of bytes as a histogram takes it; a body is far below the limit of the conversion.
+fn size(body: &Bytes) -> f64 {
+    u32::try_from(body.len()).map_or(f64::INFINITY, f64::from)
 }
 
 /// How long the API server waits: `?timeout=10s`, never more than the default.
@@ -178,19 +212,19 @@ async fn read(body: Body, until: Instant) -> Result<Bytes, Refused> {
     }
 }
 
-/// Counts a request as under way until it is dropped, which is also how a client that goes away ends it.
-struct InFlight<'a>(&'a App);
+/// Counts a request in a gauge until it is dropped, which is also how a client that goes away ends it.
+struct Counted<'a>(&'a IntGauge);
 
-impl<'a> InFlight<'a> {
-    fn new(app: &'a App) -> Self {
-        app.metrics.in_flight.inc();
-        Self(app)
+impl<'a> Counted<'a> {
+    fn new(gauge: &'a IntGauge) -> Self {
+        gauge.inc();
+        Self(gauge)
     }
 }
 
-impl Drop for InFlight<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.metrics.in_flight.dec();
+        self.0.dec();
     }
 }
 
@@ -217,6 +251,8 @@ impl Refused {
             StatusCode::PAYLOAD_TOO_LARGE => "size",
             StatusCode::UNSUPPORTED_MEDIA_TYPE => "media-type",
             StatusCode::REQUEST_TIMEOUT => "slow",
+            StatusCode::SERVICE_UNAVAILABLE => "shed",
+            StatusCode::INTERNAL_SERVER_ERROR => "panic",
             _ => "body",
         }
     }

@@ -11,6 +11,8 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{ServerConfig, pki_types};
 
+use crate::metrics::Metrics;
+
 mod expiry;
 mod files;
 mod make;
@@ -92,6 +94,13 @@ impl Certificates {
     /// Whether there is one.
     pub fn loaded(&self) -> bool {
         self.current.load().is_some()
+    }
+
+    /// Tells the metrics when the current one ends.
+    pub fn tell_end(&self, metrics: &Metrics) {
+        if let Some(minutes) = self.not_after().and_then(|at| i32::try_from(at / 60).ok()) {
+            metrics.cert_not_after.set(f64::from(minutes) * 60.0);
+        }
     }
 
     /// When the current one ends, in seconds since 1970.

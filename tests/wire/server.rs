@@ -15,6 +15,7 @@ use attache::http::router::{Limits, router};
 use attache::http::server::{Bound, Options, Server};
 use attache::http::tls::{Certificates, Made, make_ca_and_pair, server_config};
 use attache::metrics::Metrics;
+use attache::telemetry::traces::Traces;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 use tokio::sync::watch;
@@ -46,6 +47,7 @@ pub(crate) struct Setup {
     /// Another than [`snapshot`].
     pub(crate) state: Option<Snapshot>,
     pub(crate) certificates: Option<Arc<Certificates>>,
+    pub(crate) traces: Traces,
 }
 
 impl Default for Setup {
@@ -60,6 +62,7 @@ impl Default for Setup {
             may_get: None,
             state: None,
             certificates: None,
+            traces: Traces::default(),
         }
     }
 }
@@ -121,6 +124,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
             confirm: setup.confirm,
             may_get: setup.may_get,
             note: None,
+            traces: setup.traces,
         },
         metrics.clone(),
         setup.limits,

@@ -116,10 +116,8 @@ impl Reload {
             .cert_reload
             .with_label_values(&["loaded"])
             .inc();
+        self.certificates.tell_end(&self.metrics);
         let not_after = self.certificates.not_after();
-        if let Some(seconds) = not_after.and_then(|at| i32::try_from(at / 60).ok()) {
-            self.metrics.cert_not_after.set(f64::from(seconds) * 60.0);
-        }
         tracing::info!(not_after, "serving certificate loaded");
         self.last_good = Some(pair);
         self.last_bad = None;
