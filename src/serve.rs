@@ -219,7 +219,7 @@ async fn from_directory(
     let reading = directory.clone();
     let (loaded, seen) = tokio::task::spawn_blocking(move || reading.load()).await?;
     for problem in &loaded.problems {
-        tracing::warn!("{problem}");
+        problem.log();
     }
     say(&loaded.counts.summary(&path.display().to_string()));
     let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));

@@ -35,7 +35,8 @@ pub async fn list(client: Client) -> Result<Vec<Arc<Crd>>, String> {
                 }
                 Err(why) => {
                     let name = raw.metadata.name.as_deref().unwrap_or_default();
-                    tracing::warn!(crd = name, %why, "definition left out");
+                    let why = why.part();
+                    tracing::warn!(crd = name, why, "definition left out");
                 }
             }
         }

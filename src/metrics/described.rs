@@ -40,9 +40,9 @@ pub enum Type {
 pub struct Label {
     /// Its name.
     pub name: &'static str,
-    /// All its values; empty where `of` says which there are.
+    /// All its values, where they are known beforehand.
     pub values: Vec<&'static str>,
-    /// What bounds the values that are not listed.
+    /// What they are, where a list of them would say less, or where there is none.
     pub of: &'static str,
 }
 
@@ -115,7 +115,10 @@ impl Label {
 
     pub(super) fn code() -> Self {
         let codes: Vec<_> = Code::ALL.into_iter().map(Code::as_str).collect();
-        Self::one_of("code", &codes)
+        Self {
+            of: "the codes of [findings](findings.md)",
+            ..Self::one_of("code", &codes)
+        }
     }
 
     pub(super) fn mutation() -> Self {

@@ -260,7 +260,7 @@ impl Metrics {
                 "skipped_objects",
                 &[Label::watched()],
                 "Objects that cannot be read, and are taken for absent.",
-                "always: the log names them",
+                "always: at `debug` the log names them",
             )?,
             events: m.counters(
                 "events_total",

@@ -7,28 +7,28 @@ use hyper::HeaderMap;
 
 /// Names a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceId(pub [u8; 16]);
+pub struct TraceId(pub(super) [u8; 16]);
 
 /// Names a span of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpanId(pub [u8; 8]);
+pub(super) struct SpanId(pub(super) [u8; 8]);
 
 /// The span of the caller that a request is part of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parent {
+pub(super) struct Parent {
     /// Its trace.
-    pub trace: TraceId,
+    pub(super) trace: TraceId,
     /// The span itself.
-    pub span: SpanId,
+    pub(super) span: SpanId,
     /// Whether the caller records it.
-    pub sampled: bool,
+    pub(super) sampled: bool,
     /// What the systems on the way have noted; handed on as it is.
-    pub state: String,
+    pub(super) state: String,
 }
 
 /// Makes names that no other process makes.
 #[derive(Debug, Default)]
-pub struct Ids {
+pub(super) struct Ids {
     /// Its keys are random.
     keys: RandomState,
     next: AtomicU64,
@@ -50,7 +50,7 @@ impl std::fmt::Display for TraceId {
 impl Parent {
     /// What the headers say; none where they say nothing that can be understood, and the request then begins a
     /// trace of its own, as the standard has it.
-    pub fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all("traceparent").iter();
         let value = values.next()?.to_str().ok()?;
         if values.next().is_some() {
@@ -105,18 +105,18 @@ fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
 
 impl Ids {
     /// A new trace.
-    pub fn trace(&self) -> TraceId {
+    pub(super) fn trace(&self) -> TraceId {
         let (high, low) = (self.number(), self.number());
         TraceId((u128::from(high) << 64 | u128::from(low)).to_be_bytes())
     }
 
     /// A new span.
-    pub fn span(&self) -> SpanId {
+    pub(super) fn span(&self) -> SpanId {
         SpanId(self.number().to_be_bytes())
     }
 
     /// A number between 0 and 1 that is the same for the same trace, whoever asks.
-    pub fn share(trace: TraceId) -> f64 {
+    pub(super) fn share(trace: TraceId) -> f64 {
         let [.., a, b, c, d] = trace.0;
         f64::from(u32::from_be_bytes([a, b, c, d])) / f64::from(u32::MAX)
     }

@@ -17,7 +17,7 @@ const BYTES: u64 = 2;
 const FIXED32: u64 = 5;
 
 /// The body of an export. `resource` is what is known of this process.
-pub fn request(resource: &[(String, String)], reviews: &[Recorded]) -> Vec<u8> {
+pub(super) fn request(resource: &[(String, String)], reviews: &[Recorded]) -> Vec<u8> {
     let mut all = Message::default();
     all.message(1, |of_resource| {
         of_resource.message(1, |message| {

@@ -27,18 +27,18 @@ pub struct Settings {
     /// How long spans wait for others.
     pub delay: Duration,
     /// Which requests are traced.
-    pub sampler: Sampler,
+    pub(super) sampler: Sampler,
     /// What is known of this process.
     pub resource: Vec<(String, String)>,
 }
 
 /// Which requests are traced.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sampler {
+pub(super) struct Sampler {
     /// Whether the caller decides where there is one.
-    pub follows_caller: bool,
+    pub(super) follows_caller: bool,
     /// The share of the others, from 0 to 1.
-    pub share: f64,
+    pub(super) share: f64,
 }
 
 /// A variable that cannot be used.
@@ -116,7 +116,7 @@ impl Settings {
 
 impl Sampler {
     /// Whether a request is traced.
-    pub fn wants(&self, parent: Option<&Parent>, trace: TraceId) -> bool {
+    pub(super) fn wants(&self, parent: Option<&Parent>, trace: TraceId) -> bool {
         match parent {
             Some(parent) if self.follows_caller => parent.sampled,
             _ if self.share >= 1.0 => true,

@@ -30,42 +30,42 @@ pub enum Value {
 }
 
 /// An attribute of a span.
-pub type Attribute = (&'static str, Value);
+pub(super) type Attribute = (&'static str, Value);
 
 /// A span that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
+pub(super) struct Span {
     /// Its name.
-    pub id: SpanId,
+    pub(super) id: SpanId,
     /// The span that it is part of.
-    pub parent: Option<SpanId>,
+    pub(super) parent: Option<SpanId>,
     /// What it is, one of few names.
-    pub name: &'static str,
+    pub(super) name: &'static str,
     /// Who is on the other side.
-    pub side: Side,
+    pub(super) side: Side,
     /// When it began, after the review did.
-    pub after: Duration,
+    pub(super) after: Duration,
     /// How long it took.
-    pub took: Duration,
+    pub(super) took: Duration,
     /// What is known of it.
-    pub attributes: Vec<Attribute>,
+    pub(super) attributes: Vec<Attribute>,
     /// Why it failed; none where it did not.
-    pub failed: Option<&'static str>,
+    pub(super) failed: Option<&'static str>,
 }
 
 /// The spans of one request; the first is the request itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recorded {
+pub(super) struct Recorded {
     /// The trace that they belong to.
-    pub trace: TraceId,
+    pub(super) trace: TraceId,
     /// What the systems on the way have noted.
-    pub state: String,
+    pub(super) state: String,
     /// Whether the parent of the first span is the caller's.
-    pub joined: bool,
+    pub(super) joined: bool,
     /// When the request came.
-    pub began: SystemTime,
+    pub(super) began: SystemTime,
     /// The spans.
-    pub spans: Vec<Span>,
+    pub(super) spans: Vec<Span>,
 }
 
 impl From<&'static str> for Value {
