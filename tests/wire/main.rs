@@ -8,6 +8,9 @@
 )]
 
 mod client;
+#[path = "../operate/collector.rs"]
+#[allow(dead_code)]
+mod collector;
 mod disclosure;
 mod drain;
 mod input;
@@ -17,4 +20,5 @@ mod memory;
 mod patch;
 mod rotation;
 mod server;
+mod traces;
 mod transport;
