@@ -163,9 +163,10 @@ policy_kinds() {
 
 # --- clients other than kubectl ----------------------------------------------------------------------
 
-# Of a folder with a go.mod of its own: the command that it names as a tool, else its own.
+# Of a folder with a go.mod of its own: the command that it names as a tool, else its own. A line `// tags:`
+# leaves out what the tests do not use.
 program() {
-  local name=$1 from=$here/$1 key to go package
+  local name=$1 from=$here/$1 key to go package tags
   [ -f "$from/go.mod" ] || die "no program $name"
   key=$(cd "$from" && cat -- * | sha256sum | cut -c 1-16)
   to=$cache/$key
@@ -174,8 +175,9 @@ program() {
     if [ ! -e "$to/complete" ]; then
       go=$(go_command)
       package=$(sed -n 's/^tool //p' "$from/go.mod")
+      tags=$(sed -n 's|^// tags: ||p' "$from/go.mod")
       echo "cluster.sh: building $name; a few minutes, once" >&2
-      (cd "$from" && "$go" build -trimpath -buildvcs=false -ldflags "-s -w" -o "$to/$name" "${package:-.}") >&2
+      (cd "$from" && "$go" build -trimpath -buildvcs=false -tags "$tags" -ldflags "-s -w" -o "$to/$name" "${package:-.}") >&2
       touch "$to/complete"
     fi
     exec 9>&-

@@ -13,5 +13,7 @@ mod client;
 mod collector;
 mod logs;
 mod metrics;
+mod monitoring;
 mod process;
+mod promql;
 mod traces;
