@@ -286,11 +286,13 @@ start() {
   start_apiserver "$dir"
 }
 
+# With the flags of DIR/apiserver.flags more, a line each, where a test has written some.
 start_apiserver() {
-  local dir=$1 deadline=$((SECONDS + ready_seconds))
+  local dir=$1 deadline=$((SECONDS + ready_seconds)) flags=()
   load_env "$dir"
   ! running "$dir/apiserver.pid" || die "kube-apiserver already runs in $dir"
-  daemon "$dir" apiserver "$ASSETS/kube-apiserver" \
+  [ ! -f "$dir/apiserver.flags" ] || mapfile -t flags <"$dir/apiserver.flags"
+  daemon "$dir" apiserver "$ASSETS/kube-apiserver" "${flags[@]}" \
     --etcd-servers="http://127.0.0.1:$ETCD_PORT" --bind-address=127.0.0.1 --secure-port="$APISERVER_PORT" \
     --cert-dir="$dir/certs" --service-cluster-ip-range=10.0.0.0/24 --endpoint-reconciler-type=none \
     --service-account-issuer="https://127.0.0.1:$APISERVER_PORT" --service-account-key-file="$dir/sa.key" \

@@ -81,6 +81,15 @@ impl<'a> World<'a> {
         World::beside(cluster, name, |_| Attache::serve(cluster, name))
     }
 
+    /// The same with an attache that is started in its own way, in the folder of this test's files.
+    pub(crate) fn with(
+        cluster: &'a Cluster,
+        name: &str,
+        serve: impl FnOnce(&Path) -> Attache,
+    ) -> Self {
+        World::beside(cluster, name, serve).registered()
+    }
+
     fn beside(cluster: &'a Cluster, name: &str, serve: impl FnOnce(&Path) -> Attache) -> Self {
         let dir = cluster.dir().join(name);
         fs::create_dir(&dir).expect("a writable folder");
