@@ -163,15 +163,11 @@ impl Trace {
 
     /// Begins a part of the request.
     pub fn part(&self, name: &'static str, side: Side) -> Part<'_> {
-        let begin = |recording: &'_ Box<Recording>| {
+        Part(self.0.as_deref().map(|recording| {
             let mut span = Span::new(recording.recorder.ids.span(), name, side);
             span.parent = Some(recording.root.id);
             span.after = recording.since.elapsed();
-            span
-        };
-        Part(self.0.as_ref().map(|recording| Measured {
-            span: begin(recording),
-            recording,
+            Measured { recording, span }
         }))
     }
 }
