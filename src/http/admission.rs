@@ -208,12 +208,12 @@ impl App {
     ) -> (Snapshot, BTreeMap<ObjectKey, Reading>) {
         let reads = keys.into_iter().take(MAX_READS).map(|key| async move {
             let mut part = trace.part("live confirm", Side::Asking);
-            part.note("attache.kind", key.gk.to_string());
+            part.note("attache.kind", || key.gk.to_string());
             let timer = self.metrics.live_read_duration.start_timer();
             let answer = timeout_at(deadline, confirm(key.clone())).await;
             let answer = answer.unwrap_or_else(|_| Err("no time left".to_owned()));
             drop(timer);
-            part.note("attache.result", result(&answer));
+            part.note("attache.result", || result(&answer));
             (key, answer)
         });
         let mut fresh = snapshot.clone();
@@ -270,7 +270,7 @@ async fn hidden(
                 None => Ok(false),
             };
             let may = may.unwrap_or(false);
-            part.note("attache.allowed", may);
+            part.note("attache.allowed", || may);
             (!may).then_some(policy)
         }
     });

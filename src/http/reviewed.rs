@@ -77,16 +77,13 @@ impl Reviewed<'_> {
 
     /// Notes it on the span of the request.
     pub(super) fn trace(&self, trace: &mut Trace) {
-        if trace.id().is_none() {
-            return;
-        }
-        trace.note("attache.uid", self.envelope.uid.clone().into_owned());
-        trace.note("attache.operation", self.envelope.operation_label());
-        trace.note("attache.kind", self.kind.clone());
-        trace.note("attache.dry_run", self.envelope.dry_run());
-        trace.note("attache.decision", self.decision());
-        trace.note("attache.findings", self.codes());
-        trace.note("http.response.status_code", 200_usize);
+        trace.note("attache.uid", || self.envelope.uid.clone().into_owned());
+        trace.note("attache.operation", || self.envelope.operation_label());
+        trace.note("attache.kind", || self.kind.clone());
+        trace.note("attache.dry_run", || self.envelope.dry_run());
+        trace.note("attache.decision", || self.decision());
+        trace.note("attache.findings", || self.codes());
+        trace.note("http.response.status_code", || 200_usize);
     }
 
     /// A line at `debug`; a refusal is one at `info` too, without names.

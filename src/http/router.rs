@@ -91,8 +91,8 @@ async fn guarded(app: &App, endpoint: Endpoint, request: Request) -> Response {
             Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
         }
     };
-    let status = usize::from(refused.status.as_u16());
-    trace.note("http.response.status_code", status);
+    let status = refused.status.as_u16();
+    trace.note("http.response.status_code", || usize::from(status));
     trace.failed(refused.reason());
     let close = refused.close && http1;
     let mut response = refused.into_response();

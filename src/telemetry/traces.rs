@@ -147,10 +147,10 @@ impl Trace {
         self.0.as_ref().map(|recording| recording.trace)
     }
 
-    /// Notes something of the request.
-    pub fn note(&mut self, key: &'static str, value: impl Into<Value>) {
+    /// Notes something of the request, made only where it is recorded.
+    pub fn note<V: Into<Value>>(&mut self, key: &'static str, value: impl FnOnce() -> V) {
         if let Some(recording) = &mut self.0 {
-            recording.root.attributes.push((key, value.into()));
+            recording.root.attributes.push((key, value().into()));
         }
     }
 
@@ -213,10 +213,10 @@ impl Drop for Trace {
 // === impl Part ===
 
 impl Part<'_> {
-    /// Notes something of the part.
-    pub fn note(&mut self, key: &'static str, value: impl Into<Value>) {
+    /// Notes something of the part, made only where it is recorded.
+    pub fn note<V: Into<Value>>(&mut self, key: &'static str, value: impl FnOnce() -> V) {
         if let Some(measured) = &mut self.0 {
-            measured.span.attributes.push((key, value.into()));
+            measured.span.attributes.push((key, value().into()));
         }
     }
 }

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 
 use attache::metrics::Metrics;
+use serde_json::Value;
 
 use crate::collector::{attribute, collector};
 use crate::harness::{Attache, Cluster, World, eventually, fixture};
@@ -31,6 +33,47 @@ spec:
   targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
   retries: 3
 ";
+
+/// As its comment in `manifests/kustomization.yaml` shows.
+#[test]
+fn the_component_monitoring_fits_the_deployment() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let copy = cluster.dir().join("monitoring");
+    let from = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
+    let copied = Command::new("cp").args(["-r", from]).arg(&copy).status();
+    assert!(copied.unwrap().success());
+    let file = copy.join("kustomization.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    let on = text
+        .replace("# components:", "components:")
+        .replace("# - monitoring", "- monitoring");
+    fs::write(&file, on).unwrap();
+    let made = cluster.kubectl().run(["kustomize", copy.to_str().unwrap()]).ok().out;
+    let made: Vec<Value> = serde_saphyr::from_multiple(&made).unwrap();
+    let of_kind = |kind: &str, name: &str| {
+        let is_it = |o: &&Value| o["kind"] == kind && o["metadata"]["name"] == name;
+        let found = made.iter().find(is_it);
+        found.unwrap_or_else(|| panic!("no {kind} {name}")).clone()
+    };
+    let pod = of_kind("Deployment", "attache")["spec"]["template"].clone();
+    let monitor = of_kind("PodMonitor", "attache");
+    for (label, value) in monitor["spec"]["selector"]["matchLabels"].as_object().unwrap() {
+        assert_eq!(pod["metadata"]["labels"][label], *value, "{label}");
+    }
+    let ports = pod["spec"]["containers"][0]["ports"].as_array().unwrap();
+    let port = &monitor["spec"]["podMetricsEndpoints"][0]["port"];
+    assert!(ports.iter().any(|p| p["name"] == *port), "{port}");
+    let dashboard = of_kind("ConfigMap", "attache-dashboard");
+    assert_eq!(dashboard["metadata"]["labels"]["grafana_dashboard"], "1");
+    let text = dashboard["data"]["attache.json"].as_str().unwrap();
+    assert!(serde_json::from_str::<Value>(text).unwrap()["panels"].is_array());
+    let namespace = &of_kind("Deployment", "attache")["metadata"]["namespace"];
+    for object in [&monitor, &dashboard, &of_kind("PrometheusRule", "attache")] {
+        assert_eq!(object["metadata"]["namespace"], *namespace, "{object}");
+    }
+}
 
 /// Its own cluster: the API server is told to trace, and is restarted.
 #[test]
