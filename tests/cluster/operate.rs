@@ -50,7 +50,11 @@ fn the_component_monitoring_fits_the_deployment() {
         .replace("# components:", "components:")
         .replace("# - monitoring", "- monitoring");
     fs::write(&file, on).unwrap();
-    let made = cluster.kubectl().run(["kustomize", copy.to_str().unwrap()]).ok().out;
+    let made = cluster
+        .kubectl()
+        .run(["kustomize", copy.to_str().unwrap()])
+        .ok()
+        .out;
     let made: Vec<Value> = serde_saphyr::from_multiple(&made).unwrap();
     let of_kind = |kind: &str, name: &str| {
         let is_it = |o: &&Value| o["kind"] == kind && o["metadata"]["name"] == name;
@@ -59,7 +63,10 @@ fn the_component_monitoring_fits_the_deployment() {
     };
     let pod = of_kind("Deployment", "attache")["spec"]["template"].clone();
     let monitor = of_kind("PodMonitor", "attache");
-    for (label, value) in monitor["spec"]["selector"]["matchLabels"].as_object().unwrap() {
+    for (label, value) in monitor["spec"]["selector"]["matchLabels"]
+        .as_object()
+        .unwrap()
+    {
         assert_eq!(pod["metadata"]["labels"][label], *value, "{label}");
     }
     let ports = pod["spec"]["containers"][0]["ports"].as_array().unwrap();

@@ -163,10 +163,10 @@ fn each_alert_has_a_page_and_each_page_an_alert() {
             let is_known = known.described().iter().any(|metric| metric.name == word);
             assert!(is_known, "{path}: no metric {word}");
         }
-        for link in page.split("](").skip(1) {
-            let link = link.split(')').next().unwrap();
+        for rest in page.split("](").skip(1) {
+            let to = rest.split(')').next().unwrap();
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/runbooks");
-            assert!(folder.join(link).exists(), "{path}: {link} leads nowhere");
+            assert!(folder.join(to).exists(), "{path}: {to} leads nowhere");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What queries name: enough of PromQL to find metrics, their labels and the values asked for.
+//! What queries name: enough of the language to find metrics, their labels and the values asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,6 +75,10 @@ fn tokens(query: &str) -> Vec<String> {
 pub(crate) fn read(query: &str) -> Query {
     let tokens = tokens(query);
     let token = |i: usize| tokens.get(i).map_or("", String::as_str);
+    let end_of = |sign: &str, from: usize| {
+        let end = (from..tokens.len()).find(|&j| token(j) == sign);
+        end.unwrap_or_else(|| panic!("no {sign} in {query}"))
+    };
     let mut read = Query {
         metrics: Vec::new(),
         by: BTreeSet::new(),
@@ -93,7 +97,7 @@ pub(crate) fn read(query: &str) -> Query {
         .contains(&word)
             && token(i + 1) == "("
         {
-            let end = (i..).find(|&j| token(j) == ")").unwrap();
+            let end = end_of(")", i);
             read.by.extend(
                 (i + 2..end)
                     .map(token)
@@ -102,7 +106,7 @@ pub(crate) fn read(query: &str) -> Query {
             );
             i = end + 1;
         } else if token(i) == "[" {
-            i = (i..).find(|&j| token(j) == "]").unwrap() + 1;
+            i = end_of("]", i) + 1;
         } else if word.starts_with(|c: char| c.is_ascii_alphabetic())
             && !["(", "by", "without"].contains(&token(i + 1))
             && !WORDS.contains(&word)
@@ -111,7 +115,7 @@ pub(crate) fn read(query: &str) -> Query {
             let metric = word.to_owned();
             i += 1;
             if token(i) == "{" {
-                let end = (i..).find(|&j| token(j) == "}").unwrap();
+                let end = end_of("}", i);
                 let parts: Vec<&str> = (i + 1..end).map(token).collect();
                 for matcher in parts.split(|part| *part == ",").filter(|m| !m.is_empty()) {
                     let [label, sign, value] = matcher else {
