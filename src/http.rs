@@ -10,6 +10,7 @@ mod bounds;
 mod connections;
 pub mod drain;
 pub mod envelope;
+mod reviewed;
 pub mod router;
 pub mod server;
 pub mod tls;

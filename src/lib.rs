@@ -5,7 +5,8 @@
 //! ```text
 //! main -> cli -> serve -> { cache, http } -> metrics -> engine
 //!         cli -> answer -> engine
-//!          cli, serve -> config, telemetry
+//!          cli, serve -> config
+//!          cli, serve, http -> telemetry -> metrics
 //!          cli, cache -> registration -> engine
 //! ```
 //!

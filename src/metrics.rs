@@ -1,53 +1,75 @@
 //! Every metric: name, label and bucket.
 //!
 //! Labels come from closed sets only. Names of objects, namespaces and users are never labels: whoever may
-//! create objects could otherwise fill the memory of the server and of what scrapes it.
+//! create objects could otherwise fill the memory of the server and of what scrapes it. Kinds are labels: those
+//! that are built in, and policy kinds as long as they are there.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use prometheus::core::{Collector, MetricVec, MetricVecBuilder};
 use prometheus::{
-    Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
-    Opts, Registry, TextEncoder,
+    Gauge, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
+    Registry, TextEncoder,
 };
 
 use crate::engine::ids::GroupKind;
 use crate::engine::object::ROUTES;
 use crate::engine::snapshot::Snapshot;
 
-/// Seconds. A review takes tens of microseconds; the API server gives up after 30 s at most.
-const BUCKETS: [f64; 16] = [
-    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
-    5.0, 10.0,
-];
+mod described;
+mod made;
+mod process;
+
+pub use described::{About, Described, Label, Type};
+
+/// Log lines that were not written because nobody took them. There is one log in a process, and it begins
+/// before there are metrics.
+pub static LOST_LOG_LINES: LazyLock<Option<IntCounter>> = LazyLock::new(|| {
+    let help = "Log lines that nobody took in time.";
+    IntCounter::new("attache_log_lines_lost_total", help).ok()
+});
 
 /// All metrics of one server, with a registry of their own so that tests do not share state.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    /// Time from the first byte of the body to the answer, by `operation`, `kind`, `decision`.
+    described: Vec<Described>,
+    /// Time from the arrival of a request to its answer, by `endpoint`, `operation`, `decision`.
     pub request_duration: HistogramVec,
-    /// Reviews answered, by `decision` and `dry_run`.
+    /// Time in the engine, by `endpoint`.
+    pub engine_duration: HistogramVec,
+    /// Size of a body.
+    pub request_body: Histogram,
+    /// Reviews answered, by `endpoint`, `operation`, `kind`, `decision` and `dry_run`.
     pub requests: IntCounterVec,
     /// Requests that are not a review, by `reason`.
     pub malformed: IntCounterVec,
-    /// Requests under way.
+    /// Requests under way, those that wait for a place included.
     pub in_flight: IntGauge,
+    /// Requests that wait for a place.
+    pub queued: IntGauge,
     /// Requests turned away because too many were under way.
     pub shed: IntCounter,
     /// Requests not answered before their deadline.
     pub timeouts: IntCounter,
     /// Requests that ended in a panic.
     pub panics: IntCounter,
-    /// Findings that were told, by `rule`.
-    pub warnings: IntCounterVec,
-    /// Findings that refused a request, by `rule`.
-    pub denials: IntCounterVec,
+    /// Findings that were told or that refused a request, by `code` and `severity`.
+    pub findings: IntCounterVec,
     /// Reviews that could not be done in full, by `reason`.
     pub unverified: IntCounterVec,
+    /// Patches sent, by the `mutation` that they are of.
+    pub mutations: IntCounterVec,
     /// Objects read live before a refusal, by `result`.
     pub live_reads: IntCounterVec,
+    /// Time of a live read.
+    pub live_read_duration: Histogram,
     /// Access reviews, by `result` and whether the answer was remembered (`cached`).
     pub sar: IntCounterVec,
+    /// Time of an access review that was not remembered.
+    pub sar_duration: Histogram,
     /// Open connections on the webhook port.
     pub connections: IntGauge,
     /// Connections that ended before a request, by `reason`.
@@ -76,178 +98,36 @@ pub struct Metrics {
     pub cache_last_event: GaugeVec,
     /// Watches that failed, by `kind` and `code`.
     pub watch_errors: IntCounterVec,
+    /// Kinds that should be watched and are not, by `reason`.
+    pub unwatched_kinds: IntGaugeVec,
     /// Objects that could not be read and are not in the cache, by `kind`.
     pub skipped_objects: IntGaugeVec,
     /// 1 when one of attache's own webhook configurations is as it should be, by `configuration`.
     pub webhook_current: IntGaugeVec,
     /// Attempts to bring them up to date, by `configuration` and `result`.
     pub webhook_updates: IntCounterVec,
-    /// Changes applied to the snapshot.
-    pub snapshot_applies: IntCounter,
+    /// Changes applied to the snapshot, by `kind`.
+    pub snapshot_applies: IntCounterVec,
     /// Snapshots published.
     pub snapshot_publishes: IntCounter,
-}
-
-/// Makes metrics and registers them; the prefix stands here only.
-struct Maker(Registry);
-
-impl Maker {
-    fn add<C: prometheus::core::Collector + Clone + 'static>(
-        &self,
-        metric: prometheus::Result<C>,
-    ) -> prometheus::Result<C> {
-        let metric = metric?;
-        self.0.register(Box::new(metric.clone()))?;
-        Ok(metric)
-    }
-    fn opts(name: &str, help: &str) -> Opts {
-        Opts::new(format!("attache_{name}"), help)
-    }
-    fn counter(&self, name: &str, help: &str) -> prometheus::Result<IntCounter> {
-        self.add(IntCounter::with_opts(Self::opts(name, help)))
-    }
-    fn counters(&self, n: &str, help: &str, by: &[&str]) -> prometheus::Result<IntCounterVec> {
-        self.add(IntCounterVec::new(Self::opts(n, help), by))
-    }
-    fn gauge(&self, name: &str, help: &str) -> prometheus::Result<IntGauge> {
-        self.add(IntGauge::with_opts(Self::opts(name, help)))
-    }
-    fn gauges(&self, n: &str, help: &str, by: &[&str]) -> prometheus::Result<IntGaugeVec> {
-        self.add(IntGaugeVec::new(Self::opts(n, help), by))
-    }
+    /// Spans of traces, by `result`.
+    pub spans: IntCounterVec,
 }
 
 // === impl Metrics ===
 
 impl Metrics {
-    /// A new set, all zero.
-    ///
-    /// # Errors
-    /// When two metrics have one name; a test holds that they have not.
-    // A list, and nothing else.
-    #[allow(clippy::too_many_lines)]
-    pub fn new() -> prometheus::Result<Self> {
-        let m = Maker(Registry::new());
-        m.gauges(
-            "build_info",
-            "1, with the version as a label.",
-            &["version"],
-        )?
-        .with_label_values(&[env!("CARGO_PKG_VERSION")])
-        .set(1);
-        Ok(Self {
-            request_duration: m.add(HistogramVec::new(
-                HistogramOpts::from(Maker::opts(
-                    "request_duration_seconds",
-                    "Time to answer a review.",
-                ))
-                .buckets(BUCKETS.to_vec()),
-                &["operation", "kind", "decision"],
-            ))?,
-            requests: m.counters(
-                "requests_total",
-                "Reviews answered.",
-                &["decision", "dry_run"],
-            )?,
-            malformed: m.counters(
-                "malformed_total",
-                "Requests that are no review.",
-                &["reason"],
-            )?,
-            in_flight: m.gauge("in_flight", "Requests under way.")?,
-            shed: m.counter("shed_total", "Requests turned away: too many under way.")?,
-            timeouts: m.counter("timeouts_total", "Requests not answered in time.")?,
-            panics: m.counter("panics_total", "Requests that ended in a panic.")?,
-            warnings: m.counters("warnings_total", "Findings that were told.", &["rule"])?,
-            denials: m.counters(
-                "denials_total",
-                "Findings that refused a request.",
-                &["rule"],
-            )?,
-            unverified: m.counters("unverified_total", "Reviews not done in full.", &["reason"])?,
-            sar: m.counters(
-                "sar_total",
-                "Access reviews for what a warning would show.",
-                &["result", "cached"],
-            )?,
-            live_reads: m.counters(
-                "live_reads_total",
-                "Live reads before a refusal.",
-                &["result"],
-            )?,
-            connections: m.gauge("connections", "Open connections on the webhook port.")?,
-            connection_errors: m.counters(
-                "connection_errors_total",
-                "Connections that ended before a request.",
-                &["reason"],
-            )?,
-            cert_reload: m.counters("cert_reload_total", "Certificate loads.", &["result"])?,
-            cert_current: m.gauges(
-                "cert_current",
-                "1 when the newest certificate files are in use.",
-                &["file"],
-            )?,
-            client_ca_reload: m.counters(
-                "client_ca_reload_total",
-                "Client CA loads.",
-                &["result"],
-            )?,
-            callers_refused: m.counters(
-                "callers_refused_total",
-                "Callers refused for their certificate.",
-                &["reason"],
-            )?,
-            cert_not_after: m.add(Gauge::with_opts(Maker::opts(
-                "cert_not_after_timestamp_seconds",
-                "When the serving certificate ends.",
-            )))?,
-            events: m.counters("events_total", "Events written.", &["result"])?,
-            config_loads: m.counters("config_loads_total", "Configuration loads.", &["result"])?,
-            config_current: m.gauge(
-                "config_current",
-                "1 when the newest configuration is in use.",
-            )?,
-            cache_objects: m.gauges("cache_objects", "Objects known.", &["kind"])?,
-            cache_synced: m.gauges(
-                "cache_synced",
-                "1 when the kind has been listed.",
-                &["kind"],
-            )?,
-            cache_last_event: m.add(GaugeVec::new(
-                Maker::opts(
-                    "cache_last_event_timestamp_seconds",
-                    "When the API server last said something about the kind.",
-                ),
-                &["kind"],
-            ))?,
-            watch_errors: m.counters("watch_errors_total", "Failed watches.", &["kind", "code"])?,
-            skipped_objects: m.gauges(
-                "skipped_objects",
-                "Objects that cannot be read.",
-                &["kind"],
-            )?,
-            webhook_current: m.gauges(
-                "webhook_current",
-                "1 when the webhook configuration is as it should be.",
-                &["configuration"],
-            )?,
-            webhook_updates: m.counters(
-                "webhook_updates_total",
-                "Attempts to bring a webhook configuration up to date.",
-                &["configuration", "result"],
-            )?,
-            snapshot_applies: m.counter("snapshot_applies_total", "Changes applied.")?,
-            snapshot_publishes: m.counter("snapshot_publishes_total", "Snapshots published.")?,
-            registry: m.0,
-        })
-    }
-
     /// All metrics in Prometheus' text format.
     ///
     /// # Errors
     /// When a metric cannot be written, which the format does not provide for.
     pub fn text(&self) -> prometheus::Result<String> {
         TextEncoder::new().encode_to_string(&self.registry.gather())
+    }
+
+    /// What is to be known of each metric, in the order in which people read them.
+    pub fn described(&self) -> &[Described] {
+        &self.described
     }
 
     /// Notes that a kind was heard of just now.
@@ -258,13 +138,34 @@ impl Metrics {
             .set(now.unwrap_or(Duration::ZERO).as_secs_f64());
     }
 
-    /// Drops the series of a kind that is not watched any more; an age that grows for ever is a false alarm.
+    /// Drops the series of a kind that is not watched any more. An age that grows for ever is a false alarm, and
+    /// whoever may create and delete kinds must not fill the memory with their series.
     pub fn forget(&self, kind: &str) {
-        // An error only says that there was no such series.
-        let _ = self.cache_objects.remove_label_values(&[kind]);
-        let _ = self.cache_synced.remove_label_values(&[kind]);
-        let _ = self.cache_last_event.remove_label_values(&[kind]);
-        let _ = self.skipped_objects.remove_label_values(&[kind]);
+        drop_series(&self.cache_objects, kind);
+        drop_series(&self.cache_synced, kind);
+        drop_series(&self.cache_last_event, kind);
+        drop_series(&self.skipped_objects, kind);
+        drop_series(&self.watch_errors, kind);
+        drop_series(&self.snapshot_applies, kind);
+        drop_series(&self.requests, kind);
+    }
+}
+
+/// Drops every series of a metric whose label `kind` has that value.
+fn drop_series<B: MetricVecBuilder>(metric: &MetricVec<B>, kind: &str)
+where
+    MetricVec<B>: Collector,
+{
+    for family in metric.collect() {
+        for series in family.get_metric() {
+            let labels = series.get_label();
+            let labels: HashMap<&str, &str> =
+                labels.iter().map(|l| (l.name(), l.value())).collect();
+            if labels.get("kind") == Some(&kind) {
+                // An error only says that somebody else has dropped it.
+                let _ = metric.remove(&labels);
+            }
+        }
     }
 }
 
@@ -294,20 +195,28 @@ fn is_built_in(gk: &GroupKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Metrics;
 
     #[test]
-    fn every_metric_has_its_own_name_and_the_prefix() {
+    fn a_kind_that_is_gone_leaves_no_series() {
         let metrics = Metrics::new().unwrap();
-        metrics.panics.inc();
-        metrics.heard_of("Gateway");
-        let text = metrics.text().unwrap();
-        assert!(text.contains("attache_panics_total 1"), "{text}");
-        assert!(text.contains("attache_cache_last_event_timestamp_seconds{kind=\"Gateway\"} 1"));
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            assert!(line.starts_with("attache_"), "{line}");
+        let series = |text: &str| text.lines().filter(|line| !line.starts_with('#')).count();
+        let before = series(&metrics.text().unwrap());
+        metrics.heard_of("RetryPolicy.example.com");
+        for metric in [&metrics.watch_errors] {
+            for code in ["403", "500"] {
+                let labels = ["RetryPolicy.example.com", code];
+                metric.with_label_values(&labels).inc();
+            }
         }
-        metrics.forget("Gateway");
-        assert!(!metrics.text().unwrap().contains("kind=\"Gateway\""));
+        let of = |kind| ["validate", "CREATE", kind, "denied", "false"];
+        metrics.requests.with_label_values(&of("other")).inc();
+        let gone = of("RetryPolicy.example.com");
+        metrics.requests.with_label_values(&gone).inc();
+        metrics.forget("RetryPolicy.example.com");
+        let after = metrics.text().unwrap();
+        assert!(!after.contains("RetryPolicy"), "{after}");
+        assert!(after.contains("kind=\"other\""), "{after}");
+        assert_eq!(series(&after), before + 1);
     }
 }

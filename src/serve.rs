@@ -34,6 +34,7 @@ use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
 use crate::http::tls::{Callers, Certificates, Files, Reload, server_config, server_config_for};
 use crate::metrics::Metrics;
+use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
 use self::follow::{Follow, Health};
 
@@ -48,6 +49,8 @@ const ADMIN_CONNECTIONS: usize = 64;
 const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How often a directory is looked at.
 const DIRECTORY_POLL: Duration = Duration::from_secs(1);
+/// How long the end of the process waits for the collector of traces.
+const LAST_TRACES: Duration = Duration::from_secs(2);
 
 /// Where the state comes from, running.
 struct State {
@@ -75,10 +78,12 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     let mut background = JoinSet::new();
     let certificates = certificates(&args, &metrics, &mut background)?;
     let callers = callers(&args, &metrics, &mut background);
-    let state = match &args.from {
+    let traces = traces(&metrics, &mut background)?;
+    let mut state = match &args.from {
         Some(directory) => from_directory(directory, known, &metrics).await?,
         None => from_cluster(&args, known, &config, &metrics).await?,
     };
+    state.outside.traces = traces.clone();
     let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
     let health = Health::default();
     let follow = Follow {
@@ -144,7 +149,10 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         std::future::pending().await
     });
     tokio::select! {
-        () = webhook.serve(listen) => Ok(()),
+        () = webhook.serve(listen) => {
+            traces.flush(LAST_TRACES).await;
+            Ok(())
+        }
         Some(ended) = tasks.join_next() => Err(ended?.into()),
         Some(ended) = background.join_next() => Err(ended?.into()),
     }
@@ -162,6 +170,17 @@ fn limits(config: &Configuration) -> Limits {
     }
 }
 
+/// To the collector that the environment names; nowhere without one.
+fn traces(metrics: &Arc<Metrics>, background: &mut JoinSet<String>) -> Result<Traces, Failure> {
+    let Some(settings) = TraceSettings::from_environment()? else {
+        return Ok(Traces::default());
+    };
+    tracing::info!(endpoint = %settings.endpoint, "reviews are traced");
+    let (traces, export) = Traces::to(settings, metrics.clone())?;
+    background.spawn(export.run());
+    Ok(traces)
+}
+
 async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<Bound, Failure> {
     let bound = Bound::bind(addr).await;
     bound.map_err(|e| format!("failed to listen on {addr}: {e}; choose another with {flag}").into())
@@ -175,7 +194,9 @@ fn certificates(
 ) -> Result<Arc<Certificates>, Failure> {
     let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else {
         if args.from.is_some() {
-            return Ok(Certificates::self_signed(Zoned::now().date())?);
+            let certificates = Certificates::self_signed(Zoned::now().date())?;
+            certificates.tell_end(metrics);
+            return Ok(certificates);
         }
         let remedy = "the API server must be able to trust the webhook: give --tls-cert and \
                       --tls-key (attache certs makes a pair for a try-out)";
@@ -226,7 +247,7 @@ async fn from_directory(
     let reading = directory.clone();
     let (loaded, seen) = tokio::task::spawn_blocking(move || reading.load()).await?;
     for problem in &loaded.problems {
-        tracing::warn!("{problem}");
+        problem.log();
     }
     say(&loaded.counts.summary(&path.display().to_string()));
     let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
@@ -304,6 +325,7 @@ fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>
         note: notices.map(|notices| -> Note {
             Arc::new(move |policy, code, line| notices.hand(Notice { policy, code, line }))
         }),
+        traces: Traces::default(),
     }
 }
 

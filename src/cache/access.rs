@@ -114,6 +114,8 @@ impl Access {
         let api: Api<SubjectAccessReview> = Api::all(self.client.clone());
         let (params, asked) = (PostParams::default(), Instant::now());
         let answer = timeout(self.budget, api.create(&params, &review)).await;
+        let took = asked.elapsed().as_secs_f64();
+        self.metrics.sar_duration.observe(took);
         match answer {
             Ok(Ok(review)) => Some(review.status?.allowed),
             Ok(Err(error)) => {

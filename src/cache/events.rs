@@ -96,7 +96,9 @@ impl Events {
             let result = match self.write(&notice).await {
                 Ok(()) => "written",
                 Err(why) => {
-                    tracing::warn!(policy = %notice.policy, %why, "no Event written");
+                    let kind = &notice.policy.gk;
+                    tracing::warn!(%kind, "no Event written; at `debug` the log says why");
+                    tracing::debug!(policy = %notice.policy, %why, "no Event written");
                     "failed"
                 }
             };

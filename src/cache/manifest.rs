@@ -83,6 +83,16 @@ impl fmt::Display for Problem {
     }
 }
 
+// === impl Problem ===
+
+impl Problem {
+    /// Says where it is. What is wrong may hold words of the file, and these are not for a log.
+    pub fn log(&self) {
+        let (file, line, column) = (&self.file, self.line, self.column);
+        tracing::warn!(file, line, column, "left out: it cannot be read");
+    }
+}
+
 // === impl Manifests ===
 
 impl Manifests {

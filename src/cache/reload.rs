@@ -105,7 +105,7 @@ pub async fn watch_directory(
 /// Tells what was read, and what could not be.
 pub fn log(loaded: &Loaded, from: &str) {
     for problem in &loaded.problems {
-        tracing::warn!("{problem}");
+        problem.log();
     }
     tracing::info!("{}", loaded.counts.summary(from));
 }

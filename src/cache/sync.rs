@@ -220,6 +220,11 @@ impl SyncState {
             change(&mut after);
             after
         });
+        let unwatched = &self.metrics.unwatched_kinds;
+        for (reason, kinds) in self.inner.load().unwatched() {
+            let kinds = i64::try_from(kinds).unwrap_or(i64::MAX);
+            unwatched.with_label_values(&[reason]).set(kinds);
+        }
         if !self.ready() && self.inner.load().is_ready() {
             self.ready.store(true, Ordering::Release);
             tracing::info!("all kinds are listed: ready");
@@ -239,6 +244,17 @@ impl Inner {
                     .iter()
                     .all(|gk| self.kinds.get(gk).is_none_or(Kind::is_settled))
             })
+    }
+
+    /// How many kinds are not watched that should be, by reason.
+    fn unwatched(&self) -> [(&'static str, usize); 3] {
+        let troubles = self.kinds.values().filter_map(|kind| kind.trouble.as_ref());
+        let (denied, failing): (Vec<_>, Vec<_>) = troubles.partition(|trouble| trouble.denied);
+        [
+            ("limit", self.left_out.len()),
+            ("denied", denied.len()),
+            ("failing", failing.len()),
+        ]
     }
 
     fn check(&self, gk: &GroupKind, kind: &Kind, ready: bool) -> Check {

@@ -256,7 +256,9 @@ impl Skipped {
             Err(why) => {
                 let key = raw.key(&self.gk);
                 if self.names.insert(key.clone()) {
-                    tracing::warn!(object = %key, %why, "object left out");
+                    // What stands in an object is not for the log, and its name only at `debug`.
+                    tracing::warn!(kind = %self.gk, why = why.part(), "object left out");
+                    tracing::debug!(object = %key, "object left out");
                     self.count();
                 }
                 None

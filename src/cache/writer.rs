@@ -29,10 +29,11 @@ pub async fn run(
         let mut listed: BTreeMap<GroupKind, Option<bool>> = BTreeMap::new();
         for change in batch.drain(..) {
             let (gk, said) = touched(&change);
+            let label = watched_kind(&gk);
+            metrics.snapshot_applies.with_label_values(&[&label]).inc();
             let entry = listed.entry(gk).or_default();
             *entry = said.or(*entry);
             state = Arc::new(state.apply(change));
-            metrics.snapshot_applies.inc();
         }
         published.store(Arc::clone(&state));
         metrics.snapshot_publishes.inc();
@@ -61,8 +62,8 @@ fn touched(change: &Change) -> (GroupKind, Option<bool>) {
 fn count(metrics: &Metrics, state: &Snapshot, gk: &GroupKind, listed: Option<bool>) {
     let label = watched_kind(gk);
     if listed == Some(false) {
-        // The series went with the watch.
-        let _ = metrics.cache_objects.remove_label_values(&[&label]);
+        // They went with the watch; what was reviewed since has made new ones.
+        metrics.forget(&label);
         return;
     }
     let objects = i64::try_from(state.count(gk)).unwrap_or(i64::MAX);

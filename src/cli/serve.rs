@@ -9,7 +9,7 @@ use crate::telemetry;
 /// # Errors
 /// When something that is needed to serve is missing.
 pub fn run(args: Args) -> Result<(), Failure> {
-    telemetry::init(args.log_format)?;
+    let _logs = telemetry::init(args.log_format)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

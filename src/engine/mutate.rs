@@ -4,6 +4,7 @@
 //! mutation changes nothing, so that replicas, reinvocations and `kubectl apply` do not fight it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use json_patch::Patch;
 use schemars::JsonSchema;
@@ -45,6 +46,37 @@ pub type Switches = BTreeMap<Mutation, bool>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutations(BTreeSet<Mutation>);
 
+/// An object that is being mended, and what has changed it so far.
+struct Mending {
+    object: Value,
+    hash: u64,
+    by: BTreeSet<Mutation>,
+}
+
+// === impl Mutation ===
+
+impl Mutation {
+    /// Every mutation, in the order in which they are tried.
+    pub const ALL: [Self; 5] = [
+        Self::NormalizeTargets,
+        Self::MigrateTargetRef,
+        Self::DefaultStrategy,
+        Self::AffectedAnnotation,
+        Self::ProjectFields,
+    ];
+
+    /// The name in the configuration and in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NormalizeTargets => "normalize-targets",
+            Self::DefaultStrategy => "default-strategy",
+            Self::AffectedAnnotation => "affected-annotation",
+            Self::MigrateTargetRef => "migrate-target-ref",
+            Self::ProjectFields => "project-fields",
+        }
+    }
+}
+
 // === impl Mutations ===
 
 impl Mutations {
@@ -75,15 +107,18 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     if object.meta.deleting {
         return Verdict::default();
     }
-    let mut after = before.clone();
+    let mut mending = Mending::of(before.clone());
     // A write that leaves the spec alone is not about it: finalizers, labels.
     let old = request.old.and_then(value);
     if old.is_none_or(|old| old.get("spec") != before.get("spec")) {
-        mend_policy(snapshot, on, request, &mut after);
+        mend_policy(snapshot, on, request, &mut mending);
     }
-    let findings = mend_target(snapshot, on, &object, &mut after);
+    let findings = mend_target(snapshot, on, &object, &mut mending);
     let mut verdict = Verdict::new(findings, &Evidence::Authoritative);
-    verdict.patch = difference(&before, &after);
+    verdict.patch = difference(&before, &mending.object);
+    if !verdict.patch.is_empty() {
+        verdict.mended = mending.by;
+    }
     verdict
 }
 
@@ -95,20 +130,27 @@ fn concerns(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> bool 
         || (on.has(Mutation::AffectedAnnotation) && annotation::is_for(snapshot, gk))
 }
 
-fn mend_policy(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>, object: &mut Value) {
+fn mend_policy(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>, mending: &mut Mending) {
     let Some(profile) = snapshot.profile(&request.gk) else {
         return;
     };
     if on.has(Mutation::NormalizeTargets) {
-        targets::normalize(object, profile);
+        mending.by(Mutation::NormalizeTargets, |object| {
+            targets::normalize(object, profile);
+        });
     }
     if on.has(Mutation::MigrateTargetRef) {
-        migrate::migrate(object, profile, snapshot.definition(&request.gk));
+        let definition = snapshot.definition(&request.gk);
+        mending.by(Mutation::MigrateTargetRef, |object| {
+            migrate::migrate(object, profile, definition);
+        });
     }
-    if on.has(Mutation::DefaultStrategy)
-        && let Some(spec @ Value::Object(_)) = object.get_mut("spec")
-    {
-        strategy::fill_in(spec, profile);
+    if on.has(Mutation::DefaultStrategy) {
+        mending.by(Mutation::DefaultStrategy, |object| {
+            if let Some(spec @ Value::Object(_)) = object.get_mut("spec") {
+                strategy::fill_in(spec, profile);
+            }
+        });
     }
 }
 
@@ -116,16 +158,50 @@ fn mend_target(
     snapshot: &Snapshot,
     on: &Mutations,
     object: &Object,
-    value: &mut Value,
+    mending: &mut Mending,
 ) -> Vec<Finding> {
     if on.has(Mutation::AffectedAnnotation) && annotation::is_for(snapshot, &object.key.gk) {
-        annotation::mark(snapshot, object, value);
+        mending.by(Mutation::AffectedAnnotation, |value| {
+            annotation::mark(snapshot, object, value);
+        });
     }
     if on.has(Mutation::ProjectFields) {
-        project::project(snapshot, object, value)
+        mending.by(Mutation::ProjectFields, |value| {
+            project::project(snapshot, object, value)
+        })
     } else {
         Vec::new()
     }
+}
+
+// === impl Mending ===
+
+impl Mending {
+    fn of(object: Value) -> Self {
+        Self {
+            hash: hash(&object),
+            object,
+            by: BTreeSet::new(),
+        }
+    }
+
+    /// Lets a mutation do its work, and notes it where that changed something.
+    fn by<T>(&mut self, mutation: Mutation, mend: impl FnOnce(&mut Value) -> T) -> T {
+        let said = mend(&mut self.object);
+        let hash = hash(&self.object);
+        if hash != self.hash {
+            self.hash = hash;
+            self.by.insert(mutation);
+        }
+        said
+    }
+}
+
+/// What tells an object from a changed one without keeping a copy: it may have megabytes.
+fn hash(object: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    object.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn value(text: &serde_json::value::RawValue) -> Option<Value> {

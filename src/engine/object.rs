@@ -205,6 +205,15 @@ pub struct ParentRef {
 #[error("{0}")]
 pub struct Unreadable(pub String);
 
+// === impl Unreadable ===
+
+impl Unreadable {
+    /// Which part cannot be read, without what stands there: objects are not for logs.
+    pub fn part(&self) -> &str {
+        self.0.split(": ").next().unwrap_or_default()
+    }
+}
+
 // === impl Object ===
 
 impl Object {

@@ -1,9 +1,12 @@
 //! What a review came to: findings in order, and the lines that are said of them.
 
+use std::collections::BTreeSet;
+
 use json_patch::Patch;
 
 use super::finding::{Code, Finding, Severity};
 use super::ids::ObjectKey;
+use super::mutate::Mutation;
 use super::review::{Evidence, Reading};
 
 /// Most lines in one answer, the closing line included (design 3.3).
@@ -20,6 +23,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// What to change in the object; empty unless the mutating endpoint was asked.
     pub patch: Patch,
+    /// The mutations that the patch is of.
+    pub mended: BTreeSet<Mutation>,
     confirmed: bool,
 }
 
@@ -53,6 +58,7 @@ impl Verdict {
         Self {
             findings,
             patch: Patch::default(),
+            mended: BTreeSet::new(),
             confirmed: !matches!(evidence, Evidence::Cached),
         }
     }

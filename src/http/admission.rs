@@ -10,9 +10,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::bodies::Bodies;
 use super::envelope::{Envelope, Malformed};
+use super::reviewed::Reviewed;
 use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Subject, conceal, told_of};
-use crate::engine::finding::{Code, Finding, Severity};
+use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
 use crate::engine::mutate::mutate;
 use crate::engine::object::Object;
@@ -21,6 +22,7 @@ use crate::engine::severities::Asker;
 use crate::engine::snapshot::{Change, Snapshot, namespace_key};
 use crate::engine::verdict::Verdict;
 use crate::metrics::{Metrics, requested_kind};
+use crate::telemetry::traces::{Side, Trace, Traces};
 
 /// Most live reads of one review; what rests on more is told as not verified.
 const MAX_READS: usize = 4;
@@ -51,6 +53,8 @@ pub struct Outside {
     pub may_get: Option<MayGet>,
     /// Where what was let through is noted.
     pub note: Option<Note>,
+    /// Where reviews are traced.
+    pub traces: Traces,
 }
 
 /// What handlers share.
@@ -58,7 +62,7 @@ pub struct App {
     judge: Judge,
     snapshot: Arc<ArcSwap<Snapshot>>,
     conduct: Arc<ArcSwap<Conduct>>,
-    outside: Outside,
+    pub(super) outside: Outside,
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: super::router::Limits,
     pub(super) permits: Semaphore,
@@ -72,6 +76,27 @@ pub enum Endpoint {
     Validate,
     /// Patches.
     Mutate,
+}
+
+/// One call of the API server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) endpoint: Endpoint,
+    pub(super) arrived: Instant,
+    /// An answer after it is no answer.
+    pub(super) deadline: Instant,
+}
+
+// === impl Endpoint ===
+
+impl Endpoint {
+    /// The name in paths, logs and metrics.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Validate => "validate",
+            Self::Mutate => "mutate",
+        }
+    }
 }
 
 // === impl App ===
@@ -115,35 +140,58 @@ impl App {
     /// When the body is not a review.
     pub(super) async fn respond(
         &self,
-        endpoint: Endpoint,
+        call: Call,
         body: &[u8],
-        deadline: Instant,
+        trace: &mut Trace,
     ) -> Result<Vec<u8>, Malformed> {
-        let started = Instant::now();
+        let parsing = trace.part("parse", Side::Within);
         let envelope = Envelope::parse(body)?;
+        drop(parsing);
         let snapshot = self.snapshot.load_full();
         let conduct = self.conduct.load_full();
         let first = match self.outside.confirm {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
         };
-        let mut verdict =
-            self::verdict(self.judge, &snapshot, &conduct, &first, endpoint, &envelope);
+        let judge = |snapshot: &Snapshot, evidence: &Evidence| {
+            let _part = trace.part("engine", Side::Within);
+            let durations = &self.metrics.engine_duration;
+            let duration = durations.with_label_values(&[call.endpoint.word()]);
+            let _timer = duration.start_timer();
+            verdict(
+                self.judge,
+                snapshot,
+                &conduct,
+                evidence,
+                call.endpoint,
+                &envelope,
+            )
+        };
+        let mut verdict = judge(&snapshot, &first);
         let rests_on = verdict.rests_on();
         if let (Some(confirm), false) = (&self.outside.confirm, rests_on.is_empty()) {
-            let (fresh, readings) = self.read(confirm, &snapshot, rests_on, deadline).await;
-            let evidence = Evidence::Live(readings);
-            verdict = self::verdict(self.judge, &fresh, &conduct, &evidence, endpoint, &envelope);
+            let (fresh, readings) = self
+                .read(confirm, &snapshot, rests_on, call.deadline, trace)
+                .await;
+            verdict = judge(&fresh, &Evidence::Live(readings));
         }
         let hidden = match &self.outside.may_get {
-            Some(may_get) => hidden(may_get, &verdict, &envelope, deadline).await,
+            Some(may_get) => hidden(may_get, &verdict, &envelope, call.deadline, trace).await,
             None => BTreeSet::new(),
         };
         if !(hidden.is_empty() && conduct.levels.is_empty()) {
             verdict = conceal(verdict, envelope.namespace(), &hidden, &conduct.levels);
         }
         let answer = envelope.answer(&verdict).map_err(Malformed::from)?;
-        self.note(&snapshot, &envelope, &verdict, started);
+        let reviewed = Reviewed {
+            call,
+            envelope: &envelope,
+            kind: requested_kind(&snapshot, &envelope.gk()),
+            verdict: &verdict,
+        };
+        reviewed.count(&self.metrics);
+        reviewed.trace(trace);
+        reviewed.log(trace.id());
         if let (Some(note), false) = (&self.outside.note, envelope.dry_run()) {
             for (policy, code, line) in verdict.let_through() {
                 note(policy, code, line);
@@ -159,97 +207,46 @@ impl App {
         snapshot: &Snapshot,
         keys: Vec<ObjectKey>,
         deadline: Instant,
+        trace: &Trace,
     ) -> (Snapshot, BTreeMap<ObjectKey, Reading>) {
         let reads = keys.into_iter().take(MAX_READS).map(|key| async move {
+            let mut part = trace.part("live confirm", Side::Asking);
+            part.note("attache.kind", || key.gk.to_string());
+            let timer = self.metrics.live_read_duration.start_timer();
             let answer = timeout_at(deadline, confirm(key.clone())).await;
-            (
-                key,
-                answer.unwrap_or_else(|_| Err("no time left".to_owned())),
-            )
+            let answer = answer.unwrap_or_else(|_| Err("no time left".to_owned()));
+            drop(timer);
+            part.note("attache.result", || result(&answer));
+            (key, answer)
         });
         let mut fresh = snapshot.clone();
         let mut readings = BTreeMap::new();
         for (key, answer) in join_all(reads).await {
-            let (result, reading) = match answer {
+            let reads = &self.metrics.live_reads;
+            reads.with_label_values(&[result(&answer)]).inc();
+            let reading = match answer {
                 Ok(Some(object)) => {
                     fresh = fresh.apply(Change::Applied(Box::new(object)));
-                    ("found", Reading::Answered)
+                    Reading::Answered
                 }
                 Ok(None) => {
                     fresh = fresh.apply(Change::Deleted(key.clone()));
-                    ("absent", Reading::Answered)
+                    Reading::Answered
                 }
-                Err(why) => ("failed", Reading::Failed(why)),
+                Err(why) => Reading::Failed(why),
             };
-            self.metrics.live_reads.with_label_values(&[result]).inc();
             readings.insert(key, reading);
         }
         (fresh, readings)
     }
+}
 
-    /// Counts and logs one review: names for the log, closed sets for the metrics, objects for neither.
-    fn note(
-        &self,
-        snapshot: &Snapshot,
-        envelope: &Envelope<'_>,
-        verdict: &Verdict,
-        since: Instant,
-    ) {
-        let metrics = &self.metrics;
-        let allowed = verdict.allowed();
-        let decision = match (allowed, verdict.findings.is_empty()) {
-            (false, _) => "denied",
-            (true, false) => "warned",
-            (true, true) => "allowed",
-        };
-        let gk = envelope.gk();
-        let kind = requested_kind(snapshot, &gk);
-        metrics
-            .request_duration
-            .with_label_values(&[envelope.operation_label(), &*kind, decision])
-            .observe(since.elapsed().as_secs_f64());
-        let dry_run = envelope.dry_run();
-        metrics
-            .requests
-            .with_label_values(&[decision, if dry_run { "true" } else { "false" }])
-            .inc();
-        for finding in &verdict.findings {
-            let told = match finding.severity {
-                Severity::Deny => &metrics.denials,
-                Severity::Warn => &metrics.warnings,
-            };
-            told.with_label_values(&[finding.code.as_str()]).inc();
-            if finding.code == Code::Unverified {
-                let reason = if finding.rests_on.is_some() {
-                    "live-read"
-                } else {
-                    "request"
-                };
-                metrics.unverified.with_label_values(&[reason]).inc();
-            }
-        }
-        let findings = verdict.findings.len();
-        let (uid, ns, name) = (&*envelope.uid, envelope.namespace(), envelope.name());
-        let (kind, op) = (&*gk.kind, &*envelope.operation);
-        if allowed {
-            tracing::debug!(
-                uid, kind, ns, name, op, dry_run, allowed, findings, "reviewed"
-            );
-        } else {
-            let codes: Vec<&str> = verdict.causes().iter().map(|cause| cause.reason).collect();
-            tracing::info!(
-                uid,
-                kind,
-                ns,
-                name,
-                op,
-                dry_run,
-                allowed,
-                findings,
-                ?codes,
-                "denied"
-            );
-        }
+/// The outcome of a live read as a label.
+fn result(answer: &Result<Option<Object>, String>) -> &'static str {
+    match answer {
+        Ok(Some(_)) => "found",
+        Ok(None) => "absent",
+        Err(_) => "failed",
     }
 }
 
@@ -260,6 +257,7 @@ async fn hidden(
     verdict: &Verdict,
     envelope: &Envelope<'_>,
     deadline: Instant,
+    trace: &Trace,
 ) -> BTreeSet<ObjectKey> {
     let policies = told_of(verdict);
     if policies.is_empty() {
@@ -269,11 +267,14 @@ async fn hidden(
     let asked = policies.into_iter().enumerate().map(|(i, policy)| {
         let subject = subject.filter(|_| i < MAX_ACCESS).cloned();
         async move {
+            let mut part = trace.part("access review", Side::Asking);
             let may = match subject {
                 Some(subject) => timeout_at(deadline, may_get(subject, policy.clone())).await,
                 None => Ok(false),
             };
-            (!may.unwrap_or(false)).then_some(policy)
+            let may = may.unwrap_or(false);
+            part.note("attache.allowed", || may);
+            (!may).then_some(policy)
         }
     });
     join_all(asked).await.into_iter().flatten().collect()

@@ -17,13 +17,16 @@ use axum::routing::post;
 use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
 use http_body_util::BodyExt;
+use prometheus::IntGauge;
+use tokio::sync::{AcquireError, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::admission::{App, Endpoint};
+use super::admission::{App, Call, Endpoint};
 use super::bodies::Hold;
 use super::bounds::MAX_BODY;
 use super::connections::Place;
 use super::tls::{Callers, Peer};
+use crate::telemetry::traces::{Side, Trace};
 
 /// `timeoutSeconds` where the API server does not say (its default).
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -105,9 +108,10 @@ async fn mutate(State(app): State<Arc<App>>, request: Request) -> Response {
 
 /// A panic ends the request, not the connection and not the process.
 async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
-    let _in_flight = InFlight::new(app);
+    let _in_flight = Counted::new(&app.metrics.in_flight);
     let http1 = request.version() < Version::HTTP_2;
-    let outcome = AssertUnwindSafe(answer(app, endpoint, request));
+    let mut trace = app.outside.traces.begin(endpoint.word(), request.headers());
+    let outcome = AssertUnwindSafe(answer(app, endpoint, request, &mut trace));
     let refused = match outcome.catch_unwind().await {
         Ok(Ok(answer)) => {
             let body = Bytes::from_owner(answer);
@@ -119,16 +123,25 @@ async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
             Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
         }
     };
+    let status = refused.status.as_u16();
+    trace.note("http.response.status_code", || usize::from(status));
+    trace.failed(refused.reason());
     refused.response(http1)
 }
 
-async fn answer(app: &App, endpoint: Endpoint, request: Request) -> Result<Answer, Refused> {
+async fn answer(
+    app: &App,
+    endpoint: Endpoint,
+    request: Request,
+    trace: &mut Trace,
+) -> Result<Answer, Refused> {
     let malformed = |reason: &str| app.metrics.malformed.with_label_values(&[reason]).inc();
     let arrived = Instant::now();
     let patience = patience(request.uri());
     let deadline = arrived + patience.saturating_sub(MARGIN);
     let (mut head, body) = request.into_parts();
     let length = check_headers(&head.headers).inspect_err(|refused| malformed(refused.reason()))?;
+    let receiving = trace.part("receive", Side::Within);
     let until = deadline.min(arrived + app.limits.body_timeout);
     let read = match app.bodies.begin() {
         Some(mut hold) => match timeout_at(until, read(body, length, &mut hold)).await {
@@ -145,17 +158,24 @@ async fn answer(app: &App, endpoint: Endpoint, request: Request) -> Result<Answe
         }
         _ => malformed(refused.reason()),
     })?;
+    app.metrics.request_body.observe(size(&body));
     let permit = tokio::select! {
-        permit = timeout(patience / 4, app.permits.acquire()) => permit.ok().and_then(Result::ok),
+        permit = timeout(patience / 4, permit(app)) => permit.ok().and_then(Result::ok),
         () = hold.given_up() => None,
     };
     let (Some(_permit), true) = (permit, hold.work()) else {
         app.metrics.shed.inc();
         return Err(Refused::busy());
     };
+    drop(receiving);
     let place: Option<Place> = head.extensions.remove();
     let _working = place.as_ref().map(Place::work);
-    let answer = app.respond(endpoint, &body, deadline).await;
+    let call = Call {
+        endpoint,
+        arrived,
+        deadline,
+    };
+    let answer = app.respond(call, &body, trace).await;
     let answer = answer.map_err(|why| {
         malformed(why.reason());
         tracing::debug!(%why, "not a review");
@@ -179,6 +199,20 @@ impl AsRef<[u8]> for Answer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
+}
+
+/// A place among the requests under way; whoever waits for one is counted.
+async fn permit(app: &App) -> Result<SemaphorePermit<'_>, AcquireError> {
+    if let Ok(free) = app.permits.try_acquire() {
+        return Ok(free);
+    }
+    let _queued = Counted::new(&app.metrics.queued);
+    app.permits.acquire().await
+}
+
+/// A number of bytes as a histogram takes it; a body is far below the limit of the conversion.
+fn size(body: &Bytes) -> f64 {
+    u32::try_from(body.len()).map_or(f64::INFINITY, f64::from)
 }
 
 /// How long the API server waits: `?timeout=10s`, never more than the default.
@@ -262,19 +296,19 @@ async fn read(mut body: Body, length: Option<usize>, hold: &mut Hold) -> Result<
     }
 }
 
-/// Counts a request as under way until it is dropped, which is also how a client that goes away ends it.
-struct InFlight<'a>(&'a App);
+/// Counts a request in a gauge until it is dropped, which is also how a client that goes away ends it.
+struct Counted<'a>(&'a IntGauge);
 
-impl<'a> InFlight<'a> {
-    fn new(app: &'a App) -> Self {
-        app.metrics.in_flight.inc();
-        Self(app)
+impl<'a> Counted<'a> {
+    fn new(gauge: &'a IntGauge) -> Self {
+        gauge.inc();
+        Self(gauge)
     }
 }
 
-impl Drop for InFlight<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.metrics.in_flight.dec();
+        self.0.dec();
     }
 }
 
@@ -322,6 +356,8 @@ impl Refused {
             StatusCode::PAYLOAD_TOO_LARGE => "size",
             StatusCode::UNSUPPORTED_MEDIA_TYPE => "media-type",
             StatusCode::REQUEST_TIMEOUT => "slow",
+            StatusCode::SERVICE_UNAVAILABLE => "shed",
+            StatusCode::INTERNAL_SERVER_ERROR => "panic",
             _ => "body",
         }
     }

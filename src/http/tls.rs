@@ -14,6 +14,8 @@ use rustls::server::{
 use rustls::sign::CertifiedKey;
 use rustls::{ServerConfig, pki_types};
 
+use crate::metrics::Metrics;
+
 mod callers;
 mod files;
 mod leaf;
@@ -128,6 +130,14 @@ impl Certificates {
     /// Whether there is one.
     pub fn loaded(&self) -> bool {
         self.current.load().is_some()
+    }
+
+    /// Tells the metrics when the current one ends.
+    pub fn tell_end(&self, metrics: &Metrics) {
+        let until = self.validity().map(|validity| validity.until.as_second());
+        if let Some(minutes) = until.and_then(|at| i32::try_from(at / 60).ok()) {
+            metrics.cert_not_after.set(f64::from(minutes) * 60.0);
+        }
     }
 
     /// From when to when the current one counts.

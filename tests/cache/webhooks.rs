@@ -240,7 +240,11 @@ async fn another_replica_that_was_faster_is_no_failure() {
     running.watched.send_replace(Some(kinds(&["retries"])));
     running.until("written", &["retries"]).await;
     let text = running.metrics.text().unwrap();
-    assert!(!text.contains("result=\"failed\""), "{text}");
+    let updates = text
+        .lines()
+        .filter(|line| line.starts_with("attache_webhook_updates"));
+    let mut failed = updates.filter(|line| line.contains("result=\"failed\""));
+    assert!(failed.all(|line| line.ends_with(" 0")), "{text}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -260,6 +264,8 @@ async fn a_failure_is_told_and_tried_again() {
     ] {
         assert!(text.contains(line), "{line} in {text}");
     }
+    let none = "attache_webhook_updates_total{configuration=\"mutating\",result=\"failed\"} 0";
+    assert!(!text.contains(none), "{text}");
     assert!(!running.task.is_finished());
 
     server.with(|stored| stored.refused = None);

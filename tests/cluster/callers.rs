@@ -30,6 +30,11 @@ fn prepare(dir: &Path) {
     let put = |name: &str, text: &str| {
         fs::write(dir.join(name), text).expect("a writable folder");
     };
+    let flag = "--admission-control-config-file=";
+    put(
+        "apiserver.flags",
+        &format!("{flag}{}/admission.yaml\n", dir.display()),
+    );
     put("client-ca.crt", &ca.pem());
     put("client.crt", &client.pem());
     put("client.key", &client_key.serialize_pem());

@@ -163,9 +163,10 @@ policy_kinds() {
 
 # --- clients other than kubectl ----------------------------------------------------------------------
 
-# Of a folder with a go.mod of its own: the command that it names as a tool, else its own.
+# Of a folder with a go.mod of its own: the command that it names as a tool, else its own. A line `// tags:`
+# leaves out what the tests do not use.
 program() {
-  local name=$1 from=$here/$1 key to go package
+  local name=$1 from=$here/$1 key to go package tags
   [ -f "$from/go.mod" ] || die "no program $name"
   key=$(cd "$from" && cat -- * | sha256sum | cut -c 1-16)
   to=$cache/$key
@@ -174,8 +175,9 @@ program() {
     if [ ! -e "$to/complete" ]; then
       go=$(go_command)
       package=$(sed -n 's/^tool //p' "$from/go.mod")
+      tags=$(sed -n 's|^// tags: ||p' "$from/go.mod")
       echo "cluster.sh: building $name; a few minutes, once" >&2
-      (cd "$from" && "$go" build -trimpath -buildvcs=false -ldflags "-s -w" -o "$to/$name" "${package:-.}") >&2
+      (cd "$from" && "$go" build -trimpath -buildvcs=false -tags "$tags" -ldflags "-s -w" -o "$to/$name" "${package:-.}") >&2
       touch "$to/complete"
     fi
     exec 9>&-
@@ -284,18 +286,18 @@ start() {
   start_apiserver "$dir"
 }
 
+# With the flags of DIR/apiserver.flags more, a line each, where a test has written some.
 start_apiserver() {
-  local dir=$1 deadline=$((SECONDS + ready_seconds)) more=()
+  local dir=$1 deadline=$((SECONDS + ready_seconds)) flags=()
   load_env "$dir"
-  # How it shows itself to webhooks, where a test has said so.
-  [ ! -f "$dir/admission.yaml" ] || more+=(--admission-control-config-file="$dir/admission.yaml")
   ! running "$dir/apiserver.pid" || die "kube-apiserver already runs in $dir"
-  daemon "$dir" apiserver "$ASSETS/kube-apiserver" \
+  [ ! -f "$dir/apiserver.flags" ] || mapfile -t flags <"$dir/apiserver.flags"
+  daemon "$dir" apiserver "$ASSETS/kube-apiserver" "${flags[@]}" \
     --etcd-servers="http://127.0.0.1:$ETCD_PORT" --bind-address=127.0.0.1 --secure-port="$APISERVER_PORT" \
     --cert-dir="$dir/certs" --service-cluster-ip-range=10.0.0.0/24 --endpoint-reconciler-type=none \
     --service-account-issuer="https://127.0.0.1:$APISERVER_PORT" --service-account-key-file="$dir/sa.key" \
     --service-account-signing-key-file="$dir/sa.key" --token-auth-file="$dir/tokens.csv" \
-    --authorization-mode=RBAC --disable-admission-plugins=ServiceAccount "${more[@]}"
+    --authorization-mode=RBAC --disable-admission-plugins=ServiceAccount
   until [ -f "$dir/kubeconfig" ] && "$KUBECTL" --kubeconfig "$dir/kubeconfig" get --raw=/readyz >/dev/null 2>&1; do
     running "$dir/etcd.pid" || die "etcd ended: $(tail -n 3 "$dir/etcd.log")"
     running "$dir/apiserver.pid" || die "kube-apiserver ended: $(tail -n 3 "$dir/apiserver.log")"

@@ -10,6 +10,9 @@
     missing_docs
 )]
 
+#[path = "../operate/collector.rs"]
+#[allow(dead_code)]
+mod collector;
 mod harness;
 
 mod access;
@@ -21,6 +24,7 @@ mod kinds;
 mod life;
 mod manifests;
 mod mutations;
+mod operate;
 mod order;
 mod pipelines;
 mod projects;

@@ -5,8 +5,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Attache, Cluster, Kubectl, World, eventually};
 use crate::harness::manifests::{collect_policies, service_account, switched_on};
+use crate::harness::{Attache, Cluster, Kubectl, World, eventually};
 
 const BASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/base");
 const MANAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/manage-webhooks");

@@ -41,12 +41,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["cache", "http", "config", "telemetry", "metrics", "engine"],
     ),
     ("cache", &["metrics", "registration", "engine"]),
-    ("http", &["metrics", "engine"]),
+    ("http", &["telemetry", "metrics", "engine"]),
     ("registration", &["engine"]),
     ("answer", &["engine"]),
     ("config", &["engine"]),
     ("metrics", &["engine"]),
-    ("telemetry", &[]),
+    ("telemetry", &["metrics"]),
     ("engine", &[]),
 ];
 

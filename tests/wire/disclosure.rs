@@ -17,7 +17,7 @@ use crate::server::{Setup, snapshot, start_with};
 const LISTENERS: usize = 30;
 
 /// Gateway infra/edge, and a policy on each of its first listeners.
-fn state(policies: usize) -> Snapshot {
+pub(crate) fn state(policies: usize) -> Snapshot {
     let listeners: Vec<_> = (0..LISTENERS)
         .map(|i| {
             json!({
@@ -54,7 +54,7 @@ fn object(gk: &GroupKind, value: &serde_json::Value) -> Object {
 }
 
 /// A route in another namespace that goes through all of it, sent by alice.
-fn route() -> String {
+pub(crate) fn route() -> String {
     let review = json!({
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",

@@ -36,8 +36,9 @@ where
     let ended: Vec<Ended> = ended.into_iter().map(Result::unwrap).collect();
     good.served(50).await;
     let grown = process.resident().saturating_sub(before);
+    let ends: Vec<_> = ended.iter().map(|end| (end.after, end.code)).collect();
     println!(
-        "{name}: {ended:?}; {} KiB more, {} ms of processor",
+        "{name}: bytes sent and error codes {ends:?}; {} KiB more, {} ms of processor",
         grown / 1024,
         (process.ticks() - ticks) * 10
     );

@@ -10,6 +10,9 @@
 mod authority;
 mod callers;
 mod client;
+#[path = "../operate/collector.rs"]
+#[allow(dead_code)]
+mod collector;
 mod disclosure;
 mod downgrade;
 mod drain;
@@ -27,4 +30,5 @@ mod renewal;
 mod rotation;
 mod server;
 mod stalls;
+mod traces;
 mod transport;

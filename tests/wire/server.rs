@@ -17,6 +17,7 @@ use attache::http::tls::{
     Callers, Certificates, Made, make_ca_and_pair, server_config, server_config_for,
 };
 use attache::metrics::Metrics;
+use attache::telemetry::traces::Traces;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 use tokio::sync::watch;
@@ -51,6 +52,7 @@ pub(crate) struct Setup {
     /// Who may call.
     pub(crate) callers: Option<Arc<Callers>>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) traces: Traces,
 }
 
 impl Default for Setup {
@@ -67,6 +69,7 @@ impl Default for Setup {
             certificates: None,
             callers: None,
             metrics: Arc::new(Metrics::new().unwrap()),
+            traces: Traces::default(),
         }
     }
 }
@@ -128,6 +131,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
             confirm: setup.confirm,
             may_get: setup.may_get,
             note: None,
+            traces: setup.traces,
         },
         metrics.clone(),
         setup.limits,

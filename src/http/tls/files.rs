@@ -219,11 +219,10 @@ impl Kept {
             tracing::info!("client CA loaded");
             return;
         };
-        let until = certificates.validity().map(|validity| validity.until);
-        if let Some(minutes) = until.and_then(|at| i32::try_from(at.as_second() / 60).ok()) {
-            metrics.cert_not_after.set(f64::from(minutes) * 60.0);
-        }
-        let until = until.map(|at| at.to_string());
+        certificates.tell_end(metrics);
+        let until = certificates
+            .validity()
+            .map(|validity| validity.until.to_string());
         tracing::info!(until, "serving certificate loaded");
     }
 }

@@ -33,19 +33,47 @@ impl Attache {
 
     /// The same with another configuration.
     pub(crate) fn configured(cluster: &Cluster, name: &str, configuration: &Path) -> Self {
-        Self::serve_with(cluster, name, &cluster.kubeconfig(), configuration, &[])
+        Self::serve_with(
+            cluster,
+            name,
+            &cluster.kubeconfig(),
+            configuration,
+            &[],
+            &[],
+        )
+    }
+
+    /// One with more in its configuration, that keeps its webhook configurations, with this in its environment.
+    pub(crate) fn observed(
+        cluster: &Cluster,
+        name: &str,
+        configuration: &Path,
+        environment: &[(&str, &str)],
+    ) -> Self {
+        let more = ["--manage-webhooks", "--log-format=json"];
+        let kubeconfig = cluster.kubeconfig();
+        Self::serve_with(
+            cluster,
+            name,
+            &kubeconfig,
+            configuration,
+            &more,
+            environment,
+        )
     }
 
     /// The same for one that keeps its webhook configurations and their CA, as another user.
     pub(crate) fn managing(cluster: &Cluster, name: &str, kubeconfig: &Path) -> Self {
         let ca = cluster.certs(make_certs).join("ca.crt");
         let more = ["--manage-webhooks", "--ca-cert", path(&ca)];
-        Self::serve_with(cluster, name, kubeconfig, Path::new(CONFIGURATION), &more)
+        let configuration = Path::new(CONFIGURATION);
+        Self::serve_with(cluster, name, kubeconfig, configuration, &more, &[])
     }
 
     /// The same as another user, with these arguments more.
     pub(crate) fn with(cluster: &Cluster, name: &str, kubeconfig: &Path, more: &[&str]) -> Self {
-        Self::serve_with(cluster, name, kubeconfig, Path::new(CONFIGURATION), more)
+        let configuration = Path::new(CONFIGURATION);
+        Self::serve_with(cluster, name, kubeconfig, configuration, more, &[])
     }
 
     fn serve_with(
@@ -54,6 +82,7 @@ impl Attache {
         kubeconfig: &Path,
         configuration: &Path,
         more: &[&str],
+        environment: &[(&str, &str)],
     ) -> Self {
         let certs = cluster.certs(make_certs);
         let log = cluster.dir().join(format!("attache-{name}.log"));
@@ -66,6 +95,7 @@ impl Attache {
             .args(["--tls-key", path(&certs.join("tls.key"))])
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .args(["--drain-delay", "0s"])
+            .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).expect("a writable folder"))
@@ -99,6 +129,11 @@ impl Attache {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its log so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).expect("a log")
     }
 
     /// What `attache manifests` prints for this one.

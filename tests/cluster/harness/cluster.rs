@@ -57,7 +57,7 @@ impl Cluster {
         Self::prepared(name, |_| {})
     }
 
-    /// The same with files in its folder before anything starts; the API server reads `admission.yaml`.
+    /// The same with files in its folder before anything starts; `apiserver.flags` is for the API server.
     pub(crate) fn prepared(name: &str, prepare: impl FnOnce(&Path)) -> Option<Self> {
         Some(Self::start(name, assets()?, prepare))
     }

@@ -82,6 +82,15 @@ impl<'a> World<'a> {
         World::beside(cluster, name, |_| Attache::serve(cluster, name))
     }
 
+    /// The same with an attache that is started in its own way, in the folder of this test's files.
+    pub(crate) fn with(
+        cluster: &'a Cluster,
+        name: &str,
+        serve: impl FnOnce(&Path) -> Attache,
+    ) -> Self {
+        World::beside(cluster, name, serve).registered()
+    }
+
     /// With an attache of one's own, given the folder of this test's files; it is not registered yet.
     pub(crate) fn beside(
         cluster: &'a Cluster,

@@ -1,0 +1,115 @@
+//! What is told of a review that is done: numbers, a log line, a span. Objects go into none of them, and names
+//! only into the log at `debug`.
+
+use super::admission::Call;
+use super::envelope::Envelope;
+use crate::engine::finding::{Code, Severity};
+use crate::engine::verdict::Verdict;
+use crate::metrics::Metrics;
+use crate::telemetry::traces::{Trace, TraceId};
+
+/// A review that is done.
+pub(super) struct Reviewed<'a> {
+    pub(super) call: Call,
+    pub(super) envelope: &'a Envelope<'a>,
+    /// The kind as a label: the sender picks what the request says.
+    pub(super) kind: String,
+    pub(super) verdict: &'a Verdict,
+}
+
+// === impl Reviewed ===
+
+impl Reviewed<'_> {
+    fn decision(&self) -> &'static str {
+        match (self.verdict.allowed(), self.verdict.findings.is_empty()) {
+            (false, _) => "denied",
+            (true, false) => "warned",
+            (true, true) => "allowed",
+        }
+    }
+
+    /// The codes of all findings, each once.
+    fn codes(&self) -> Vec<&'static str> {
+        let findings = self.verdict.findings.iter();
+        let mut codes: Vec<_> = findings.map(|finding| finding.code.as_str()).collect();
+        codes.dedup();
+        codes
+    }
+
+    /// Counts it.
+    pub(super) fn count(&self, metrics: &Metrics) {
+        let (endpoint, operation) = (self.call.endpoint.word(), self.envelope.operation_label());
+        let (decision, kind) = (self.decision(), &*self.kind);
+        let dry_run = if self.envelope.dry_run() {
+            "true"
+        } else {
+            "false"
+        };
+        metrics
+            .requests
+            .with_label_values(&[endpoint, operation, kind, decision, dry_run])
+            .inc();
+        metrics
+            .request_duration
+            .with_label_values(&[endpoint, operation, decision])
+            .observe(self.call.arrived.elapsed().as_secs_f64());
+        for finding in &self.verdict.findings {
+            let severity = match finding.severity {
+                Severity::Deny => "deny",
+                Severity::Warn => "warn",
+            };
+            let labels = [finding.code.as_str(), severity];
+            metrics.findings.with_label_values(&labels).inc();
+            if finding.code == Code::Unverified {
+                let reason = if finding.rests_on.is_some() {
+                    "live-read"
+                } else {
+                    "request"
+                };
+                metrics.unverified.with_label_values(&[reason]).inc();
+            }
+        }
+        for mutation in &self.verdict.mended {
+            let mutations = &metrics.mutations;
+            mutations.with_label_values(&[mutation.as_str()]).inc();
+        }
+    }
+
+    /// Notes it on the span of the request.
+    pub(super) fn trace(&self, trace: &mut Trace) {
+        trace.note("attache.uid", || self.envelope.uid.clone().into_owned());
+        trace.note("attache.operation", || self.envelope.operation_label());
+        trace.note("attache.kind", || self.kind.clone());
+        trace.note("attache.dry_run", || self.envelope.dry_run());
+        trace.note("attache.decision", || self.decision());
+        trace.note("attache.findings", || self.codes());
+        trace.note("http.response.status_code", || 200_usize);
+    }
+
+    /// A line at `debug`; a refusal is one at `info` too, without names.
+    pub(super) fn log(&self, trace: Option<TraceId>) {
+        let envelope = self.envelope;
+        let (uid, kind) = (&*envelope.uid, &*self.kind);
+        let (endpoint, operation) = (self.call.endpoint.word(), envelope.operation_label());
+        let (dry_run, decision) = (envelope.dry_run(), self.decision());
+        let trace = trace.map(tracing::field::display);
+        let micros = u64::try_from(self.call.arrived.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            let (namespace, name) = (envelope.namespace(), envelope.name());
+            let codes = self.codes().join(",");
+            tracing::debug!(
+                uid, trace, endpoint, operation, kind, namespace, name, dry_run, decision, codes,
+                micros, "reviewed"
+            );
+        }
+        if decision == "denied" {
+            let causes = self.verdict.causes();
+            let mut codes: Vec<&str> = causes.iter().map(|cause| cause.reason).collect();
+            codes.dedup();
+            let codes = codes.join(",");
+            tracing::info!(
+                uid, trace, endpoint, operation, kind, dry_run, codes, micros, "denied"
+            );
+        }
+    }
+}

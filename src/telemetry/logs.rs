@@ -1,0 +1,186 @@
+//! Logs: to standard error, as text or JSON, filtered by `ATTACHE_LOG` (or `RUST_LOG`).
+//!
+//! Nobody waits for a log: lines go through a bounded queue, and those for which there is no room are counted.
+//! What objects hold is never logged, and their names only at `debug`.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
+use tracing_subscriber::{EnvFilter, Layer as _, filter};
+
+use crate::metrics::LOST_LOG_LINES;
+
+/// Lines that wait to be written.
+const QUEUE: usize = 1024;
+/// How long the end of the process waits for them.
+const LAST: Duration = Duration::from_millis(500);
+/// What is logged where nothing is asked for. kube logs every retry; the cache says once what changed.
+const DEFAULT: &str = "info";
+/// The rest of the process: a bare level is about attache itself, not about every library.
+const LIBRARIES: &str = "warn,kube_runtime=error";
+/// It logs answers of the API server where it cannot read them, whole objects among them.
+const NEVER: &str = "kube_client";
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Why logging cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The filter cannot be read.
+    #[error("failed to read {variable}: {source}")]
+    Filter {
+        /// Where the filter came from.
+        variable: &'static str,
+        /// What is wrong with it.
+        #[source]
+        source: filter::ParseError,
+    },
+    /// There is no thread for it.
+    #[error("failed to start the thread that writes logs: {0}")]
+    Thread(#[from] io::Error),
+    /// Somebody else has set it up.
+    #[error("failed to start logging: {0}")]
+    Init(#[from] TryInitError),
+}
+
+/// The log of the process. Dropping it writes what waits, if somebody takes it.
+#[derive(Debug)]
+#[must_use = "the last lines are lost without it"]
+pub struct Logs(Lines);
+
+/// Where lines are handed over.
+#[derive(Clone, Debug)]
+struct Lines(SyncSender<Entry>);
+
+/// What goes through the queue.
+enum Entry {
+    Line(Vec<u8>),
+    /// Tells when all before it has been written.
+    End(Sender<()>),
+}
+
+/// Starts logging for the process; once.
+///
+/// # Errors
+/// When the filter cannot be read, or logging is set up already.
+pub fn init(format: LogFormat) -> Result<Logs, TelemetryError> {
+    let (lines, queue) = sync_channel(QUEUE);
+    let lines = Lines(lines);
+    let writer = lines.clone();
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer);
+    let layer = match format {
+        LogFormat::Text => {
+            let ansi = io::IsTerminal::is_terminal(&io::stderr());
+            layer.with_ansi(ansi).boxed()
+        }
+        LogFormat::Json => layer.with_ansi(false).json().flatten_event(true).boxed(),
+    };
+    let allowed = filter::filter_fn(|metadata| !metadata.target().starts_with(NEVER));
+    let layer = layer.with_filter(allowed).with_filter(filter()?);
+    tracing_subscriber::registry().with(layer).try_init()?;
+    let thread = thread::Builder::new().name("logs".to_owned());
+    thread.spawn(move || write(&queue, &mut io::stderr()))?;
+    Ok(Logs(lines))
+}
+
+fn filter() -> Result<EnvFilter, TelemetryError> {
+    for variable in ["ATTACHE_LOG", "RUST_LOG"] {
+        if let Ok(text) = std::env::var(variable) {
+            let filter = EnvFilter::try_new(wanted(&text));
+            return filter.map_err(|source| TelemetryError::Filter { variable, source });
+        }
+    }
+    Ok(EnvFilter::new(wanted(DEFAULT)))
+}
+
+/// The directives of a filter: a bare level is of attache itself, libraries say what they are asked for.
+fn wanted(text: &str) -> String {
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let parts = parts.map(|part| {
+        let bare = part.parse::<filter::LevelFilter>().is_ok();
+        format!(",{}{part}", if bare { "attache=" } else { "" })
+    });
+    format!("{LIBRARIES}{}", parts.collect::<String>())
+}
+
+/// Writes until nobody can hand over anything any more. A line that cannot be written is gone.
+fn write(queue: &Receiver<Entry>, to: &mut impl Write) {
+    while let Ok(entry) = queue.recv() {
+        match entry {
+            Entry::Line(line) => {
+                let _ = to.write_all(&line);
+            }
+            Entry::End(done) => {
+                let _ = to.flush();
+                let _ = done.send(());
+            }
+        }
+    }
+}
+
+// === impl Lines ===
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = &'a Self;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        self
+    }
+}
+
+impl Write for &Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if let Err(TrySendError::Full(_)) = self.0.try_send(Entry::Line(line.to_vec()))
+            && let Some(lost) = &*LOST_LOG_LINES
+        {
+            lost.inc();
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+// === impl Logs ===
+
+impl Drop for Logs {
+    fn drop(&mut self) {
+        let (done, written) = channel();
+        if self.0.0.try_send(Entry::End(done)).is_ok() {
+            let _ = written.recv_timeout(LAST);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wanted;
+
+    #[test]
+    fn a_bare_level_is_of_attache() {
+        assert_eq!(wanted("debug"), "warn,kube_runtime=error,attache=debug");
+        assert_eq!(
+            wanted("hyper=trace, WARN"),
+            "warn,kube_runtime=error,hyper=trace,attache=WARN"
+        );
+        assert_eq!(wanted(""), "warn,kube_runtime=error");
+    }
+}

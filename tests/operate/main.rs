@@ -1,0 +1,19 @@
+//! What an operator has in hand: metrics, logs, traces, and what is made of them for dashboards and alerts.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+#[path = "../wire/client.rs"]
+#[allow(dead_code)]
+mod client;
+mod collector;
+mod logs;
+mod metrics;
+mod monitoring;
+mod process;
+mod promql;
+mod traces;
