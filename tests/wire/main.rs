@@ -10,10 +10,13 @@
 mod client;
 mod disclosure;
 mod drain;
+mod envelopes;
+mod gone;
 mod input;
 mod limits;
 mod live;
 mod memory;
+mod objects;
 mod patch;
 mod rotation;
 mod server;
