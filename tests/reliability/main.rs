@@ -11,9 +11,11 @@
 #[path = "../wire/client.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod client;
+mod clocks;
 mod logs;
 mod process;
 mod signals;
 mod starved;
 mod table;
+mod token;
 mod unknown;

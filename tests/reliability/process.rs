@@ -153,6 +153,11 @@ impl Process {
         timeout(LONG, ends).await.expect("it does not end")
     }
 
+    /// A file of its folder.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
     pub(crate) fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
