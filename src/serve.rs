@@ -367,7 +367,10 @@ mod tests {
     #[tokio::test]
     async fn a_task_that_ends_or_panics_ends_the_process() {
         let mut tasks = JoinSet::new();
-        assert!(broken(&mut tasks).now_or_never().is_none(), "nothing to end");
+        assert!(
+            broken(&mut tasks).now_or_never().is_none(),
+            "nothing to end"
+        );
         tasks.spawn(std::future::pending());
         assert!(broken(&mut tasks).now_or_never().is_none());
         tasks.spawn(async { "the watch ended".to_owned() });

@@ -63,7 +63,11 @@ async fn a_server_that_comes_back_with_an_older_state_is_listed_anew() {
     }
     server.put(GATEWAYS, gateway("infra", "older"));
     sleep(Duration::from_secs(20)).await;
-    assert_eq!(under.count(&gateways()), 4, "kept as long as nothing else is known");
+    assert_eq!(
+        under.count(&gateways()),
+        4,
+        "kept as long as nothing else is known"
+    );
     server.down(false);
     let older = gateway_key("infra", "older");
     eventually("listed anew", || under.get(&older).is_some()).await;
@@ -108,7 +112,11 @@ async fn a_list_that_breaks_off_begins_anew_and_shows_nothing_by_halves() {
         let under = Under::test(&server);
         sleep(Duration::from_mins(2)).await;
         assert!(!under.ready(), "{code}");
-        assert_eq!(under.count(&services), 0, "{code}: the first page is no state");
+        assert_eq!(
+            under.count(&services),
+            0,
+            "{code}: the first page is no state"
+        );
         let check = under.check("cache:Service");
         assert!(check.detail.contains("no more pages"), "{code}: {check:?}");
         server.allow(SERVICES);
@@ -159,7 +167,10 @@ async fn a_right_that_is_taken_away_is_named_and_what_was_known_is_kept() {
     sleep(Duration::from_mins(10)).await;
     assert!(under.ready());
     let check = under.check("cache:RetryPolicy.example.dev");
-    assert_eq!((check.ok, check.required, check.detail), (false, false, why));
+    assert_eq!(
+        (check.ok, check.required, check.detail),
+        (false, false, why)
+    );
     assert_eq!(under.count(&retry_gk()), 1);
     // The others are followed.
     server.put(GATEWAYS, gateway("infra", "other"));

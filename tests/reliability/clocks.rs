@@ -33,7 +33,12 @@ fn the_time_of_day_decides_over_no_deadline() {
     assert!(files.len() > 100);
     let mut wrong = Vec::new();
     for file in files {
-        let name = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        let name = file
+            .strip_prefix(root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
         let text = fs::read_to_string(&file).unwrap();
         let reads = WALL.iter().any(|wall| text.contains(wall));
         if reads && !MAY.iter().any(|part| name.starts_with(part)) {

@@ -74,7 +74,11 @@ impl Process {
         words.push(format!("--tls-key={here}/tls.key"));
         words.extend(said.map(|word| word.replace("{dir}", &here)));
         let log = setup.log.clone().unwrap_or(dir.path().join("log"));
-        let log = File::options().write(true).create(true).truncate(false).open(log);
+        let log = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(log);
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
@@ -133,7 +137,10 @@ impl Process {
             }
         };
         let waited = timeout(LONG, so).await;
-        assert!(waited.is_ok(), "{path}: no {status} with {text:?}: {last:?}");
+        assert!(
+            waited.is_ok(),
+            "{path}: no {status} with {text:?}: {last:?}"
+        );
     }
 
     pub(crate) async fn ready(&self) {
@@ -178,7 +185,10 @@ impl Drop for Process {
 
 /// Sends a signal by its name.
 pub(crate) fn signal(name: &str, pid: impl AsRef<OsStr>) {
-    let sent = Command::new("kill").arg(format!("-{name}")).arg(pid).status();
+    let sent = Command::new("kill")
+        .arg(format!("-{name}"))
+        .arg(pid)
+        .status();
     assert!(sent.unwrap().success(), "kill -{name}");
 }
 
@@ -191,10 +201,22 @@ pub(crate) fn review(listener: &str) -> String {
 
 /// Asks, and has the answer that it should be.
 pub(crate) async fn ask(client: &mut Tls) {
-    let answer = client.post("/validate?timeout=10s", review("http").as_bytes()).await;
+    let answer = client
+        .post("/validate?timeout=10s", review("http").as_bytes())
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     let response = &answer.json()["response"];
-    assert_eq!((&response["uid"], &response["allowed"]), (&"u-1".into(), &true.into()));
-    let answer = client.post("/validate?timeout=10s", review("htpp").as_bytes()).await;
-    assert_eq!(answer.json()["response"]["allowed"], false, "{}", answer.body);
+    assert_eq!(
+        (&response["uid"], &response["allowed"]),
+        (&"u-1".into(), &true.into())
+    );
+    let answer = client
+        .post("/validate?timeout=10s", review("htpp").as_bytes())
+        .await;
+    assert_eq!(
+        answer.json()["response"]["allowed"],
+        false,
+        "{}",
+        answer.body
+    );
 }

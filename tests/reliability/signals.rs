@@ -10,7 +10,10 @@ use crate::process::{Process, Setup, ask, review, signal};
 
 /// Which program makes a process the first of its own world here; none where that is not allowed.
 fn as_first() -> Option<Vec<String>> {
-    let ways = [&["unshare", "--pid", "--fork"][..], &["unshare", "--user", "--pid", "--fork"]];
+    let ways = [
+        &["unshare", "--pid", "--fork"][..],
+        &["unshare", "--user", "--pid", "--fork"],
+    ];
     let works = |way: &&&[&str]| {
         let tried = Command::new(way[0]).args(&way[1..]).arg("true").output();
         tried.is_ok_and(|tried| tried.status.success())
@@ -52,11 +55,17 @@ async fn the_first_sigterm_drains_and_the_second_ends_it() {
 async fn as_the_first_process_of_a_container_it_hears_sigterm() {
     let Some(by) = as_first() else {
         let why = "SKIPPED: unshare may not make a process the first of its own world here";
-        assert!(std::env::var_os("ATTACHE_REQUIRE_CLUSTER").is_none(), "{why}");
+        assert!(
+            std::env::var_os("ATTACHE_REQUIRE_CLUSTER").is_none(),
+            "{why}"
+        );
         eprintln!("{why}");
         return;
     };
-    let mut process = Process::start(&Setup { by, ..Setup::default() });
+    let mut process = Process::start(&Setup {
+        by,
+        ..Setup::default()
+    });
     process.ready().await;
     let parent = process.pid();
     let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
@@ -89,7 +98,11 @@ async fn a_process_that_was_stopped_goes_on() {
         // Longer than who asks would wait.
         sleep(Duration::from_millis(1_500)).await;
         signal("CONT", pid_of(&process));
-        assert_eq!(waiting.answer().await.status, 200, "its time begins when it is read");
+        assert_eq!(
+            waiting.answer().await.status,
+            200,
+            "its time begins when it is read"
+        );
         ask(&mut kept).await;
         ask(&mut process.connect().await).await;
         assert_eq!(process.get("/readyz").await.status, 200);

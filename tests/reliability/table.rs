@@ -22,7 +22,9 @@ fn has_test(text: &str, name: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let begins = |line: &&str| {
         let line = line.trim_start_matches("async ");
-        let rest = line.strip_prefix("fn ").and_then(|rest| rest.strip_prefix(name));
+        let rest = line
+            .strip_prefix("fn ")
+            .and_then(|rest| rest.strip_prefix(name));
         rest.is_some_and(|rest| rest.starts_with('('))
     };
     let Some(at) = lines.iter().position(begins) else {
@@ -115,7 +117,11 @@ fn faults(page: &str) -> Vec<String> {
         if what.is_empty() || does.is_empty() {
             faults.push(format!("{numbers:?} says nothing"));
         }
-        faults.extend(missing(held).into_iter().map(|why| format!("{numbers:?}: {why}")));
+        faults.extend(
+            missing(held)
+                .into_iter()
+                .map(|why| format!("{numbers:?}: {why}")),
+        );
         for number in numbers {
             *rows.entry(number).or_default() += 1;
         }
@@ -127,7 +133,10 @@ fn faults(page: &str) -> Vec<String> {
             None => faults.push(format!("{number} is missing")),
         }
     }
-    faults.extend(rows.keys().map(|number| format!("there is no case {number}")));
+    faults.extend(
+        rows.keys()
+            .map(|number| format!("there is no case {number}")),
+    );
     faults
 }
 
@@ -143,7 +152,8 @@ fn page(rows: &[(usize, &str)]) -> String {
     let bad = rows.iter().map(|(number, held)| (*number, *held));
     let rest = (1..=CASES).filter(|n| rows.iter().all(|(number, _)| number != n));
     let all = rest.map(|number| (number, good)).chain(bad);
-    all.map(|(number, held)| format!("| {number} | a | b | {held} |\n")).collect()
+    all.map(|(number, held)| format!("| {number} | a | b | {held} |\n"))
+        .collect()
 }
 
 #[test]
@@ -155,21 +165,38 @@ fn what_is_wrong_with_a_table_is_found() {
         ("`name`", "[7]: name stands before any file"),
         (here, "[7]: no test of tests/reliability/table.rs is named"),
         ("`tests/none.rs` `a`", "[7]: no file tests/none.rs"),
-        (&format!("{here} `page`"), "[7]: no test page in tests/reliability/table.rs"),
-        (&format!("{here} `what_is_wrong`"), "[7]: no test what_is_wrong in tests/reliability/table.rs"),
+        (
+            &format!("{here} `page`"),
+            "[7]: no test page in tests/reliability/table.rs",
+        ),
+        (
+            &format!("{here} `what_is_wrong`"),
+            "[7]: no test what_is_wrong in tests/reliability/table.rs",
+        ),
         (
             &format!("{here} `what_is_wrong_with_a_table_is_found`, `tests/review/none/`"),
             "[7]: no case tests/review/none/",
         ),
-        ("no test: hard", "[7]: \"hard\" does not say why there is no test"),
+        (
+            "no test: hard",
+            "[7]: \"hard\" does not say why there is no test",
+        ),
     ] {
         let found = faults(&page(&[(7, held)]));
-        assert!(found.iter().any(|found| found == fault), "{held}: {found:?}");
+        assert!(
+            found.iter().any(|found| found == fault),
+            "{held}: {found:?}"
+        );
     }
     let good = &format!("{here} `what_is_wrong_with_a_table_is_found`");
-    assert_eq!(faults(&page(&[(7, good), (7, good)])), ["7 stands in 2 rows"]);
+    assert_eq!(
+        faults(&page(&[(7, good), (7, good)])),
+        ["7 stands in 2 rows"]
+    );
     assert_eq!(faults(&page(&[(86, good)])), ["there is no case 86"]);
-    let without = page(&[]).replace("| 85 |", "| 1, 85 |").replace("| 3 |", "| x |");
+    let without = page(&[])
+        .replace("| 85 |", "| 1, 85 |")
+        .replace("| 3 |", "| x |");
     assert_eq!(faults(&without), ["1 stands in 2 rows", "3 is missing"]);
     let short = page(&[]).replace("| 9 | a | b |", "| 9 | a |");
     assert!(faults(&short)[0].starts_with("3 cells instead of 4: "));

@@ -60,8 +60,14 @@ async fn a_renewed_token_is_shown_within_the_minute() {
     fs::rename(process.file("next"), process.file("token")).unwrap();
     until("the second is shown", || is_shown("second")).await;
     let all = seen.lock().unwrap();
-    let from = all.iter().position(|shown| shown == "Bearer second").unwrap();
-    let old = all[from..].iter().filter(|shown| *shown == "Bearer first").count();
+    let from = all
+        .iter()
+        .position(|shown| shown == "Bearer second")
+        .unwrap();
+    let old = all[from..]
+        .iter()
+        .filter(|shown| *shown == "Bearer first")
+        .count();
     assert!(old <= 3, "{old} with the old one after that");
 }
 

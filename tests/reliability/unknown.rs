@@ -22,16 +22,27 @@ async fn an_api_server_whose_name_is_not_known_is_waited_for() {
     let crds = "[-]cache:CustomResourceDefinition.apiextensions.k8s.io failed (not required): ";
     process.until("/readyz?verbose", 503, crds).await;
     // The resolver's own words.
-    process.until("/readyz?verbose", 503, "failed to lookup address").await;
+    process
+        .until("/readyz?verbose", 503, "failed to lookup address")
+        .await;
     assert_eq!(process.get("/livez").await.status, 200);
-    process.until("/metrics", 200, "attache_watch_errors_total").await;
+    process
+        .until("/metrics", 200, "attache_watch_errors_total")
+        .await;
     // Who asks in the meantime gets an answer, and nothing is said that is not known.
-    process.until("/readyz?verbose", 503, "[+]certificate ok").await;
+    process
+        .until("/readyz?verbose", 503, "[+]certificate ok")
+        .await;
     let mut client = process.connect().await;
     let review = crate::process::review("htpp");
     let answer = client.post("/validate?timeout=5s", review.as_bytes()).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
-    assert_eq!(answer.json()["response"]["allowed"], true, "{}", answer.body);
+    assert_eq!(
+        answer.json()["response"]["allowed"],
+        true,
+        "{}",
+        answer.body
+    );
     signal("TERM", process.pid().to_string());
     assert_eq!(process.ended().await.code(), Some(0));
 }

@@ -106,8 +106,10 @@ fn an_operation_that_is_not_known_is_told() {
 #[test]
 fn null_is_as_absent() {
     let body = on_listener("htpp");
-    let absent = body
-        .replace(r#""namespace":"infra","name":"retries","object""#, r#""object""#);
+    let absent = body.replace(
+        r#""namespace":"infra","name":"retries","object""#,
+        r#""object""#,
+    );
     assert_ne!(absent, body);
     let null = with(
         &absent,
@@ -127,7 +129,11 @@ fn what_nobody_asked_for_is_passed_over() {
         r#""resource":"x","requestResource":[],"requestSubResource":7,"new":1e400"#,
         &format!(r#""future":{deep}"#),
     ] {
-        assert_eq!(answer(&with(&body, fields)).unwrap(), ALLOWED, "{fields:.60}");
+        assert_eq!(
+            answer(&with(&body, fields)).unwrap(),
+            ALLOWED,
+            "{fields:.60}"
+        );
         let around = body.replacen('{', &format!("{{{fields},"), 1);
         assert_eq!(answer(&around).unwrap(), ALLOWED, "{fields:.60}");
     }
@@ -219,12 +225,16 @@ fn only_what_is_written_is_mended() {
         let answer = respond(&state, &conduct, &evidence, Endpoint::Mutate, body).unwrap();
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         let response = &answer["response"];
-        assert_eq!((&response["uid"], &response["allowed"]), (&json!("u-1"), &json!(true)));
+        assert_eq!(
+            (&response["uid"], &response["allowed"]),
+            (&json!("u-1"), &json!(true))
+        );
         assert_eq!(response["patch"].is_null(), response["patchType"].is_null());
         !response["patch"].is_null()
     };
     let spec = r#"{"targetRef":{"group":"gateway.networking.k8s.io/v1","kind":"gateway","name":"edge"},"retries":3}"#;
-    let object = format!(r#"{{"metadata":{{"name":"retries","namespace":"infra"}},"spec":{spec}}}"#);
+    let object =
+        format!(r#"{{"metadata":{{"name":"retries","namespace":"infra"}},"spec":{spec}}}"#);
     let create = review_of(&object);
     assert!(patched(&create));
     assert!(patched(&create.replace("CREATE", "UPDATE")));
@@ -235,7 +245,10 @@ fn only_what_is_written_is_mended() {
     assert!(!patched(&create.replace("CREATE", "FROB")));
     let status = create.replace("CREATE", "UPDATE");
     assert!(!patched(&with(&status, r#""subResource":"status""#)));
-    let leaving = create.replace(r#""namespace":"infra"},"#, r#""namespace":"infra","deletionTimestamp":"2026-01-01T00:00:00Z"},"#);
+    let leaving = create.replace(
+        r#""namespace":"infra"},"#,
+        r#""namespace":"infra","deletionTimestamp":"2026-01-01T00:00:00Z"},"#,
+    );
     assert_ne!(leaving, create);
     assert!(!patched(&leaving));
 }

@@ -5,9 +5,11 @@ use attache::engine::review::Evidence;
 use attache::http::admission::{Endpoint, respond};
 use serde_json::{Value, json};
 
-use crate::server::{on_listener, review, review_of, snapshot};
+use crate::input::odd_objects;
+use crate::server::{ALLOWED, on_listener, review, review_of, snapshot};
 
-const GOOD: &str = r#"{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"http"}"#;
+const GOOD: &str =
+    r#"{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"http"}"#;
 
 fn response(body: &str) -> Value {
     let (conduct, evidence) = (Conduct::default(), Evidence::Authoritative);
@@ -55,7 +57,11 @@ fn with_metadata(metadata: &str, listener: &str) -> String {
 /// An UPDATE to what a CREATE would bring.
 fn update(create: &str, old: &str) -> String {
     let update = create.replacen(r#""CREATE""#, r#""UPDATE""#, 1);
-    update.replacen(r#""object":"#, &format!(r#""oldObject":{old},"object":"#), 1)
+    update.replacen(
+        r#""object":"#,
+        &format!(r#""oldObject":{old},"object":"#),
+        1,
+    )
 }
 
 #[test]
@@ -72,14 +78,23 @@ fn an_update_without_the_old_object_is_judged_as_new() {
     );
     let response = response(&update(&bad, &old));
     assert_eq!(response["allowed"], true, "{response}");
-    assert!(response["warnings"][0].as_str().unwrap().starts_with("section-unknown: "));
+    assert!(
+        response["warnings"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("section-unknown: ")
+    );
 }
 
 /// As the API server reads it.
 #[test]
 fn of_a_key_that_is_there_twice_the_last_counts() {
     let bad = GOOD.replace("\"http\"", "\"htpp\"");
-    let both = |one: &str, two: &str| review(&format!(r#"{{"targetRef":{one},"targetRef":{two},"retries":3}}"#));
+    let both = |one: &str, two: &str| {
+        review(&format!(
+            r#"{{"targetRef":{one},"targetRef":{two},"retries":3}}"#
+        ))
+    };
     assert_eq!(response(&both(&bad, GOOD)), silent());
     is_refused(&both(GOOD, &bad));
     let name = |one: &str, two: &str| {
@@ -111,13 +126,22 @@ fn numbers_that_no_integer_holds_are_settings_like_others() {
 #[test]
 fn metadata_that_cannot_be_understood_is_told() {
     for (metadata, why) in [
-        (r#"{"creationTimestamp":"yesterday"}"#, "metadata.creationTimestamp is not a time"),
-        (r#"{"creationTimestamp":""}"#, "metadata.creationTimestamp is not a time"),
+        (
+            r#"{"creationTimestamp":"yesterday"}"#,
+            "metadata.creationTimestamp is not a time",
+        ),
+        (
+            r#"{"creationTimestamp":""}"#,
+            "metadata.creationTimestamp is not a time",
+        ),
         (r#"{"creationTimestamp":5}"#, "the object cannot be read: "),
         (r#"{"generation":"1"}"#, "the object cannot be read: "),
         (r#"{"labels":{"a":1}}"#, "the object cannot be read: "),
         (r#"{"labels":[]}"#, "the object cannot be read: "),
-        (r#"{"labels":{},"labels":{}}"#, "the object cannot be read: "),
+        (
+            r#"{"labels":{},"labels":{}}"#,
+            "the object cannot be read: ",
+        ),
         ("null", "the object cannot be read: "),
     ] {
         is_not_checked(&with_metadata(metadata, "htpp"), why);
@@ -129,31 +153,48 @@ fn metadata_that_cannot_be_understood_is_told() {
         r#"{"finalizers":7,"ownerReferences":"x","managedFields":{},"uid":[],"future":{}}"#,
     ] {
         is_refused(&with_metadata(metadata, "htpp"));
-        assert_eq!(response(&with_metadata(metadata, "http")), silent(), "{metadata}");
+        assert_eq!(
+            response(&with_metadata(metadata, "http")),
+            silent(),
+            "{metadata}"
+        );
     }
 }
 
 /// Whatever stands in the object: the API server says in the request what it is about.
 #[test]
 fn the_request_says_what_is_judged() {
-    let body = with_metadata(r#"{"namespace":"elsewhere","name":"other"}"#, "htpp")
-        .replacen(r#"{"metadata":"#, r#"{"apiVersion":"v1","kind":"Pod","metadata":"#, 1);
+    let body = with_metadata(r#"{"namespace":"elsewhere","name":"other"}"#, "htpp").replacen(
+        r#"{"metadata":"#,
+        r#"{"apiVersion":"v1","kind":"Pod","metadata":"#,
+        1,
+    );
     let response = response(&body);
     assert_eq!(response["allowed"], false, "{response}");
     let details = &response["status"]["details"];
     assert_eq!(
         (&details["name"], &details["group"], &details["kind"]),
-        (&json!("retries"), &json!("policies.example.com"), &json!("RetryPolicy"))
+        (
+            &json!("retries"),
+            &json!("policies.example.com"),
+            &json!("RetryPolicy")
+        )
     );
     let message = response["status"]["message"].as_str().unwrap();
-    assert!(message.contains("Gateway infra/edge has no listener"), "{message}");
+    assert!(
+        message.contains("Gateway infra/edge has no listener"),
+        "{message}"
+    );
 }
 
 #[test]
 fn an_object_that_has_no_name_yet_is_judged() {
     let nameless = |listener: &str| {
-        with_metadata(r#"{"namespace":"infra","generateName":"retries-"}"#, listener)
-            .replacen(r#""name":"retries","object""#, r#""name":"","object""#, 1)
+        with_metadata(
+            r#"{"namespace":"infra","generateName":"retries-"}"#,
+            listener,
+        )
+        .replacen(r#""name":"retries","object""#, r#""name":"","object""#, 1)
     };
     assert_eq!(response(&nameless("http")), silent());
     is_refused(&nameless("htpp"));
@@ -178,8 +219,14 @@ fn what_is_new_to_attache_is_never_refused() {
                 "matches": [{"path": {"type": "Intuition", "value": "~"}}]}]}),
         ),
         ("BeamRoute", json!({"anything": [1, 2, {"a": null}]})),
-        ("ListenerSet", json!({"parentRef": {"name": "edge"}, "listeners": [{"name": "x"}]})),
-        ("ReferenceGrant", json!({"from": [], "to": [], "through": []})),
+        (
+            "ListenerSet",
+            json!({"parentRef": {"name": "edge"}, "listeners": [{"name": "x"}]}),
+        ),
+        (
+            "ReferenceGrant",
+            json!({"from": [], "to": [], "through": []}),
+        ),
     ];
     for (kind, spec) in objects {
         let object = json!({"apiVersion": "gateway.networking.k8s.io/v9", "kind": kind,
@@ -207,10 +254,14 @@ fn what_is_new_to_attache_is_never_refused() {
 fn odd_names_break_no_line_and_no_terminal() {
     let odd = "x\n\r\u{1b}[31m\u{0}\u{7f}\u{85}\u{202e}\u{200b}\"'\\";
     let target = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge", "sectionName": odd});
-    let refused = response(&review(&json!({"targetRef": target, "retries": 3}).to_string()));
+    let refused = response(&review(
+        &json!({"targetRef": target, "retries": 3}).to_string(),
+    ));
     assert_eq!(refused["allowed"], false, "{refused}");
     let missing = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": odd});
-    let warned = response(&review(&json!({"targetRef": missing, "retries": 3}).to_string()));
+    let warned = response(&review(
+        &json!({"targetRef": missing, "retries": 3}).to_string(),
+    ));
     assert_eq!(warned["allowed"], true, "{warned}");
     let status = &refused["status"];
     let texts = [
@@ -242,4 +293,32 @@ fn a_megabyte_of_managed_fields_changes_nothing() {
     let body = update(&with_metadata(&managed("b"), "htpp"), &old);
     assert!(body.len() > 2 << 20);
     assert_eq!(response(&body), silent());
+}
+
+/// Who would rather stop an apply than let something in that was not looked at.
+#[test]
+fn what_cannot_be_understood_is_refused_where_that_is_configured() {
+    let text = "{apiVersion: attache.dev/v1, kind: Configuration, findings: {unverified: deny}}";
+    let conduct = serde_saphyr::from_str::<attache::config::Configuration>(text)
+        .unwrap()
+        .conduct();
+    let ask = |body: &str| {
+        let (endpoint, evidence) = (Endpoint::Validate, Evidence::Authoritative);
+        let answer = respond(&snapshot(), &conduct, &evidence, endpoint, body.as_bytes());
+        String::from_utf8(answer.unwrap()).unwrap()
+    };
+    assert_eq!(ask(&on_listener("http")), ALLOWED);
+    for (name, body) in odd_objects() {
+        let answer: Value = serde_json::from_str(&ask(&body)).unwrap();
+        let response = &answer["response"];
+        assert_eq!(response["uid"], "u-1", "{name}");
+        assert_eq!(response["allowed"], false, "{name}: {response}");
+        let status = &response["status"];
+        assert_eq!(
+            (&status["code"], &status["reason"]),
+            (&json!(422), &json!("Invalid"))
+        );
+        let message = status["message"].as_str().unwrap();
+        assert!(message.starts_with("unverified: "), "{name}: {message}");
+    }
 }
