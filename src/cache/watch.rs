@@ -87,8 +87,7 @@ pub async fn follow<T, M>(
         .timeout(WATCH_SECONDS)
         .page_size(PAGE);
     let api: Api<RawObject> = Api::all_with(source.client.clone(), &resource);
-    let begin = || watcher(api.clone(), config.clone());
-    let mut stream = pin!(begin());
+    let mut stream = pin!(watcher(api.clone(), config.clone()));
     let mut backoff = Backoff::default();
     let mut skipped = Skipped::new(&gk, &source.metrics);
     let mut listing: Option<Vec<T>> = None;
@@ -115,7 +114,7 @@ pub async fn follow<T, M>(
                 report(&source, &gk, &error, backoff.is_fresh());
                 sleep(backoff.delay()).await;
                 if backoff.failures >= AWAY {
-                    stream.set(begin());
+                    stream.set(watcher(api.clone(), config.clone()));
                 }
                 continue;
             }

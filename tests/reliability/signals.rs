@@ -11,8 +11,8 @@ use crate::process::{Process, Setup, ask, review, signal};
 /// Which program makes a process the first of its own world here; none where that is not allowed.
 fn as_first() -> Option<Vec<String>> {
     let ways = [
-        &["unshare", "--pid", "--fork"][..],
-        &["unshare", "--user", "--pid", "--fork"],
+        &["unshare", "--pid", "--fork", "--kill-child"][..],
+        &["unshare", "--user", "--pid", "--fork", "--kill-child"],
     ];
     let works = |way: &&&[&str]| {
         let tried = Command::new(way[0]).args(&way[1..]).arg("true").output();

@@ -53,12 +53,14 @@ impl Drop for Throttle {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_a_twentieth_of_a_processor_it_answers_or_sends_away_and_recovers() {
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/quickstart/attache.yaml"
+    );
+    let example = std::fs::read_to_string(example).unwrap();
     let mut process = Process::start(&Setup {
         // One review at a time, so that others have to wait.
-        files: vec![(
-            "attache.yaml",
-            "{apiVersion: attache.dev/v1, kind: Configuration, limits: {reviews: 1}}".to_owned(),
-        )],
+        files: vec![("attache.yaml", format!("{example}limits: {{reviews: 1}}\n"))],
         more: vec!["--config={dir}/attache.yaml".to_owned()],
         ..Setup::default()
     });
