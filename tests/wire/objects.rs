@@ -282,7 +282,7 @@ fn odd_names_break_no_line_and_no_terminal() {
 fn a_megabyte_of_managed_fields_changes_nothing() {
     let managed = |manager: &str| {
         let fields = format!(r#"{{"manager":"{manager}","fieldsV1":{{"f:spec":{{}}}}}}"#);
-        let all = vec![fields; (1 << 20) / 50].join(",");
+        let all = vec![fields; (1 << 20) / 40].join(",");
         format!(r#"{{"name":"retries","managedFields":[{all}]}}"#)
     };
     let target = GOOD.replace("\"http\"", "\"htpp\"");
