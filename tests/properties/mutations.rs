@@ -222,7 +222,8 @@ proptest! {
         // What one mends may let the other mend more, and that is all.
         for _ in 0..2 {
             for on in &replicas {
-                json_patch::patch(&mut object, &mutated(&snapshot, on, &object).patch).unwrap();
+                let patch = mutated(&snapshot, on, &object).patch;
+                json_patch::patch(&mut object, &patch).unwrap();
             }
         }
         for on in &replicas {

@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use crate::client::{Answer, Client, Tls};
 
 /// Longer than anything here takes; a test that waits for it has failed.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// A run that does not end by itself ends with the test.
 pub(crate) struct Process {

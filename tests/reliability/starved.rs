@@ -27,7 +27,7 @@ impl Throttle {
         let ends = stop.clone();
         let pid = pid.to_string();
         let thread = thread::spawn(move || {
-            let send = |name| Command::new("kill").args([name, &pid]).status().unwrap();
+            let send = |name: &str| Command::new("kill").args([name, &pid]).status().unwrap();
             while !ends.load(Ordering::Relaxed) {
                 send("-STOP");
                 thread::sleep(RESTS);

@@ -152,8 +152,8 @@ fn page(rows: &[(usize, &str)]) -> String {
     let bad = rows.iter().map(|(number, held)| (*number, *held));
     let rest = (1..=CASES).filter(|n| rows.iter().all(|(number, _)| number != n));
     let all = rest.map(|number| (number, good)).chain(bad);
-    all.map(|(number, held)| format!("| {number} | a | b | {held} |\n"))
-        .collect()
+    let lines = all.map(|(number, held)| format!("| {number} | a | b | {held} |"));
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 #[test]

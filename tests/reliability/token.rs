@@ -77,6 +77,6 @@ async fn until(what: &str, holds: impl Fn() -> bool) {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     };
-    let waited = tokio::time::timeout(std::time::Duration::from_secs(120), waited).await;
+    let waited = tokio::time::timeout(std::time::Duration::from_mins(2), waited).await;
     assert!(waited.is_ok(), "not in time: {what}");
 }

@@ -166,12 +166,12 @@ fn whoever_asks_gets_the_same_answer() {
 #[tokio::test]
 async fn a_dry_run_is_judged_the_same_and_leaves_nothing_behind() {
     let noted = Arc::new(Mutex::new(Vec::new()));
-    let notes = noted.clone();
+    let handed = noted.clone();
     let reads = Arc::new(AtomicUsize::new(0));
     let read = reads.clone();
     let outside = Outside {
         note: Some(Arc::new(move |policy, code, _| {
-            notes.lock().unwrap().push((policy.to_string(), code));
+            handed.lock().unwrap().push((policy.to_string(), code));
         })),
         confirm: Some(Arc::new(move |_| {
             read.fetch_add(1, Ordering::Relaxed);
