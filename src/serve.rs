@@ -153,8 +153,18 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
             traces.flush(LAST_TRACES).await;
             Ok(())
         }
-        Some(ended) = tasks.join_next() => Err(ended?.into()),
-        Some(ended) = background.join_next() => Err(ended?.into()),
+        why = broken(&mut tasks) => Err(why),
+        why = broken(&mut background) => Err(why),
+    }
+}
+
+/// Waits for a task to end, which none should: what it did is not done any more, so the process ends and is
+/// started again.
+async fn broken(tasks: &mut JoinSet<String>) -> Failure {
+    match tasks.join_next().await {
+        Some(Ok(why)) => why.into(),
+        Some(Err(panicked)) => panicked.into(),
+        None => std::future::pending().await,
     }
 }
 
@@ -400,4 +410,28 @@ fn announce(args: &Args, listen: &Bound, admin: &Bound) {
 /// A line for the person at the terminal. Nobody may be reading any more; that ends nothing.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "attache: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+    use tokio::task::JoinSet;
+
+    use super::broken;
+
+    #[tokio::test]
+    async fn a_task_that_ends_or_panics_ends_the_process() {
+        let mut tasks = JoinSet::new();
+        assert!(
+            broken(&mut tasks).now_or_never().is_none(),
+            "nothing to end"
+        );
+        tasks.spawn(std::future::pending());
+        assert!(broken(&mut tasks).now_or_never().is_none());
+        tasks.spawn(async { "the watch ended".to_owned() });
+        assert_eq!(broken(&mut tasks).await.to_string(), "the watch ended");
+        tasks.spawn(async { panic!("on purpose") });
+        let why = broken(&mut tasks).await.to_string();
+        assert!(why.contains("panicked"), "{why}");
+    }
 }

@@ -206,3 +206,51 @@ fn each_request_to_try_is_the_review_of_its_manifest() {
         assert_eq!(review["request"]["object"], manifest[place]);
     }
 }
+
+/// A node that is lost takes one replica with it, and neither a drain of nodes nor a roll-out takes the last.
+#[test]
+fn one_replica_stays_whatever_goes() {
+    let deployment = &documents("manifests/base/deployment.yaml")[0]["spec"];
+    assert!(deployment["replicas"].as_u64().unwrap() >= 2);
+    let roll = &deployment["strategy"]["rollingUpdate"];
+    assert_eq!(roll["maxUnavailable"], 0);
+    assert!(roll["maxSurge"].as_u64().unwrap() >= 1);
+    let labels = &deployment["template"]["metadata"]["labels"];
+    let spread = &deployment["template"]["spec"]["topologySpreadConstraints"];
+    let over: Vec<&str> = spread
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|constraint| {
+            assert_eq!(&constraint["labelSelector"]["matchLabels"], labels);
+            constraint["topologyKey"].as_str().unwrap()
+        })
+        .collect();
+    assert_eq!(
+        over,
+        ["kubernetes.io/hostname", "topology.kubernetes.io/zone"]
+    );
+    let budget = &documents("manifests/base/pod-disruption-budget.yaml")[0]["spec"];
+    assert_eq!(budget["minAvailable"], 1);
+    assert_eq!(&budget["selector"]["matchLabels"], labels);
+    // One that is not ready must not keep its node from being drained.
+    assert_eq!(budget["unhealthyPodEvictionPolicy"], "AlwaysAllow");
+}
+
+/// As long as a configuration is there the API server calls, and waits for who is gone.
+#[test]
+fn to_uninstall_the_configurations_go_first() {
+    let readme = text("README.md");
+    let (_, uninstall) = readme.split_once("\n## Uninstall\n").unwrap();
+    let at = |what: &str| {
+        let found = uninstall.find(what);
+        found.unwrap_or_else(|| panic!("no {what}"))
+    };
+    let configurations =
+        "kubectl delete validatingwebhookconfiguration,mutatingwebhookconfiguration attache";
+    assert!(at(configurations) < at("kubectl delete -k manifests"));
+    for file in ["validating-webhook", "mutating-webhook"] {
+        let name = &documents(&format!("manifests/base/{file}.yaml"))[0]["metadata"]["name"];
+        assert_eq!(name, "attache", "{file}");
+    }
+}

@@ -31,6 +31,9 @@ const RESUMED: Duration = Duration::from_secs(10);
 const PAGE: u32 = 500;
 const FIRST_DELAY: Duration = Duration::from_millis(800);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
+/// Failures in a row after which everything is listed anew, and not gone on from where the watch was: a server
+/// that was away so long may be back with the state of a backup, which knows nothing of where that was.
+const AWAY: u32 = 3;
 
 /// Where objects come from and where trouble is told.
 #[derive(Clone)]
@@ -84,7 +87,7 @@ pub async fn follow<T, M>(
         .timeout(WATCH_SECONDS)
         .page_size(PAGE);
     let api: Api<RawObject> = Api::all_with(source.client.clone(), &resource);
-    let mut stream = pin!(watcher(api, config));
+    let mut stream = pin!(watcher(api.clone(), config.clone()));
     let mut backoff = Backoff::default();
     let mut skipped = Skipped::new(&gk, &source.metrics);
     let mut listing: Option<Vec<T>> = None;
@@ -110,6 +113,9 @@ pub async fn follow<T, M>(
                 resuming = true;
                 report(&source, &gk, &error, backoff.is_fresh());
                 sleep(backoff.delay()).await;
+                if backoff.failures >= AWAY {
+                    stream.set(watcher(api.clone(), config.clone()));
+                }
                 continue;
             }
             Ok(Some(Ok(event))) => event,
@@ -158,8 +164,9 @@ fn report(source: &Source, gk: &GroupKind, error: &watcher::Error, first: bool) 
         .watch_errors
         .with_label_values(&[&watched_kind(gk), &label])
         .inc();
-    // 410: the history is gone, and a new list follows. That is how watches live.
-    if code == Some(410) {
+    // 410: the history is gone, and a new list follows. That is how watches live; but a list for which the
+    // history is too short again and again is trouble.
+    if first && code == Some(410) {
         return;
     }
     let denied = matches!(code, Some(403 | 404));

@@ -12,6 +12,7 @@ mod access;
 mod cluster;
 mod confirm;
 mod directory;
+mod faults;
 mod kinds;
 mod server;
 mod trouble;

@@ -21,6 +21,11 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
+#[path = "objects.rs"]
+mod objects;
+
+pub use objects::*;
+
 pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 pub const SERVICES: &str = "/api/v1/services";
 pub const NAMESPACES: &str = "/api/v1/namespaces";
@@ -43,7 +48,11 @@ struct State {
     refused: BTreeMap<String, u16>,
     /// Answered only when taken out again.
     held: BTreeSet<String>,
+    /// All but the first page of a list is refused with this code.
+    cut: BTreeMap<String, u16>,
     requests: Vec<(Instant, String)>,
+    /// Lists that were begun, by path.
+    lists: BTreeMap<String, usize>,
     /// Whether access reviews say yes.
     granted: bool,
     /// Access reviews that were answered.
@@ -54,6 +63,10 @@ struct State {
 struct Kind {
     objects: BTreeMap<String, Value>,
     watchers: Vec<Watcher>,
+    /// Open, and never told anything again.
+    dead: Vec<Watcher>,
+    /// What was told at which version, for who goes on from an earlier one.
+    history: Vec<(u64, Bytes)>,
 }
 
 // === impl Server ===
@@ -136,6 +149,39 @@ impl Server {
         });
     }
 
+    /// Tells the watchers of something that did not happen like that.
+    pub fn say(&self, path: &str, what: &str, mut object: Value) {
+        self.state(|state| {
+            state.version += 1;
+            object["metadata"]["resourceVersion"] = json!(state.version.to_string());
+            state.served.get_mut(path).expect(path).tell(what, &object);
+        });
+    }
+
+    /// Connections of watches that are open die without a word.
+    pub fn black_hole(&self, path: &str) {
+        self.state(|state| {
+            let kind = state.served.get_mut(path).expect(path);
+            let watchers = std::mem::take(&mut kind.watchers);
+            kind.dead.extend(watchers);
+        });
+    }
+
+    /// Starts to count again from there, as a server whose state comes from a backup.
+    pub fn restore(&self, version: u64) {
+        self.state(|state| {
+            state.version = version;
+            for kind in state.served.values_mut() {
+                kind.history.clear();
+            }
+        });
+    }
+
+    /// Refuses all but the first page of lists, until allowed.
+    pub fn refuse_pages(&self, path: &str, code: u16) {
+        self.state(|state| state.cut.insert(path.to_owned(), code));
+    }
+
     /// Deletes without telling the watchers.
     pub fn forget(&self, path: &str, name: &str) {
         self.state(|state| state.served.get_mut(path).unwrap().objects.remove(name));
@@ -154,7 +200,10 @@ impl Server {
     }
 
     pub fn allow(&self, path: &str) {
-        self.state(|state| state.refused.remove(path));
+        self.state(|state| {
+            state.refused.remove(path);
+            state.cut.remove(path);
+        });
     }
 
     /// Requests to a path hang until released.
@@ -171,7 +220,7 @@ impl Server {
         self.state(|state| {
             state.down = down;
             for kind in state.served.values_mut().filter(|_| down) {
-                for watcher in kind.watchers.drain(..) {
+                for watcher in kind.watchers.drain(..).chain(kind.dead.drain(..)) {
                     let cut = io::Error::from(io::ErrorKind::ConnectionReset);
                     let _ = watcher.unbounded_send(Err(cut));
                 }
@@ -202,6 +251,11 @@ impl Server {
         })
     }
 
+    /// How often a list of it was begun.
+    pub fn lists(&self, path: &str) -> usize {
+        self.state(|state| state.lists.get(path).copied().unwrap_or_default())
+    }
+
     pub fn is_watched(&self, path: &str) -> bool {
         self.state(|state| {
             let kind = state.served.get(path);
@@ -228,13 +282,21 @@ impl Server {
                     &status(*code, &format!("refused: {path}")),
                 ));
             }
+            let is_next = query.contains("continue=");
+            if let Some(code) = state.cut.get(&path).filter(|_| is_next) {
+                let why = format!("no more pages: {path}");
+                return Ok(json_body(*code, &status(*code, &why)));
+            }
             if path == REVIEWS {
                 return Ok(state.review(&body));
             }
             let version = state.version.to_string();
             if let Some(kind) = state.served.get_mut(&path) {
+                if query.contains("limit=") && !is_next {
+                    *state.lists.entry(path.clone()).or_default() += 1;
+                }
                 return Ok(if query.contains("watch=true") {
-                    kind.watch()
+                    kind.watch(&query)
                 } else {
                     kind.list(&query, &version)
                 });
@@ -268,24 +330,30 @@ impl State {
 
 impl Kind {
     fn tell(&mut self, what: &str, object: &Value) {
-        let line = format!("{{\"type\":\"{what}\",\"object\":{object}}}\n");
+        let line = Bytes::from(format!("{{\"type\":\"{what}\",\"object\":{object}}}\n"));
+        let version = object["metadata"]["resourceVersion"].as_str();
+        if let Some(version) = version.and_then(|version| version.parse().ok()) {
+            self.history.push((version, line.clone()));
+        }
         self.watchers.retain(|watcher| {
-            let frame = Frame::data(Bytes::from(line.clone()));
+            let frame = Frame::data(line.clone());
             watcher.unbounded_send(Ok(frame)).is_ok()
         });
     }
 
-    fn watch(&mut self) -> Response<Body> {
+    /// From the version on that is asked for.
+    fn watch(&mut self, query: &str) -> Response<Body> {
         let (sender, receiver) = mpsc::unbounded();
+        let from = number(query, "resourceVersion=").unwrap_or(0);
+        for (_, line) in self.history.iter().filter(|(version, _)| *version > from) {
+            let _ = sender.unbounded_send(Ok(Frame::data(line.clone())));
+        }
         self.watchers.push(sender);
         Response::new(StreamBody::new(receiver).boxed_unsync())
     }
 
     fn list(&self, query: &str, version: &str) -> Response<Body> {
-        let number = |name: &str| {
-            let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
-            value.and_then(|value| value.parse::<usize>().ok())
-        };
+        let number = |name: &str| number(query, name).and_then(|n| usize::try_from(n).ok());
         let from = number("continue=").unwrap_or(0);
         let limit = number("limit=").unwrap_or(usize::MAX);
         let items: Vec<_> = self.objects.values().skip(from).take(limit).collect();
@@ -300,6 +368,11 @@ impl Kind {
             json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items});
         json_body(200, &list)
     }
+}
+
+fn number(query: &str, name: &str) -> Option<u64> {
+    let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
+    value.and_then(|value| value.parse().ok())
 }
 
 fn json_body(code: u16, value: &Value) -> Response<Body> {
@@ -333,65 +406,6 @@ fn path_of(crd: &Value) -> String {
         text(&spec["versions"][0]["name"]),
         text(&spec["names"]["plural"])
     )
-}
-
-// === objects ===
-
-pub fn crd(group: &str, kind: &str, plural: &str, version: &str) -> Value {
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.{group}")},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "plural": plural},
-            "versions": [{"name": version, "served": true, "storage": true}],
-        },
-        "status": {"conditions": [{"type": "Established", "status": "True"}]},
-    })
-}
-
-pub fn gateway_crd() -> Value {
-    crd("gateway.networking.k8s.io", "Gateway", "gateways", "v1")
-}
-
-/// The CRD of a policy kind; the plural is made as for `RetryPolicy`.
-pub fn policy_crd(group: &str, kind: &str) -> Value {
-    let plural = kind.to_lowercase().replace("policy", "policies");
-    let mut crd = crd(group, kind, &plural, "v1");
-    crd["metadata"]["labels"] = json!({"gateway.networking.k8s.io/policy": "Direct"});
-    crd
-}
-
-pub fn gateway(namespace: &str, name: &str) -> Value {
-    json!({
-        "apiVersion": "gateway.networking.k8s.io/v1",
-        "kind": "Gateway",
-        "metadata": {"namespace": namespace, "name": name},
-        "spec": {
-            "gatewayClassName": "test",
-            "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}],
-        },
-    })
-}
-
-pub fn policy(kind: &str, namespace: &str, name: &str, gateway: &str) -> Value {
-    let target = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": gateway});
-    json!({
-        "apiVersion": "example.dev/v1",
-        "kind": kind,
-        "metadata": {"namespace": namespace, "name": name},
-        "spec": {"targetRefs": [target]},
-    })
-}
-
-pub fn gateway_key(namespace: &str, name: &str) -> ObjectKey {
-    ObjectKey::new(GroupKind::gateway_api("Gateway"), namespace, name)
-}
-
-pub fn retry_gk() -> GroupKind {
-    GroupKind::new("example.dev", "RetryPolicy")
 }
 
 // === a cluster under test ===

@@ -207,6 +207,31 @@ proptest! {
         prop_assert_eq!(&value["metadata"]["labels"], &mended["metadata"]["labels"]);
     }
 
+    /// While an update rolls out, replicas with other mutations are asked in turn.
+    #[test]
+    fn replicas_with_other_mutations_do_not_fight(
+        events in some_events(),
+        value in applied(),
+        one in subsequence(&ALL[..], 0..=5),
+        two in subsequence(&ALL[..], 0..=5),
+        both_forms in any::<bool>(),
+    ) {
+        let snapshot = state(&events, both_forms);
+        let replicas = [mutations(&one), mutations(&two)];
+        let mut object = value;
+        // What one mends may let the other mend more, and that is all.
+        for _ in 0..2 {
+            for on in &replicas {
+                let patch = mutated(&snapshot, on, &object).patch;
+                json_patch::patch(&mut object, &patch).unwrap();
+            }
+        }
+        for on in &replicas {
+            let verdict = mutated(&snapshot, on, &object);
+            prop_assert!(verdict.patch.is_empty(), "{:?} of {object}", verdict.patch);
+        }
+    }
+
     /// What is written into a target goes when the policies go, and leaves what was there.
     #[test]
     fn what_is_written_can_be_taken_out(events in some_events(), value in applied()) {

@@ -1,0 +1,25 @@
+//! A log that cannot be written, and nowhere else to write: reviews go on.
+
+use std::path::PathBuf;
+
+use crate::process::{Process, Setup, ask, signal};
+
+/// Every write to it fails as on a full disk, and standard output has been closed by its reader.
+#[tokio::test]
+async fn a_full_disk_stops_no_review() {
+    let mut process = Process::start(&Setup {
+        log: Some(PathBuf::from("/dev/full")),
+        level: "debug",
+        ..Setup::default()
+    });
+    process.ready().await;
+    let mut client = process.connect().await;
+    for _ in 0..50 {
+        ask(&mut client).await;
+    }
+    let metrics = process.get("/metrics").await.body;
+    assert!(metrics.contains("attache_panics_total 0\n"), "{metrics}");
+    signal("TERM", process.pid().to_string());
+    let status = process.ended().await;
+    assert_eq!(status.code(), Some(0), "{status}");
+}

@@ -1,0 +1,21 @@
+//! `docs/reliability.md` names a test for each case, and the test is there. And the faults that only a process of its own can
+//! be brought into: signals, a log that cannot be written, little processor time, names that nobody knows.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+#[path = "../wire/client.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod client;
+mod clocks;
+mod logs;
+mod process;
+mod signals;
+mod starved;
+mod table;
+mod token;
+mod unknown;
