@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::engine::ids::GroupKind;
+use crate::engine::verdict::escape;
 
 /// Lists in lists in lists are somebody's mistake.
 const LIST_DEPTH: u32 = 8;
@@ -61,11 +62,12 @@ pub struct Manifests {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        // Names of files and objects come from users, and this goes to a terminal.
+        f.write_str(&escape(&self.file))?;
         for number in [self.line, self.column].into_iter().take_while(|n| *n > 0) {
             write!(f, ":{number}")?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", escape(&self.message))
     }
 }
 

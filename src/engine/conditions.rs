@@ -1,6 +1,6 @@
 //! The status that each policy and each target should have (design 2.6; GEP-713, status).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -164,9 +164,10 @@ pub fn attachments(
 /// The status that a policy of the survey's snapshot should have.
 pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     let mut targets: Vec<TargetStatus> = Vec::new();
+    let mut known: HashSet<Place> = HashSet::new();
     for target in &policy.targets {
         for place in places(survey.snapshot(), policy, target) {
-            if !targets.iter().any(|known| known.target == place) {
+            if known.insert(place.clone()) {
                 targets.push(on_target(survey, policy, target, place));
             }
         }

@@ -16,7 +16,7 @@ mod settings;
 mod targets;
 
 pub(crate) use targets::at;
-pub use targets::{Entry, Fault, entries, hidden};
+pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
 
 /// The annotation by which a policy says that its section comes later (design section 4).
 pub const PENDING: &str = "attache.dev/pending";

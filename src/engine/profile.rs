@@ -20,7 +20,7 @@ mod resolve;
 mod words;
 
 pub use builtin::builtin;
-pub(crate) use derive::labelled;
+pub(crate) use derive::{REF_FIELDS, labelled};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub use facts::{Named, words};
 pub use parts::{Allowed, Annotation, Control, Merging, RefField, StanzaNames, Strategies};

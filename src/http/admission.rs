@@ -233,7 +233,9 @@ impl App {
                 uid, kind, ns, name, op, dry_run, allowed, findings, "reviewed"
             );
         } else {
-            let codes: Vec<&str> = verdict.causes().iter().map(|cause| cause.reason).collect();
+            let refused = verdict.findings.iter().filter(|f| f.severity == Severity::Deny);
+            let mut codes: Vec<&str> = refused.map(|f| f.code.as_str()).collect();
+            codes.dedup();
             tracing::info!(
                 uid,
                 kind,

@@ -12,6 +12,7 @@ mod hostile;
 mod laws;
 mod mutations;
 mod random;
+mod replicas;
 mod reviews;
 mod states;
 mod text;

@@ -22,11 +22,14 @@ pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object
         }
     };
     let after = change(object);
-    let standing = standing_over(&mut Survey::new(&after), &key);
-    let mut findings: Vec<Finding> = standing
-        .iter()
-        .filter_map(|acting| finding(&key, acting))
-        .collect();
+    let mut survey = Survey::bounded(&after);
+    let standing = standing_over(&mut survey, &key);
+    let mut findings: Vec<Finding> = if survey.is_spent() {
+        vec![change::too_much(&key, "which policies act on this")]
+    } else {
+        let findings = standing.iter().filter_map(|acting| finding(&key, acting));
+        findings.collect()
+    };
     // The stored object of the request is newer than any cache.
     let before = match old {
         Some(old) => change(old),
