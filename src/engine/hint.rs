@@ -11,7 +11,12 @@ pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
     let limit = 2.max(length / 3);
     let wrong = wrong.to_lowercase();
     let distance = |name: &str| {
-        let is_near = name.chars().take(length + limit + 1).count().abs_diff(length) <= limit;
+        let is_near = name
+            .chars()
+            .take(length + limit + 1)
+            .count()
+            .abs_diff(length)
+            <= limit;
         is_near.then(|| strsim::damerau_levenshtein(&wrong, &name.to_lowercase()))
     };
     let names = names.iter().take(MOST);

@@ -100,7 +100,9 @@ fn agreed(policy: &Policy) -> Vec<Value> {
 pub fn overlap(one: &Policy, other: &Policy) -> Option<LeafPath> {
     let counted = leaves(other);
     let counted: BTreeSet<&[String]> = counted.iter().map(Vec::as_slice).collect();
-    leaves(one).into_iter().find(|path| on_one_branch(&counted, path))
+    leaves(one)
+        .into_iter()
+        .find(|path| on_one_branch(&counted, path))
 }
 
 /// What a policy sets of the fields by which its kind conflicts: those fields, or else every leaf.

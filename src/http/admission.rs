@@ -233,7 +233,10 @@ impl App {
                 uid, kind, ns, name, op, dry_run, allowed, findings, "reviewed"
             );
         } else {
-            let refused = verdict.findings.iter().filter(|f| f.severity == Severity::Deny);
+            let refused = verdict
+                .findings
+                .iter()
+                .filter(|f| f.severity == Severity::Deny);
             let mut codes: Vec<&str> = refused.map(|f| f.code.as_str()).collect();
             codes.dedup();
             tracing::info!(

@@ -212,7 +212,10 @@ impl<'a> Envelope<'a> {
     /// more than anybody can be. Read when it is first asked for: most reviews find nothing to say.
     pub fn subject(&self) -> Option<&Arc<Subject>> {
         let read = || {
-            let info = self.user_info.map(RawValue::get).filter(|text| is_bearable(text))?;
+            let info = self
+                .user_info
+                .map(RawValue::get)
+                .filter(|text| is_bearable(text))?;
             let info: UserInfo = serde_json::from_str(info).ok()?;
             Some(Arc::new(Subject {
                 user: info.username.filter(|name| !name.is_empty())?,

@@ -36,17 +36,30 @@ fn beyond(states: &[(State, Snapshot)], group: fn() -> Vec<Hostile>) -> String {
     let conduct = states::configuration().conduct();
     let mut beyond = String::new();
     for hostile in group() {
-        let (_, snapshot) = states.iter().find(|(state, _)| *state == hostile.state).unwrap();
+        let (_, snapshot) = states
+            .iter()
+            .find(|(state, _)| *state == hostile.state)
+            .unwrap();
         let body = hostile.body();
         for endpoint in [Endpoint::Validate, Endpoint::Mutate] {
             let evidence = Evidence::Authoritative;
             let mut answer = None;
             let taken = allocation_counter::measure(|| {
-                answer = Some(respond(snapshot, &conduct, &evidence, endpoint, body.as_bytes()));
+                answer = Some(respond(
+                    snapshot,
+                    &conduct,
+                    &evidence,
+                    endpoint,
+                    body.as_bytes(),
+                ));
             });
             let (state, name) = (hostile.state, &hostile.name);
-            let answer = answer.unwrap().unwrap_or_else(|why| panic!("{name}: {why}"));
-            if let Some(patch) = answers::check(body.as_bytes(), &answer, endpoint == Endpoint::Mutate) {
+            let answer = answer
+                .unwrap()
+                .unwrap_or_else(|why| panic!("{name}: {why}"));
+            if let Some(patch) =
+                answers::check(body.as_bytes(), &answer, endpoint == Endpoint::Mutate)
+            {
                 answers::patched(body.as_bytes(), &patch);
             }
             let (memory, work) = (taken.bytes_max, taken.count_total);
@@ -60,13 +73,24 @@ fn beyond(states: &[(State, Snapshot)], group: fn() -> Vec<Hostile>) -> String {
 }
 
 fn hold(states: &[State], groups: &[fn() -> Vec<Hostile>]) {
-    let states: Vec<(State, Snapshot)> = states.iter().map(|state| (*state, state.build())).collect();
+    let states: Vec<(State, Snapshot)> =
+        states.iter().map(|state| (*state, state.build())).collect();
     // Settings of the policies that are there are read when they are first asked for, and kept.
     let conduct = states::configuration().conduct();
-    for hostile in bodies::far().iter().filter(|hostile| hostile.name.contains("class")) {
+    for hostile in bodies::far()
+        .iter()
+        .filter(|hostile| hostile.name.contains("class"))
+    {
         for (_, snapshot) in &states {
             let body = hostile.body();
-            respond(snapshot, &conduct, &Evidence::Authoritative, Endpoint::Validate, body.as_bytes()).unwrap();
+            respond(
+                snapshot,
+                &conduct,
+                &Evidence::Authoritative,
+                Endpoint::Validate,
+                body.as_bytes(),
+            )
+            .unwrap();
         }
     }
     let beyond: String = groups.iter().map(|group| beyond(&states, *group)).collect();

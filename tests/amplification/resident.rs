@@ -31,7 +31,14 @@ impl Process {
         std::fs::write(&key, &made.key_pem).unwrap();
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart");
         let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--from"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--admin",
+                "127.0.0.1:0",
+                "--from",
+            ])
             .arg(from)
             .arg("--tls-cert")
             .arg(cert)
@@ -80,7 +87,12 @@ impl Drop for Process {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_takes_four_times_a_body_at_most() {
     let process = Process::start();
-    let groups = [bodies::settings, bodies::targets, bodies::topology, bodies::definitions];
+    let groups = [
+        bodies::settings,
+        bodies::targets,
+        bodies::topology,
+        bodies::definitions,
+    ];
     let mut beyond = Vec::new();
     for group in groups {
         for hostile in group().iter().step_by(3) {
@@ -92,7 +104,11 @@ async fn a_process_takes_four_times_a_body_at_most() {
             assert_eq!(answer.status, 200, "{}: {}", hostile.name, answer.body);
             let grown = process.most().saturating_sub(before);
             if grown > 4 * body.len() + FIXED {
-                beyond.push(format!("{}: {grown} bytes for {}", hostile.name, body.len()));
+                beyond.push(format!(
+                    "{}: {grown} bytes for {}",
+                    hostile.name,
+                    body.len()
+                ));
             }
         }
     }

@@ -66,7 +66,14 @@ impl State {
                 for i in 0..100 {
                     let name = format!("g{i}");
                     values.push(gateway(&name, &["http".to_owned(), "https".to_owned()]));
-                    values.push(policy("RetryPolicy", "infra", &name, "Gateway", &name, None));
+                    values.push(policy(
+                        "RetryPolicy",
+                        "infra",
+                        &name,
+                        "Gateway",
+                        &name,
+                        None,
+                    ));
                 }
                 values.extend((0..10_000).map(|i| route(i, &format!("g{}", i / 100))));
             }
@@ -104,12 +111,20 @@ impl State {
                 }
             }
         }
-        let kinds = ["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "ReferenceGrant"];
+        let kinds = [
+            "GatewayClass",
+            "Gateway",
+            "ListenerSet",
+            "HTTPRoute",
+            "ReferenceGrant",
+        ];
         let kinds = kinds.map(GroupKind::gateway_api).into_iter();
         let kinds = kinds.chain(["Namespace", "Service"].map(GroupKind::core));
         let empty = Snapshot::new(configuration().rules().unwrap());
         let listed = kinds.fold(empty, |s, gk| s.apply(Change::Listed(gk, Vec::new())));
-        let objects = values.iter().map(|value| Change::Applied(Box::new(object(value))));
+        let objects = values
+            .iter()
+            .map(|value| Change::Applied(Box::new(object(value))));
         objects.fold(listed, |snapshot, change| snapshot.apply(change))
     }
 }
@@ -122,8 +137,10 @@ fn object(value: &Value) -> Object {
 }
 
 fn gateway(name: &str, listeners: &[String]) -> Value {
-    let listener = |(i, name): (usize, &String)| json!({"name": name, "port": 80 + i, "protocol": "HTTP",
-        "hostname": "*.example.com", "allowedRoutes": {"namespaces": {"from": "All"}}});
+    let listener = |(i, name): (usize, &String)| {
+        json!({"name": name, "port": 80 + i, "protocol": "HTTP",
+        "hostname": "*.example.com", "allowedRoutes": {"namespaces": {"from": "All"}}})
+    };
     let listeners: Vec<Value> = listeners.iter().enumerate().map(listener).collect();
     json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
         "metadata": {"namespace": "infra", "name": name},
@@ -135,14 +152,25 @@ fn route(i: usize, gateway: &str) -> Value {
         .map(|r| json!({"name": format!("rule{r}"), "backendRefs": [{"name": format!("svc{r}"), "port": 80}]}))
         .collect();
     // Half of them where a policy may select them.
-    let namespace = if i % 2 == 0 { "infra".to_owned() } else { format!("ns{}", i % 50) };
+    let namespace = if i % 2 == 0 {
+        "infra".to_owned()
+    } else {
+        format!("ns{}", i % 50)
+    };
     json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
         "metadata": {"namespace": namespace, "name": format!("r{i}"), "labels": {"team": "x", "app": format!("a{i}")}},
         "spec": {"parentRefs": [{"namespace": "infra", "name": gateway}],
             "hostnames": [format!("h{i}.example.com")], "rules": rules}})
 }
 
-fn policy(kind: &str, namespace: &str, name: &str, on: &str, target: &str, section: Option<&str>) -> Value {
+fn policy(
+    kind: &str,
+    namespace: &str,
+    name: &str,
+    on: &str,
+    target: &str,
+    section: Option<&str>,
+) -> Value {
     json!({"apiVersion": "policies.example.com/v1", "kind": kind,
         "metadata": {"namespace": namespace, "name": name, "creationTimestamp": "2026-01-01T00:00:00Z"},
         "spec": {"targetRef": {"group": "gateway.networking.k8s.io", "kind": on, "name": target, "sectionName": section},

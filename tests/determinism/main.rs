@@ -39,7 +39,11 @@ async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<
 }
 
 /// Answers as soon as they are what they should be, or as they are after a long time.
-async fn converged(replica: &Replica, requests: &[(&'static str, String)], to: &[String]) -> Vec<String> {
+async fn converged(
+    replica: &Replica,
+    requests: &[(&'static str, String)],
+    to: &[String],
+) -> Vec<String> {
     let start = Instant::now();
     loop {
         let said = answers(replica, requests).await;
@@ -59,14 +63,28 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
     }
     let listed = Replica::start(&first, 4).await;
     let expected = answers(&listed, &requests).await;
-    let told = expected.iter().filter(|answer| answer.contains("warnings")).count();
-    let refused = expected.iter().filter(|answer| answer.contains(r#""allowed":false"#)).count();
-    assert!(told > 20 && refused > 2, "{told} warned, {refused} refused of {}", expected.len());
+    let told = expected
+        .iter()
+        .filter(|answer| answer.contains("warnings"))
+        .count();
+    let refused = expected
+        .iter()
+        .filter(|answer| answer.contains(r#""allowed":false"#))
+        .count();
+    assert!(
+        told > 20 && refused > 2,
+        "{told} warned, {refused} refused of {}",
+        expected.len()
+    );
 
     // The same API server and other processes: other seeds, other threads.
     for threads in [1, 2] {
         let other = Replica::start(&first, threads).await;
-        assert_eq!(answers(&other, &requests).await, expected, "{threads} threads");
+        assert_eq!(
+            answers(&other, &requests).await,
+            expected,
+            "{threads} threads"
+        );
     }
 
     // Others are there first and see it come, each in another order and with detours.

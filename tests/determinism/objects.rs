@@ -70,14 +70,21 @@ pub fn path_of(object: &Value) -> String {
         "Service" => SERVICES.to_owned(),
         "Namespace" => NAMESPACES.to_owned(),
         kind => {
-            let (group, _, plural) = KINDS.into_iter().find(|(_, known, _)| *known == kind).unwrap();
+            let (group, _, plural) = KINDS
+                .into_iter()
+                .find(|(_, known, _)| *known == kind)
+                .unwrap();
             format!("/apis/{group}/v1/{plural}")
         }
     }
 }
 
 fn object(group: &str, kind: &str, namespace: &str, name: &str, spec: &Value) -> Value {
-    let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+    let version = if group.is_empty() {
+        "v1".to_owned()
+    } else {
+        format!("{group}/v1")
+    };
     // Few ages, so that names decide.
     let second = name.bytes().map(u32::from).sum::<u32>() % 3;
     json!({"apiVersion": version, "kind": kind,
@@ -92,7 +99,11 @@ fn policy(kind: &str, namespace: &str, name: &str, targets: &Value, rest: &Value
 }
 
 fn target(kind: &str, name: &str) -> Value {
-    let group = if kind == "Service" || kind == "Namespace" { "" } else { GATEWAY_API };
+    let group = if kind == "Service" || kind == "Namespace" {
+        ""
+    } else {
+        GATEWAY_API
+    };
     json!({"group": group, "kind": kind, "name": name})
 }
 
@@ -100,42 +111,93 @@ fn target(kind: &str, name: &str) -> Value {
 pub fn state() -> Vec<Value> {
     let all = json!({"namespaces": {"from": "All"}});
     let listener = |name: &str, port: u16| json!({"name": name, "port": port, "protocol": "HTTP", "allowedRoutes": all});
-    let mut found = vec![object(GATEWAY_API, "GatewayClass", "", "c", &json!({"controllerName": "example.com/c"}))];
+    let mut found = vec![object(
+        GATEWAY_API,
+        "GatewayClass",
+        "",
+        "c",
+        &json!({"controllerName": "example.com/c"}),
+    )];
     for namespace in ["infra", "shop", "blog"] {
         found.push(object("", "Namespace", "", namespace, &json!({})));
     }
     for gateway in ["edge", "inner"] {
         let listeners = [listener("http", 80), listener("https", 443)];
-        found.push(object(GATEWAY_API, "Gateway", "infra", gateway,
-            &json!({"gatewayClassName": "c", "listeners": listeners, "allowedListeners": all})));
+        found.push(object(
+            GATEWAY_API,
+            "Gateway",
+            "infra",
+            gateway,
+            &json!({"gatewayClassName": "c", "listeners": listeners, "allowedListeners": all}),
+        ));
     }
     found.push(object(GATEWAY_API, "ListenerSet", "shop", "more",
         &json!({"parentRef": {"namespace": "infra", "name": "edge"}, "listeners": [listener("extra", 8080)]})));
     for i in 0..12 {
         let namespace = ["shop", "blog"][i % 2];
-        let parents = json!([{"namespace": "infra", "name": ["edge", "inner"][i % 2]},
+        let gateway = ["edge", "inner"][i % 2];
+        let parents = json!([{"namespace": "infra", "name": gateway},
             {"kind": "ListenerSet", "namespace": "shop", "name": "more"}]);
         let rules = json!([{"name": "one", "backendRefs": [{"name": format!("svc{}", i % 4), "port": 80}]},
             {"backendRefs": [{"name": "svc1", "namespace": "shop", "port": 80}]}]);
-        found.push(object(GATEWAY_API, "HTTPRoute", namespace, &format!("r{i}"), &json!({"parentRefs": parents, "rules": rules})));
+        found.push(object(
+            GATEWAY_API,
+            "HTTPRoute",
+            namespace,
+            &format!("r{i}"),
+            &json!({"parentRefs": parents, "rules": rules}),
+        ));
     }
     for i in 0..4 {
-        found.push(object("", "Service", ["shop", "blog"][i % 2], &format!("svc{i}"), &json!({"ports": [{"name": "http", "port": 80}]})));
+        found.push(object(
+            "",
+            "Service",
+            ["shop", "blog"][i % 2],
+            &format!("svc{i}"),
+            &json!({"ports": [{"name": "http", "port": 80}]}),
+        ));
     }
     found.push(object(GATEWAY_API, "ReferenceGrant", "shop", "g",
         &json!({"from": [{"group": GATEWAY_API, "kind": "HTTPRoute", "namespace": "blog"}], "to": [{"group": "", "kind": "Service"}]})));
     let strategies = ["PatchDefaults", "AtomicDefaults", "PatchOverrides"];
-    let targets = [target("GatewayClass", "c"), target("Gateway", "edge"), target("Gateway", "inner"), target("Namespace", "infra")];
+    let targets = [
+        target("GatewayClass", "c"),
+        target("Gateway", "edge"),
+        target("Gateway", "inner"),
+        target("Namespace", "infra"),
+    ];
     for i in 0..16 {
         let rest = json!({"strategy": strategies[i % 3], "retries": i, "codes": [500 + i], format!("own{i}"): true});
-        found.push(policy("MergePolicy", "infra", &format!("m{i}"), &json!([targets[i % 4]]), &rest));
+        found.push(policy(
+            "MergePolicy",
+            "infra",
+            &format!("m{i}"),
+            &json!([targets[i % 4]]),
+            &rest,
+        ));
     }
     for i in 0..16 {
         let namespace = ["shop", "blog"][i % 2];
-        let on = [target("HTTPRoute", &format!("r{}", i % 6)), target("Service", &format!("svc{}", i % 4)), target("Namespace", namespace)];
+        let on = [
+            target("HTTPRoute", &format!("r{}", i % 6)),
+            target("Service", &format!("svc{}", i % 4)),
+            target("Namespace", namespace),
+        ];
         let rest = json!({"strategy": strategies[i % 3], "timeout": format!("{i}s")});
-        found.push(policy("MergePolicy", namespace, &format!("n{i}"), &json!([on[i % 3]]), &rest));
-        found.push(policy("ClaimPolicy", namespace, &format!("k{i}"), &json!([on[(i + 1) % 3]]), &json!({"minimum": i})));
+        found.push(policy(
+            "MergePolicy",
+            namespace,
+            &format!("n{i}"),
+            &json!([on[i % 3]]),
+            &rest,
+        ));
+        found.push(policy(
+            "ClaimPolicy",
+            namespace,
+            &format!("k{i}"),
+            &json!([on[(i + 1) % 3]]),
+            &json!({"minimum": i}),
+        ));
     }
     found
 }
@@ -144,7 +206,9 @@ pub fn state() -> Vec<Value> {
 pub fn order(mut objects: Vec<Value>, seed: u64) -> Vec<Event> {
     let mut state = seed;
     let mut random = move |end: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap() % end
     };
     for i in (1..objects.len()).rev() {
@@ -180,8 +244,13 @@ pub fn requests() -> Vec<(&'static str, String)> {
         changed["metadata"]["labels"] = json!({"new": "x"});
         match object["kind"].as_str().unwrap() {
             "MergePolicy" | "ClaimPolicy" => changed["spec"]["retries"] = json!(99),
-            "Gateway" => changed["spec"]["listeners"] = json!([{"name": "renamed", "port": 80, "protocol": "HTTP"}]),
-            "HTTPRoute" => changed["spec"]["parentRefs"] = json!([{"namespace": "infra", "name": "inner"}]),
+            "Gateway" => {
+                changed["spec"]["listeners"] =
+                    json!([{"name": "renamed", "port": 80, "protocol": "HTTP"}])
+            }
+            "HTTPRoute" => {
+                changed["spec"]["parentRefs"] = json!([{"namespace": "infra", "name": "inner"}])
+            }
             "ReferenceGrant" => changed["spec"]["from"] = json!([]),
             _ => {}
         }
@@ -191,14 +260,28 @@ pub fn requests() -> Vec<(&'static str, String)> {
     for section in ["htpp", "http"] {
         let mut on = target("Gateway", "edge");
         on["sectionName"] = json!(section);
-        let odd = json!({"group": "gateway.networking.k8s.io/v1", "kind": "gateway", "name": "edge"});
-        for targets in [json!([on]), json!([on, odd]), json!([on, on, target("Gateway", "gone")])] {
-            let new = policy("MergePolicy", "infra", "new", &targets, &json!({"retries": 1}));
+        let odd =
+            json!({"group": "gateway.networking.k8s.io/v1", "kind": "gateway", "name": "edge"});
+        for targets in [
+            json!([on]),
+            json!([on, odd]),
+            json!([on, on, target("Gateway", "gone")]),
+        ] {
+            let new = policy(
+                "MergePolicy",
+                "infra",
+                "new",
+                &targets,
+                &json!({"retries": 1}),
+            );
             found.push(request("CREATE", Some(&new), None));
         }
     }
     let paths = ["/validate", "/mutate"];
-    found.iter().flat_map(|body| paths.map(|path| (path, body.clone()))).collect()
+    found
+        .iter()
+        .flat_map(|body| paths.map(|path| (path, body.clone())))
+        .collect()
 }
 
 fn request(operation: &str, new: Option<&Value>, old: Option<&Value>) -> String {

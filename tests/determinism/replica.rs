@@ -74,11 +74,17 @@ impl Api {
     /// Waits until every kind is watched: what happens from then on is seen.
     pub async fn until_watched(&self) {
         let kinds = definitions();
-        let mut paths: Vec<String> = kinds.iter().map(|kind| path_of(&json!({"kind": kind["spec"]["names"]["kind"]}))).collect();
+        let mut paths: Vec<String> = kinds
+            .iter()
+            .map(|kind| path_of(&json!({"kind": kind["spec"]["names"]["kind"]})))
+            .collect();
         paths.extend([crate::server::SERVICES, crate::server::NAMESPACES].map(str::to_owned));
         let start = Instant::now();
         while let Some(path) = paths.iter().find(|path| !self.server.is_watched(path)) {
-            assert!(start.elapsed() < Duration::from_secs(60), "{path} is not watched");
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "{path} is not watched"
+            );
             sleep(Duration::from_millis(10)).await;
         }
     }
@@ -129,8 +135,15 @@ impl Replica {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let (addr, admin) = tokio::task::spawn_blocking(|| addresses(lines)).await.unwrap();
-        let replica = Self { child, addr, made, _files: files };
+        let (addr, admin) = tokio::task::spawn_blocking(|| addresses(lines))
+            .await
+            .unwrap();
+        let replica = Self {
+            child,
+            addr,
+            made,
+            _files: files,
+        };
         replica.until_ready(admin).await;
         replica
     }
@@ -139,7 +152,9 @@ impl Replica {
         let start = Instant::now();
         loop {
             let stream = tokio::net::TcpStream::connect(admin).await.unwrap();
-            let answer = crate::client::Client::new(stream).get("/readyz?verbose").await;
+            let answer = crate::client::Client::new(stream)
+                .get("/readyz?verbose")
+                .await;
             if answer.status == 200 {
                 return;
             }

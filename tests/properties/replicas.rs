@@ -38,7 +38,10 @@ fn interleaved(events: &[Event], seed: u64) -> Vec<Event> {
     let mut queues: BTreeMap<_, Vec<Event>> = BTreeMap::new();
     for event in events.iter().rev() {
         let (Event::Applied(value) | Event::Deleted(value)) = event;
-        queues.entry(object(value).key).or_default().push(event.clone());
+        queues
+            .entry(object(value).key)
+            .or_default()
+            .push(event.clone());
     }
     // Whose turn it is; each comes as often as it has events.
     let turns: Vec<Event> = events.to_vec();
@@ -72,7 +75,9 @@ fn listed(rest: &[Event], seed: u64) -> Snapshot {
         if empty().knows(&gk) {
             return snapshot.apply(Change::Listed(gk, objects));
         }
-        let applied = objects.into_iter().map(|object| Change::Applied(Box::new(object)));
+        let applied = objects
+            .into_iter()
+            .map(|object| Change::Applied(Box::new(object)));
         applied.fold(snapshot, |s, change| s.apply(change))
     })
 }
@@ -93,7 +98,10 @@ fn bodies(one: &Value, other: &Value) -> Vec<Vec<u8>> {
     let mut changed = other.clone();
     changed["metadata"]["name"] = one["metadata"]["name"].clone();
     changed["metadata"]["namespace"] = one["metadata"]["namespace"].clone();
-    let mut found = vec![body("CREATE", Some(one), None), body("DELETE", None, Some(one))];
+    let mut found = vec![
+        body("CREATE", Some(one), None),
+        body("DELETE", None, Some(one)),
+    ];
     if gk(one) == gk(other) {
         found.push(body("UPDATE", Some(&changed), Some(one)));
     }

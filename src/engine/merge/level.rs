@@ -21,7 +21,10 @@ pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> V
         SameTarget::NewestWins => pieces_of(level.last()),
         SameTarget::FieldOverlap | SameTarget::EqualField | SameTarget::NoneWins => {
             let each = level.iter().zip(rejected(level));
-            merging(each.filter(|(_, by)| by.is_none()).map(|(policy, _)| policy))
+            merging(
+                each.filter(|(_, by)| by.is_none())
+                    .map(|(policy, _)| policy),
+            )
         }
     }
 }

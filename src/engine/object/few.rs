@@ -24,7 +24,9 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
                 let mut found = Vec::new();
                 while let Some(item) = items.next_element()? {
                     if found.len() == N {
-                        return Err(A::Error::custom(format_args!("a list of more than {N} items")));
+                        return Err(A::Error::custom(format_args!(
+                            "a list of more than {N} items"
+                        )));
                     }
                     found.push(item);
                 }
@@ -41,7 +43,8 @@ mod tests {
 
     #[test]
     fn a_long_list_cannot_be_read() {
-        let read = |n: usize| serde_json::from_str::<Few<u8>>(&format!("[{}]", vec!["1"; n].join(",")));
+        let read =
+            |n: usize| serde_json::from_str::<Few<u8>>(&format!("[{}]", vec!["1"; n].join(",")));
         assert_eq!(read(MOST).ok().map(|few| few.0.len()), Some(MOST));
         let why = read(MOST + 1).err().map(|e| e.to_string());
         assert!(why.is_some_and(|why| why.starts_with("a list of more than 256 items")));

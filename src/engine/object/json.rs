@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::few::Few;
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Listener, Meta, Node, ParentRef, Port, ROUTES, Rule,
     Unreadable, annotations, crd, weight,
 };
-use super::few::Few;
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
 

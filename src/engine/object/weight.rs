@@ -200,12 +200,23 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_said() {
-        for odd in ["1e400", "\"\\ud800\"", "{\"\\ud800\":1}", &"[".repeat(200), "{", "[0"] {
+        for odd in [
+            "1e400",
+            "\"\\ud800\"",
+            "{\"\\ud800\":1}",
+            &"[".repeat(200),
+            "{",
+            "[0",
+        ] {
             let why = said(odd).unwrap_err();
             assert!(why.starts_with("spec cannot be read: "), "{odd}: {why}");
         }
         let nested = r#"{"$serde_json::private::RawValue":"[[[]]]"}"#;
-        assert!(said(nested).unwrap_err().starts_with("spec cannot be read: a key"));
+        assert!(
+            said(nested)
+                .unwrap_err()
+                .starts_with("spec cannot be read: a key")
+        );
     }
 
     #[test]

@@ -82,7 +82,10 @@ fn effect(after: &Snapshot, key: &ObjectKey, kind: &GroupKind, all: &[Changed]) 
     finding.source = instead(all);
     // There are many paths and few results.
     let mut told: HashSet<*const Effective> = HashSet::new();
-    for effective in all.iter().flat_map(|changed| [&changed.before, &changed.after]) {
+    for effective in all
+        .iter()
+        .flat_map(|changed| [&changed.before, &changed.after])
+    {
         if told.insert(Arc::as_ptr(effective)) {
             finding.tells_of.extend(effective.policies());
         }

@@ -279,9 +279,9 @@ fn unserved_group(
     if served.is_empty() || served.iter().any(|known| *known.group == *group) {
         return None;
     }
-    let close = served.iter().find(|known| {
-        !known.group.is_empty() && is_near(&known.group, group, 2)
-    });
+    let close = served
+        .iter()
+        .find(|known| !known.group.is_empty() && is_near(&known.group, group, 2));
     let same_kind = served.iter().find(|known| *known.kind == *kind);
     let meant = close.or(same_kind)?;
     let message = format!(
