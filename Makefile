@@ -8,6 +8,17 @@ PRE_COMMIT_VERSION := 4.7.0
 PRE_COMMIT := $(TOOLS)/pre-commit/pre_commit-$(PRE_COMMIT_VERSION).dist-info
 HADOLINT := $(TOOLS)/hadolint-$(HADOLINT_VERSION)/bin/hadolint
 
+# Coverage for the fuzzer, without what needs a nightly toolchain. Build scripts must not have it, so the
+# host is named as if it were another machine.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+TARGET ?= review
+TIME ?= 600
+FUZZ = cd fuzz/target && ATTACHE_FUZZ=$(TARGET) ATTACHE_FUZZ_SEEDS=seeds/$(TARGET) $(HOST)/release/attache-fuzz \
+	-max_len=16384 -timeout=20 -rss_limit_mb=2048 -artifact_prefix=found/$(TARGET)-
+
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +56,22 @@ advisories: ## known vulnerabilities (fetches the RustSec database)
 .PHONY: bench
 bench: ## the benchmarks
 	cargo bench --locked
+
+.PHONY: fuzz-build
+fuzz-build:
+	cd fuzz && RUSTFLAGS="$(COVERAGE)" cargo build --release --locked --target $(HOST)
+	mkdir -p fuzz/target/seeds/$(TARGET) fuzz/target/corpus/$(TARGET) fuzz/target/found
+
+.PHONY: fuzz
+fuzz: fuzz-build ## look for what breaks a promise: make fuzz TARGET=review TIME=600 (needs g++)
+	$(FUZZ) -max_total_time=$(TIME) -print_final_stats=1 corpus/$(TARGET) ../corpus/$(TARGET) seeds/$(TARGET)
+
+.PHONY: fuzz-keep
+fuzz-keep: fuzz-build ## add what `make fuzz TARGET=…` came by to fuzz/corpus, as little as covers it
+	rm -rf fuzz/target/kept && mkdir -p fuzz/target/kept
+	$(FUZZ) -set_cover_merge=1 kept seeds/$(TARGET) ../corpus/$(TARGET) corpus/$(TARGET)
+	cd fuzz/target && for seed in seeds/$(TARGET)/*; do rm -f "kept/$$(sha1sum "$$seed" | cut -d' ' -f1)"; done
+	rm -rf fuzz/corpus/$(TARGET) && mv fuzz/target/kept fuzz/corpus/$(TARGET)
 
 .PHONY: cluster
 cluster: ## start a throw-away API server with attache in front, to try things on

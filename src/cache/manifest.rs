@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::cores::side_by_side;
 use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::verdict::escape;
 
 /// Documents that are read in one go by one of several threads.
 const RUN: usize = 64;
@@ -72,14 +73,15 @@ pub struct Manifests {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        // Names of files and objects come from users, and this goes to a terminal.
+        f.write_str(&escape(&self.file))?;
         for number in [self.line, self.column].into_iter().take_while(|n| *n > 0) {
             write!(f, ":{number}")?;
         }
         if let Some(object) = &self.object {
             write!(f, ": {object}")?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", escape(&self.message))
     }
 }
 

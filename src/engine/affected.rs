@@ -11,7 +11,7 @@ use super::level::Level;
 use super::merge::LeafPath;
 use super::policy::Policy;
 use super::profile::Class;
-use super::rivals::winner;
+use super::rivals::rejected;
 
 /// A policy that stands on the paths through an object, at it or above.
 #[derive(Clone, Debug)]
@@ -107,8 +107,8 @@ fn note(key: &ObjectKey, level: Level, group: &Group, found: &mut BTreeMap<Objec
     });
     let in_force = group.effective.policies();
     for above in over {
-        let standing = above.policies.iter();
-        for policy in standing.filter(|policy| winner(&above.policies, policy).is_none()) {
+        let each = above.policies.iter().zip(rejected(&above.policies));
+        for (policy, _) in each.filter(|(_, by)| by.is_none()) {
             let acting = found
                 .entry(policy.key().clone())
                 .or_insert_with(|| Acting::of(policy));

@@ -1,5 +1,6 @@
 //! Which policies stand at an object, and why others that name it do not.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::grants::granted;
@@ -7,7 +8,7 @@ use super::ids::{GroupKind, ObjectKey};
 use super::object::{From, Node};
 use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
 use super::profile::{CrossNamespace, Meets, Only, Profile};
-use super::rivals::winner;
+use super::rivals::rejected;
 use super::section;
 use super::snapshot::{Snapshot, namespace_key};
 
@@ -103,25 +104,36 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     // Those that select come after those that name.
     found.sort_by(|a, b| a.order().cmp(&b.order()));
     found.dedup_by(|a, b| a.policy.key() == b.policy.key() && a.section == b.section);
-    let rejected: Vec<_> = found.iter().map(|stand| rival(&found, stand)).collect();
-    for (stand, rejected) in found.iter_mut().zip(rejected) {
-        stand.rejected = rejected;
-    }
+    // They are sorted by kind.
+    let kinds = found.chunk_by_mut(|a, b| a.policy.key().gk == b.policy.key().gk);
+    kinds.for_each(reject);
     found
 }
 
-/// The policy for which one is rejected, of kinds whose policies meet on other sections too.
-fn rival(stands: &[Stand], stand: &Stand) -> Option<ObjectKey> {
-    let meets = *stand.policy.profile.meets;
-    if meets == Meets::SameSection {
-        return None;
+/// Notes for which policy each is rejected, of a kind whose policies meet on other sections too.
+fn reject(stands: &mut [Stand]) {
+    let meets = stands.first().map(|stand| *stand.policy.profile.meets);
+    let Some(meets) = meets.filter(|meets| *meets != Meets::SameSection) else {
+        return;
+    };
+    let all = meets == Meets::AnySection;
+    // Those on one section meet the same others.
+    let sections: BTreeSet<Option<Arc<str>>> = if all {
+        BTreeSet::from([None])
+    } else {
+        stands.iter().map(|stand| stand.section.clone()).collect()
+    };
+    for section in sections {
+        let meet = |stand: &Stand| meets.meet(stand.section.as_deref(), section.as_deref());
+        let here = stands.iter().filter(|stand| meet(stand));
+        let here: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
+        let by = rejected(&here).into_iter();
+        let by: Vec<Option<ObjectKey>> = by.map(|by| by.map(|by| by.key().clone())).collect();
+        let there = stands.iter_mut().filter(|stand| meet(stand)).zip(by);
+        for (stand, by) in there.filter(|(stand, _)| all || stand.section == section) {
+            stand.rejected = by;
+        }
     }
-    let here = stands.iter().filter(|other| {
-        other.policy.key().gk == stand.policy.key().gk
-            && meets.meet(other.section.as_deref(), stand.section.as_deref())
-    });
-    let here: Vec<Arc<Policy>> = here.map(|other| other.policy.clone()).collect();
-    winner(&here, &stand.policy).map(|winner| winner.key().clone())
 }
 
 fn has_sections(node: &Node) -> bool {

@@ -24,6 +24,10 @@ use region::{Region, Regions};
 pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
 
+/// Leaves that are folded for one side of a request: those of a thousand policies with a hundred
+/// settings each.
+const MOST_LEAVES: usize = 100_000;
+
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -146,6 +150,19 @@ impl<'a> Survey<'a> {
             namespace: None,
             last: None,
         }
+    }
+
+    /// Knows nothing yet, and works out no more than a request may take. What is settled by many leaves
+    /// on many different paths is a product, and a body can have both.
+    pub fn bounded(snapshot: &'a Snapshot) -> Self {
+        let mut survey = Self::new(snapshot);
+        survey.stacks.limit(MOST_LEAVES);
+        survey
+    }
+
+    /// Whether there was more to work out than it does: then what it said counts for nothing.
+    pub fn is_spent(&self) -> bool {
+        self.stacks.is_spent()
     }
 
     /// The snapshot that it answers from.

@@ -1,15 +1,39 @@
 //! What was most likely meant, and what there is to choose from.
 
+/// Characters of a name beyond which nobody mistypes it by a letter or two: distances take the product.
+const LONGEST: usize = 64;
+/// Names that are compared.
+const MOST: usize = 128;
+
 /// The name that was most likely meant: within two edits, or a third of the length of long names.
 pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
-    let limit = 2.max(wrong.chars().count() / 3);
-    let distance =
-        |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
-    let scored = names.iter().map(|name| (distance(name), *name));
+    let length = Some(wrong.chars().take(LONGEST + 1).count()).filter(|n| *n <= LONGEST)?;
+    let limit = 2.max(length / 3);
+    let wrong = wrong.to_lowercase();
+    let distance = |name: &str| {
+        let is_near = name
+            .chars()
+            .take(length + limit + 1)
+            .count()
+            .abs_diff(length)
+            <= limit;
+        is_near.then(|| strsim::damerau_levenshtein(&wrong, &name.to_lowercase()))
+    };
+    let names = names.iter().take(MOST);
+    let scored = names.filter_map(|name| Some((distance(name)?, *name)));
     scored
         .filter(|(d, _)| *d <= limit)
         .min()
         .map(|(_, name)| name)
+}
+
+/// Whether two names are within so few edits of each other; long ones are not compared.
+pub fn is_near(one: &str, other: &str, edits: usize) -> bool {
+    let comparable = |name: &str| name.len() <= 4 * LONGEST;
+    one.len().abs_diff(other.len()) <= 4 * edits
+        && comparable(one)
+        && comparable(other)
+        && strsim::damerau_levenshtein(one, other) <= edits
 }
 
 /// Names in quotes, a few of them.

@@ -1,6 +1,6 @@
 //! The difference between two snapshots, told by effective target.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -39,11 +39,16 @@ pub struct Changed {
 /// Looked at is what lies around the objects, and around the targets of those that are policies,
 /// before and after: the cost is that of what the change touches.
 pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec<Changed> {
-    let (mut was, mut is) = (Survey::new(before), Survey::new(after));
+    between(&mut Survey::new(before), &mut Survey::new(after), objects)
+}
+
+/// The same for two surveys, which may have limits.
+pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey]) -> Vec<Changed> {
+    let (before, after) = (was.snapshot(), is.snapshot());
     let mut kinds: BTreeMap<GroupKind, Touched> = BTreeMap::new();
     for key in objects {
-        touch(&mut was, key, &mut kinds);
-        touch(&mut is, key, &mut kinds);
+        touch(was, key, &mut kinds);
+        touch(is, key, &mut kinds);
     }
     let mut found = Vec::new();
     for (kind, touched) in &kinds {
@@ -54,14 +59,14 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec
             let shape = was.shape(key, kind).or(is.shape(key, kind));
             end = end.max(shape.end());
             let groups = |survey: &mut Survey<'_>| survey.shaped(key, kind, &shape);
-            note(&groups(&mut was), &mut old);
-            note(&groups(&mut is), &mut new);
+            note(&groups(was), &mut old);
+            note(&groups(is), &mut new);
         }
         if !touched.routes.is_empty() {
             let end = end.unwrap_or_else(|| end_of(before, kind).max(end_of(after, kind)));
             let groups = |survey: &mut Survey<'_>| survey.over(&touched.routes, kind, end);
-            note(&groups(&mut was), &mut old);
-            note(&groups(&mut is), &mut new);
+            note(&groups(was), &mut old);
+            note(&groups(is), &mut new);
         }
         // A route that leaves a listener by itself changes nothing; one that is shut out does.
         let shut = |upper: &Upper| {
@@ -72,6 +77,27 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec
     }
     found.sort_by(|a, b| (&a.target, &a.kind, &a.path).cmp(&(&b.target, &b.kind, &b.path)));
     found
+}
+
+/// Compares settings, each pair once: there are many paths and few results.
+#[derive(Debug, Default)]
+pub struct Same {
+    known: HashMap<(*const Effective, *const Effective), Compared>,
+}
+
+/// Two settings, held so that an address stays that of what was compared, and whether they are the same.
+type Compared = (Arc<Effective>, Arc<Effective>, bool);
+
+impl Same {
+    /// Whether the settings are the same, wherever they came from.
+    pub fn settings(&mut self, one: &Arc<Effective>, other: &Arc<Effective>) -> bool {
+        if Arc::ptr_eq(one, other) {
+            return true;
+        }
+        let id = (Arc::as_ptr(one), Arc::as_ptr(other));
+        let compared = || (one.clone(), other.clone(), one.same_settings(other));
+        self.known.entry(id).or_insert_with(compared).2
+    }
 }
 
 /// Where to look for changes of one kind.
@@ -215,12 +241,13 @@ fn compare(
     found: &mut Vec<Changed>,
 ) {
     let nothing: Arc<Effective> = Arc::default();
+    let mut same = Same::default();
     let mut change = |lower: &Lower,
                       upper: &Upper,
                       before: &Arc<Effective>,
                       after: &Arc<Effective>,
                       stays: bool| {
-        if !lower.complete || before.same_settings(after) {
+        if !lower.complete || same.settings(before, after) {
             return;
         }
         let path: Vec<Place> = places(upper, Some(lower)).into_iter().cloned().collect();

@@ -24,7 +24,7 @@ mod tree;
 pub use fate::{Fate, fate, field_conflicts};
 use level::{added_up, level_pieces};
 pub use own::{Own, is_unset};
-pub use tree::{Leaf, LeafPath};
+pub use tree::{Leaf, LeafPath, on_one_branch};
 use tree::{Lists, Tree, Units};
 
 /// What is in force on one path.
@@ -38,6 +38,8 @@ pub struct Effective {
 pub struct Piece {
     strategy: Strategy,
     tree: Arc<Tree>,
+    /// How many leaves the tree has.
+    leaves: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -263,6 +265,16 @@ fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
 // === impl Piece ===
 
 impl Piece {
+    fn new(strategy: Strategy, tree: Tree) -> Self {
+        let mut leaves = 0;
+        tree.visit(&mut Vec::new(), &mut |_, _| leaves += 1);
+        Self {
+            strategy,
+            tree: Arc::new(tree),
+            leaves,
+        }
+    }
+
     /// The paths of its settings.
     pub(super) fn paths(&self) -> Vec<LeafPath> {
         let mut found = Vec::new();
@@ -300,10 +312,13 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
     if tree.is_empty() && *merging.empty_counts {
         tree = Tree::Leaf(leaf(&settings));
     }
-    Piece {
-        strategy: stanza.strategy,
-        tree: Arc::new(tree),
-    }
+    Piece::new(stanza.strategy, tree)
+}
+
+/// How many leaves are put together where these policies are folded.
+pub(super) fn leaves_of(policies: &[Arc<Policy>]) -> usize {
+    let pieces = policies.iter().flat_map(|policy| policy.pieces());
+    pieces.map(|piece| piece.leaves).sum()
 }
 
 /// `f(established, challenger)` by the strategy of the one who dictates.

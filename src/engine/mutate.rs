@@ -9,10 +9,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use json_patch::Patch;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::finding::Finding;
-use super::object::Object;
+use super::object::{Object, weigh_all};
 use super::review::{Evidence, Operation, Request};
 use super::snapshot::Snapshot;
 use super::verdict::Verdict;
@@ -100,7 +101,10 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     if !counts || !concerns(snapshot, on, request) {
         return Verdict::default();
     }
-    let read = |text| Some((request.read(text).ok()?, value(text)?));
+    let read = |text: &RawValue| {
+        weigh_all("the object", text.get()).ok()?;
+        Some((request.read(text).ok()?, value(text)?))
+    };
     let Some((object, before)) = request.object.and_then(read) else {
         return Verdict::default();
     };
@@ -109,8 +113,8 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     }
     let mut mending = Mending::of(before.clone());
     // A write that leaves the spec alone is not about it: finalizers, labels.
-    let old = request.old.and_then(value);
-    if old.is_none_or(|old| old.get("spec") != before.get("spec")) {
+    let same_spec = |(old, new)| request.read(old).is_ok() && Object::same_spec(old, new);
+    if !request.old.zip(request.object).is_some_and(same_spec) {
         mend_policy(snapshot, on, request, &mut mending);
     }
     let findings = mend_target(snapshot, on, &object, &mut mending);
@@ -204,7 +208,7 @@ fn hash(object: &Value) -> u64 {
     hasher.finish()
 }
 
-fn value(text: &serde_json::value::RawValue) -> Option<Value> {
+fn value(text: &RawValue) -> Option<Value> {
     serde_json::from_str(text.get()).ok()
 }
 

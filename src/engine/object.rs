@@ -12,10 +12,14 @@ use super::selector::{Labels, Selector};
 
 mod annotations;
 mod crd;
+mod few;
 mod json;
+mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
+pub use weight::is_bearable;
+pub(crate) use weight::{weigh, weigh_all};
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -220,13 +224,18 @@ impl Object {
     /// Reads an object from its parts.
     ///
     /// # Errors
-    /// When a field that attachment depends on has the wrong type.
+    /// When a field that attachment depends on has the wrong type, or there is too much in it.
     pub fn read(gk: &GroupKind, incoming: Incoming<'_>) -> Result<Self, Unreadable> {
         let meta = incoming.meta;
+        let large = incoming.spec.filter(|spec| weight::is_large(spec.get()));
+        let node = match large.map(|spec| (spec, weight::weigh(gk, spec.get()))) {
+            None | Some((_, Ok(()))) => json::node(gk, meta, incoming.spec)?,
+            Some((spec, Err(why))) => json::node_of_large(gk, meta, spec).ok_or(why)?,
+        };
         Ok(Self {
             key: ObjectKey::new(gk.clone(), meta.namespace.clone(), meta.name.clone()),
             meta: meta.clone(),
-            node: json::node(gk, meta, incoming.spec)?,
+            node,
             spec: incoming.spec.map(|spec| Arc::from(spec.to_owned())),
         })
     }
@@ -240,8 +249,8 @@ impl Object {
         Self::read(gk, Incoming { meta: &meta, spec })
     }
 
-    /// Whether an update from `old` to `new` changes neither spec nor labels. Specs are compared as
-    /// values: key order and spaces do not count.
+    /// Whether an update from `old` to `new` changes neither spec nor labels, where both can be read.
+    /// Specs are compared as values: key order and spaces do not count.
     pub fn unchanged(old: &RawValue, new: &RawValue) -> bool {
         let (Ok((old, a)), Ok((new, b))) = (json::parts(old), json::parts(new)) else {
             return false;
@@ -260,6 +269,14 @@ impl Object {
             && self.node == other.node
             && (&one.labels, &one.annotations) == (&two.labels, &two.annotations)
             && (one.created, one.deleting) == (two.created, two.deleting)
+    }
+
+    /// Whether the specs of two objects that can be read are the same values.
+    pub(crate) fn same_spec(one: &RawValue, other: &RawValue) -> bool {
+        let (Ok((_, a)), Ok((_, b))) = (json::parts(one), json::parts(other)) else {
+            return false;
+        };
+        same_json(a, b)
     }
 
     /// Where a route sends requests; nothing for other kinds.

@@ -15,7 +15,7 @@ use super::selector::Selector;
 mod settings;
 mod targets;
 
-pub use targets::{Entry, Fault, entries, hidden};
+pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
 pub(crate) use targets::{at, type_name};
 
 /// The annotation by which a policy says that its section comes later (design section 4).

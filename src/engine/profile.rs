@@ -20,8 +20,8 @@ mod resolve;
 mod words;
 
 pub use builtin::builtin;
-pub(crate) use derive::labelled;
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
+pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use parts::{Allowed, Annotation, Control, Merging, RefField, StanzaNames, Strategies};
 pub use words::*;

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::effective::Survey;
 use super::finding::{Code, Finding};
 use super::ids::{GroupKind, ObjectKey};
-use super::object::{Node, Object, Unreadable};
+use super::object::{Node, Object, Unreadable, weigh};
 use super::policy::is_cluster_scoped;
 use super::snapshot::Snapshot;
 use super::validate::is_target_kind;
@@ -99,7 +98,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     let same_annotations = old.as_ref().is_none_or(|old| {
         snapshot.same_annotations(&old.meta.annotations, &object.meta.annotations)
     });
-    let unchanged = request.old.is_some_and(|old| Object::unchanged(old, text));
+    let unchanged = old.is_some() && request.old.is_some_and(|old| Object::unchanged(old, text));
     if object.meta.deleting || (unchanged && same_annotations) {
         return Verdict::default();
     }
@@ -152,10 +151,9 @@ impl Request<'_> {
         object.meta.namespace = object.key.namespace.clone();
         object.meta.name = object.key.name.clone();
         // The spec of a policy is not read before it is needed, and then one that cannot be read
-        // passes for empty: too deep, numbers out of range, half of a character.
+        // passes for empty.
         if let (Node::Other, Some(spec)) = (&object.node, &object.spec) {
-            serde_json::from_str::<Value>(spec.get())
-                .map_err(|e| Unreadable(format!("spec cannot be read: {e}")))?;
+            weigh(&self.gk, spec.get())?;
         }
         Ok(object)
     }

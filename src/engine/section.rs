@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::object::{Node, Object};
+use super::object::{Node, Object, Rule};
 
 /// The sections of an object in the order of the spec, each by the label that paths show: its name,
 /// `rule-<i+1>` for a rule without one, the number for a port without one.
@@ -22,6 +22,22 @@ pub fn labels(object: &Object) -> Vec<Arc<str>> {
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// Those of them by which a reference can name a section. `indexed` allows `rule-<i+1>` for rules
+/// without a name.
+pub fn nameable(object: &Object, indexed: bool) -> Vec<Arc<str>> {
+    let labels = labels(object).into_iter();
+    let Node::Route { rules, .. } = &object.node else {
+        return labels.collect();
+    };
+    let named = |rule: &Rule, label: &str| match &rule.name {
+        Some(_) => true,
+        None => indexed && label.starts_with("rule-"),
+    };
+    let rules = labels.zip(rules);
+    let nameable = rules.filter(|(label, rule)| named(rule, label));
+    nameable.map(|(label, _)| label).collect()
 }
 
 /// The label of one rule of a route.

@@ -1,6 +1,7 @@
 //! Label selectors: `matchLabels` and `matchExpressions`.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -8,10 +9,26 @@ use serde::Deserialize;
 /// Labels of an object.
 pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
 
+/// Values of a label.
+type Values = BTreeSet<Arc<str>>;
+
 /// Which objects, by their labels. All parts must hold; an empty selector selects everything.
+///
+/// Parts stand by the label that they ask about, so that to ask costs what the labels of the object
+/// cost, and not what the selector does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(from = "SelectorJson")]
 pub struct Selector {
+    /// Labels that must be there, each with one of these values where they are said.
+    required: BTreeMap<Arc<str>, Option<Values>>,
+    /// Labels that must not be there, or not with one of these values where they are said.
+    refused: BTreeMap<Arc<str>, Option<Values>>,
+}
+
+/// As it is written.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SelectorJson {
     match_labels: Option<Labels>,
     match_expressions: Option<Vec<Expression>>,
 }
@@ -22,7 +39,7 @@ pub struct Expression {
     key: Arc<str>,
     operator: Operator,
     #[serde(default)]
-    values: Option<Vec<Arc<str>>>,
+    values: Option<Values>,
 }
 
 /// How an expression compares.
@@ -41,32 +58,68 @@ pub enum Operator {
 impl Selector {
     /// Those with all of these labels.
     pub fn by_labels(labels: Labels) -> Self {
+        let equal = labels.into_iter();
         Self {
-            match_labels: Some(labels),
-            match_expressions: None,
+            required: equal
+                .map(|(key, value)| (key, Some(Values::from([value]))))
+                .collect(),
+            refused: BTreeMap::new(),
         }
     }
 
     /// Those for which all of these hold.
     pub fn by_expressions(expressions: Vec<Expression>) -> Self {
-        Self {
+        Self::from(SelectorJson {
             match_labels: None,
             match_expressions: Some(expressions),
-        }
+        })
     }
 
     /// Whether it selects everything.
     pub fn is_empty(&self) -> bool {
-        self.match_labels.iter().flatten().next().is_none()
-            && self.match_expressions.iter().flatten().next().is_none()
+        self.required.is_empty() && self.refused.is_empty()
     }
 
     /// Whether an object with these labels is selected.
     pub fn selects(&self, labels: &Labels) -> bool {
-        let mut equal = self.match_labels.iter().flatten();
-        let mut expressions = self.match_expressions.iter().flatten();
-        equal.all(|(key, value)| labels.get(key) == Some(value))
-            && expressions.all(|expression| expression.holds(labels.get(&expression.key)))
+        let has = |values: &Option<Values>, value: &Arc<str>| {
+            values.as_ref().is_none_or(|values| values.contains(value))
+        };
+        let mut required = self.required.iter();
+        let mut there = labels.iter();
+        self.required.len() <= labels.len()
+            && required.all(|(key, values)| labels.get(key).is_some_and(|value| has(values, value)))
+            // An object without the label is "not in", as in the API server.
+            && (self.refused.is_empty()
+                || !there.any(|(key, value)| {
+                    let refused = self.refused.get(key);
+                    refused.is_some_and(|values| has(values, value))
+                }))
+    }
+
+    /// These values of a label, or any.
+    fn require(&mut self, key: Arc<str>, values: Option<Values>) {
+        match (self.required.entry(key), values) {
+            (Entry::Vacant(entry), values) => drop(entry.insert(values)),
+            (Entry::Occupied(_), None) => {}
+            (Entry::Occupied(mut entry), Some(values)) => match entry.get_mut() {
+                Some(known) => known.retain(|value| values.contains(value)),
+                known @ None => *known = Some(values),
+            },
+        }
+    }
+
+    /// None of these values of a label, or not any.
+    fn refuse(&mut self, key: Arc<str>, values: Option<Values>) {
+        match (self.refused.entry(key), values) {
+            (Entry::Vacant(entry), values) => drop(entry.insert(values)),
+            (Entry::Occupied(mut entry), None) => *entry.get_mut() = None,
+            (Entry::Occupied(mut entry), Some(values)) => {
+                if let Some(known) = entry.get_mut() {
+                    known.extend(values);
+                }
+            }
+        }
     }
 }
 
@@ -76,22 +129,29 @@ impl Expression {
         Self {
             key: key.into(),
             operator,
-            values: Some(values),
+            values: Some(values.into_iter().collect()),
         }
     }
+}
 
-    fn holds(&self, value: Option<&Arc<str>>) -> bool {
-        let listed = || {
-            let mut values = self.values.iter().flatten();
-            value.is_some_and(|value| values.any(|v| v == value))
-        };
-        match self.operator {
-            Operator::In => listed(),
-            // As in the API server: an object without the label is "not in".
-            Operator::NotIn => !listed(),
-            Operator::Exists => value.is_some(),
-            Operator::DoesNotExist => value.is_none(),
+impl From<SelectorJson> for Selector {
+    fn from(json: SelectorJson) -> Self {
+        let mut selector = Self::by_labels(json.match_labels.unwrap_or_default());
+        for Expression {
+            key,
+            operator,
+            values,
+        } in json.match_expressions.into_iter().flatten()
+        {
+            let values = Some(values.unwrap_or_default());
+            match operator {
+                Operator::In => selector.require(key, values),
+                Operator::Exists => selector.require(key, None),
+                Operator::NotIn => selector.refuse(key, values),
+                Operator::DoesNotExist => selector.refuse(key, None),
+            }
         }
+        selector
     }
 }
 

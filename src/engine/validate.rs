@@ -26,7 +26,7 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     for entry in &entries {
         findings.extend(target::findings(snapshot, policy, entry));
     }
-    findings.extend(list::findings(policy, &entries));
+    findings.extend(list::findings(policy, &spec, &entries));
     findings.extend(list::unread(policy, &spec));
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {

@@ -15,6 +15,10 @@ const MAX_LINES: usize = 10;
 const MAX_LINE: usize = 256;
 /// Most characters in one answer: beyond 4,096 of all webhooks together the API server cuts.
 const MAX_TOTAL: usize = 2_000;
+/// Most refusals that are told one by one; a person mends them one by one.
+const MAX_CAUSES: usize = 10;
+/// Most characters of one refusal: names in it have at most 253 each.
+const MAX_REFUSAL: usize = 1_024;
 
 /// What a review came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,8 +101,11 @@ impl Verdict {
                 lines.push(closing(told.len() - i, finding));
                 break;
             }
-            total += length;
-            lines.push(line);
+            // The API server drops what it was told before.
+            if !lines.contains(&line) {
+                total += length;
+                lines.push(line);
+            }
         }
         lines
     }
@@ -118,25 +125,31 @@ impl Verdict {
         })
     }
 
-    /// Every refusal.
+    /// The refusals, the first few of many.
     pub fn causes(&self) -> Vec<Cause> {
-        let refusals = self.refusals();
+        let refusals = self.refusals().take(MAX_CAUSES);
         refusals
-            .map(|finding| Cause {
-                reason: finding.code.as_str(),
-                field: finding
-                    .field
-                    .as_ref()
-                    .map(|f| escape(&f.0))
-                    .unwrap_or_default(),
-                message: format!("{}: {}", finding.code.as_str(), escape(&finding.message)),
+            .map(|finding| {
+                let code = finding.code.as_str();
+                let field = finding.field.as_ref().map_or("", |field| &field.0);
+                let message = short(&finding.message, MAX_REFUSAL).unwrap_or(TOO_LONG.to_owned());
+                Cause {
+                    reason: code,
+                    field: short(field, MAX_LINE).unwrap_or_default(),
+                    message: format!("{code}: {message}"),
+                }
             })
             .collect()
     }
 
-    /// The text of `status.message` of a refusal: one line for each.
+    /// The text of `status.message` of a refusal: one line for each of the first few.
     pub fn message(&self) -> String {
-        let lines: Vec<String> = self.refusals().map(|f| text(f, &[], "")).collect();
+        let refusals = self.refusals().take(MAX_CAUSES);
+        let mut lines: Vec<String> = refusals.map(refusal).collect();
+        let more = self.refusals().count() - lines.len();
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
         lines.join("\n")
     }
 
@@ -178,24 +191,72 @@ fn unverified(finding: &Finding, why: &str) -> Finding {
     finding
 }
 
+/// What is said instead of a name that nobody can have given in earnest.
+const TOO_LONG: &str = "too long to be told";
+
 /// One line within [`MAX_LINE`]: settings are left out first, then the source, then all but the
 /// pointer. A name is never cut in the middle (ruling 27).
 fn warning(finding: &Finding) -> String {
-    let fits = |line: &String| line.chars().count() <= MAX_LINE;
-    let settings = &finding.settings;
-    let fewer = (0..=settings.len()).rev().map(|shown| {
+    let Some(bare) = bare(finding, MAX_LINE) else {
+        return too_long(finding, "too long for a warning: attache describe");
+    };
+    let (settings, source) = (&finding.settings, &finding.source);
+    if source.len() > 4 * MAX_LINE {
+        return bare;
+    }
+    // What cannot fit is not put together only to be thrown away.
+    let mut room = MAX_LINE + 2;
+    let has_room = |setting: &&String| {
+        let length = setting.chars().take(MAX_LINE).count() + 2;
+        let left = room.checked_sub(length);
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let most = settings.iter().take_while(has_room).count();
+    let mut fewer = (0..=most).rev().map(|shown| {
         let mut kept: Vec<String> = settings.iter().take(shown).cloned().collect();
         if shown < settings.len() {
             kept.push(format!("{} more", settings.len() - shown));
         }
-        text(finding, &kept, &finding.source)
+        text(finding, &kept, source)
     });
-    let bare = std::iter::once_with(|| text(finding, &[], ""));
+    fewer.find(|line| is_within(line, MAX_LINE)).unwrap_or(bare)
+}
+
+/// A refusal in one line.
+fn refusal(finding: &Finding) -> String {
+    bare(finding, MAX_REFUSAL).unwrap_or_else(|| too_long(finding, TOO_LONG))
+}
+
+/// A finding without settings and source; none where that has more characters than `most`, each of
+/// which takes four bytes at most.
+fn bare(finding: &Finding, most: usize) -> Option<String> {
+    let field = finding.field.as_ref().map_or(0, |field| field.0.len());
+    if finding.message.len() + field > 4 * most {
+        return None;
+    }
+    Some(text(finding, &[], "")).filter(|line| is_within(line, most))
+}
+
+/// What is said of a finding whose message does not fit: where it is, if that does.
+fn too_long(finding: &Finding, instead: &str) -> String {
     let code = finding.code.as_str();
-    fewer
-        .chain(bare)
-        .find(fits)
-        .unwrap_or_else(|| format!("{code}: too long for a warning: attache describe"))
+    let field = finding.field.as_ref().map_or("", |field| &field.0);
+    match short(field, MAX_LINE / 2) {
+        Some(field) if !field.is_empty() => format!("{code}: {field}: {instead}"),
+        _ => format!("{code}: {instead}"),
+    }
+}
+
+/// A text as it is told; none where it has more characters than that.
+fn short(text: &str, most: usize) -> Option<String> {
+    let told = Some(text).filter(|text| text.len() <= 4 * most).map(escape);
+    told.filter(|told| is_within(told, most))
+}
+
+/// Whether a text has so many characters at most.
+fn is_within(text: &str, most: usize) -> bool {
+    text.chars().nth(most).is_none()
 }
 
 /// What a finding says, without its code and field; escaped, and never cut.

@@ -20,12 +20,13 @@ use serde_json::value::RawValue;
 
 use crate::engine::disclosure::Subject;
 use crate::engine::ids::GroupKind;
+use crate::engine::object::is_bearable;
 use crate::engine::review::{Operation, Request};
 use crate::engine::verdict::{Cause, Verdict};
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
-/// A uid has 36 bytes; more than this is not echoed.
+/// A uid has 36 bytes, a name 253 at most; more than this is not echoed.
 const MAX_UID: usize = 256;
 
 /// A request as it came. Absent and null are one.
@@ -207,11 +208,15 @@ impl<'a> Envelope<'a> {
             .unwrap_or("other")
     }
 
-    /// The user, for overrides and access reviews; none when the request does not say who it is. Read
-    /// when it is first asked for: most reviews find nothing to say.
+    /// The user, for overrides and access reviews; none when the request does not say who it is, or says
+    /// more than anybody can be. Read when it is first asked for: most reviews find nothing to say.
     pub fn subject(&self) -> Option<&Arc<Subject>> {
         let read = || {
-            let info: UserInfo = serde_json::from_str(self.user_info?.get()).ok()?;
+            let info = self
+                .user_info
+                .map(RawValue::get)
+                .filter(|text| is_bearable(text))?;
+            let info: UserInfo = serde_json::from_str(info).ok()?;
             Some(Arc::new(Subject {
                 user: info.username.filter(|name| !name.is_empty())?,
                 uid: info.uid.unwrap_or_default(),
@@ -303,13 +308,18 @@ impl<'a> Envelope<'a> {
             // Below 400, or without a code, the API server makes it 400.
             code: 422,
             details: Details {
-                name: &self.name,
-                group: kind.map_or("", |kind| &kind.group),
-                kind: kind.map_or("", |kind| &kind.kind),
+                name: echoed(&self.name),
+                group: echoed(kind.map_or("", |kind| &kind.group)),
+                kind: echoed(kind.map_or("", |kind| &kind.kind)),
                 causes: verdict.causes().into_iter().map(WireCause::from).collect(),
             },
         }
     }
+}
+
+/// A name as it is given back; nothing where the API server would not take it.
+fn echoed(name: &str) -> &str {
+    if name.len() <= MAX_UID { name } else { "" }
 }
 
 /// What stands in the audit log, as `<webhook>/<key>`: the codes, never names.

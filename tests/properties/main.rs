@@ -13,6 +13,7 @@ mod hostile;
 mod laws;
 mod mutations;
 mod random;
+mod replicas;
 mod reviews;
 mod states;
 mod text;

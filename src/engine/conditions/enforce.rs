@@ -8,7 +8,7 @@ use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
-use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place};
+use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place, on_one_branch};
 use crate::engine::policy::Policy;
 use crate::engine::topology::Upper;
 
@@ -144,10 +144,8 @@ fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
     winner.from.extend(from);
     let leaves = group.effective.leaves().into_iter();
     let own: Vec<(LeafPath, &Leaf)> = leaves.filter(|(_, leaf)| leaf.policy == *key).collect();
-    let instead = |(path, _): &&(LeafPath, &Leaf)| {
-        let mut lost = fate.lost.keys();
-        lost.any(|lost| lost.starts_with(path) || path.starts_with(lost))
-    };
+    let lost: BTreeSet<&[String]> = fate.lost.keys().map(Vec::as_slice).collect();
+    let instead = |(path, _): &&(LeafPath, &Leaf)| on_one_branch(&lost, path);
     let mut shown: Vec<&(LeafPath, &Leaf)> = own.iter().filter(instead).collect();
     if shown.is_empty() {
         shown = own.iter().collect();

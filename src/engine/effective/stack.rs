@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::engine::attach::{Stand, standing};
 use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::level::{Level, Step};
-use crate::engine::merge::{Effective, Own, merged};
+use crate::engine::merge::{Effective, Own, leaves_of, merged};
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, ServiceAs, With};
 use crate::engine::snapshot::Snapshot;
@@ -35,6 +35,8 @@ pub(super) struct Stacks<'a> {
     named: HashMap<Vec<(Step, Vec<ObjectKey>)>, Rc<Stack>>,
     nothing: Rc<Stack>,
     folded: HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
+    /// How many leaves may still be folded; none where that is not limited.
+    left: Option<usize>,
 }
 
 // === impl Stacks ===
@@ -48,7 +50,18 @@ impl<'a> Stacks<'a> {
             named: HashMap::new(),
             nothing: Rc::default(),
             folded: HashMap::new(),
+            left: None,
         }
+    }
+
+    /// Folds so many leaves and no more.
+    pub(super) fn limit(&mut self, leaves: usize) {
+        self.left = Some(leaves);
+    }
+
+    /// Whether something was not folded, because it was too much.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left == Some(0)
     }
 
     /// The stack of a path on which nothing stands.
@@ -141,7 +154,15 @@ impl<'a> Stacks<'a> {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
         let levels = taking_part(profile, &stack);
-        let effective = Arc::new(merged(profile, &levels, own));
+        if let Some(left) = &mut self.left {
+            let leaves: usize = levels.iter().map(|level| leaves_of(level)).sum();
+            *left = left.saturating_sub(leaves);
+        }
+        let effective = if self.is_spent() {
+            Arc::default()
+        } else {
+            Arc::new(merged(profile, &levels, own))
+        };
         let answer = (Rc::new(stack), effective);
         if own.is_none() {
             self.folded.insert(id, answer.clone());

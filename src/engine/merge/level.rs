@@ -6,7 +6,7 @@ use super::Piece;
 use super::tree::Units;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, SameTarget, Strategy};
-use crate::engine::rivals::winner;
+use crate::engine::rivals::rejected;
 
 /// The pieces of one level, the established first. Where the oldest or the newest wins it stands for
 /// the level; in the older dialect the oldest wins field by field, so its defaults come last.
@@ -20,10 +20,11 @@ pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> V
         SameTarget::OldestWins => pieces_of(level.first()),
         SameTarget::NewestWins => pieces_of(level.last()),
         SameTarget::FieldOverlap | SameTarget::EqualField | SameTarget::NoneWins => {
-            let accepted = level
-                .iter()
-                .filter(|policy| winner(level, policy).is_none());
-            merging(accepted)
+            let each = level.iter().zip(rejected(level));
+            merging(
+                each.filter(|(_, by)| by.is_none())
+                    .map(|(policy, _)| policy),
+            )
         }
     }
 }
@@ -42,10 +43,7 @@ pub(super) fn added_up(pieces: &[&Piece]) -> Option<Piece> {
     for piece in rest {
         tree.patch(&piece.tree, Units::Fields, true);
     }
-    Some(Piece {
-        strategy: first.strategy,
-        tree: Arc::new(tree),
-    })
+    Some(Piece::new(first.strategy, tree))
 }
 
 /// In the order in which the older wins whatever its direction: overrides first, then defaults from

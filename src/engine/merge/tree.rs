@@ -1,6 +1,6 @@
 //! Settings as a tree whose leaves know where they came from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -22,6 +22,14 @@ pub struct Leaf {
 
 /// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
 pub type LeafPath = Vec<String>;
+
+/// Whether one of these paths leads to a path or goes on from it.
+pub fn on_one_branch(paths: &BTreeSet<&[String]>, path: &[String]) -> bool {
+    let above = (0..path.len()).filter_map(|length| path.get(..length));
+    let mut from = paths.range(path..);
+    from.next().is_some_and(|below| below.starts_with(path))
+        || above.into_iter().any(|above| paths.contains(above))
+}
 
 /// Settings.
 #[derive(Clone, Debug, PartialEq)]

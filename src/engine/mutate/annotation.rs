@@ -33,8 +33,11 @@ pub(super) fn is_for(snapshot: &Snapshot, gk: &GroupKind) -> bool {
 /// older forms and those of other domains are somebody else's.
 pub(super) fn mark(snapshot: &Snapshot, object: &Object, value: &mut Value) {
     let after = snapshot.suppose(object);
-    let mut survey = Survey::new(&after);
+    let mut survey = Survey::bounded(&after);
     let affected = affected(&mut survey, &object.key);
+    if survey.is_spent() {
+        return;
+    }
     let wanted: BTreeSet<String> = affected.into_iter().map(|a| a.condition).collect();
     let annotations = value
         .get("metadata")

@@ -39,11 +39,14 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
         return Vec::new();
     }
     let after = snapshot.suppose(object);
-    let mut survey = Survey::new(&after);
+    let mut survey = Survey::bounded(&after);
     let claims = kinds
         .into_iter()
         .flat_map(|profile| claim::claims(&mut survey, profile, &object.key));
     let claims: Vec<Claim> = claims.collect();
+    if survey.is_spent() {
+        return Vec::new();
+    }
     let old = Projected::of(value);
     if claims.is_empty() && old.is_none() {
         return Vec::new();

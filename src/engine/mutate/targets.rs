@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::at_mut;
-use crate::engine::policy::{Entry, Fault, entries};
+use crate::engine::policy::{Entry, Fault, entries, has_unread};
 use crate::engine::profile::Profile;
 
 /// One field of an entry, and what it has to say.
@@ -25,7 +25,9 @@ pub(super) fn normalize(object: &mut Value, profile: &Profile) {
         .map(|field| &*field.path)
         .filter(|path| has_owned_entries(object, path))
         .collect();
-    let Some(spec) = object.get_mut("spec") else {
+    let spec = object.get_mut("spec");
+    // What is not read now would be once another entry is taken away.
+    let Some(spec) = spec.filter(|spec| !has_unread(spec, profile)) else {
         return;
     };
     let mut mended: Vec<String> = Vec::new();

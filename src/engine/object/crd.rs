@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Unreadable;
 use super::json::parse;
 use crate::engine::ids::GroupKind;
-use crate::engine::profile::{Class, Derived, Schemas, labelled};
+use crate::engine::profile::{Class, Derived, REF_FIELDS, Schemas, labelled};
 use crate::engine::selector::Labels;
 
 /// The label that marks the CRD of a policy kind (GEP-713).
@@ -37,13 +38,13 @@ pub struct Crd {
 }
 
 #[derive(Deserialize)]
-struct CrdSpec {
+struct CrdSpec<'a> {
     group: Arc<str>,
     names: NamesJson,
     #[serde(default)]
     scope: String,
-    #[serde(default)]
-    versions: Vec<VersionJson>,
+    #[serde(borrow, default)]
+    versions: Vec<VersionJson<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -57,13 +58,14 @@ struct NamesJson {
 }
 
 #[derive(Deserialize)]
-struct VersionJson {
+struct VersionJson<'a> {
     name: Arc<str>,
     #[serde(default)]
     served: bool,
     #[serde(default)]
     storage: bool,
-    schema: Option<SchemaJson>,
+    #[serde(borrow)]
+    schema: Option<&'a RawValue>,
     subresources: Option<SubresourcesJson>,
 }
 
@@ -95,9 +97,9 @@ struct RootProperties {
     status: Value,
 }
 
-/// Reads the `spec` of a definition.
-pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
-    let spec: CrdSpec = parse("spec", spec)?;
+/// Reads the `spec` of a definition, with its schemas or without.
+pub(super) fn read(spec: &str, labels: &Labels, with_schemas: bool) -> Result<Crd, Unreadable> {
+    let spec: CrdSpec<'_> = parse("spec", spec)?;
     let mut versions = spec.versions;
     let stored = versions.iter().position(|v| v.storage).unwrap_or(0);
     versions.sort_by_key(|v| !v.storage);
@@ -105,7 +107,10 @@ pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
     let served = served.collect();
     let mut schemas = Schemas::default();
     for version in versions {
-        let schema = version.schema.and_then(|s| s.open_api).unwrap_or_default();
+        let schema = version.schema.filter(|_| with_schemas);
+        let schema = schema.map(|text| parse::<SchemaJson>("schema", text.get()));
+        let schema = schema.transpose()?.and_then(|schema| schema.open_api);
+        let schema = schema.unwrap_or_default();
         if version.storage {
             schemas.root = Value::Object(schema.rest);
             schemas.spec = schema.properties.spec;
@@ -127,6 +132,12 @@ pub(super) fn read(spec: &str, labels: &Labels) -> Result<Crd, Unreadable> {
         policy_label: labels.get(POLICY_LABEL).cloned(),
         facts: Arc::new(Derived::read(&schemas)),
     })
+}
+
+/// Whether a definition says by its label, or may say by its schemas, that it is one of a policy kind.
+pub(super) fn may_be_of_a_policy(spec: &str, labels: &Labels) -> bool {
+    let named = |field: &str| spec.contains(&format!("\"{field}\""));
+    labels.contains_key(POLICY_LABEL) || REF_FIELDS.iter().any(|field| named(field))
 }
 
 // === impl Crd ===

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::few::Few;
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Listener, Meta, Node, ParentRef, Port, ROUTES, Rule,
-    Unreadable, annotations, crd,
+    Unreadable, annotations, crd, weight,
 };
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
+
+/// Services of media servers have some thousand.
+const MOST_PORTS: usize = 4_096;
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -18,6 +22,12 @@ struct Envelope<'a> {
     metadata: MetaJson<'a>,
     #[serde(borrow)]
     spec: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Large<'a> {
+    #[serde(borrow)]
+    metadata: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -43,7 +53,7 @@ struct GatewayClassSpec {
 #[serde(rename_all = "camelCase", default)]
 struct GatewaySpec {
     gateway_class_name: Arc<str>,
-    listeners: Option<Vec<ListenerJson>>,
+    listeners: Option<Few<ListenerJson>>,
     allowed_listeners: Option<AllowedJson>,
 }
 
@@ -51,7 +61,7 @@ struct GatewaySpec {
 #[serde(rename_all = "camelCase", default)]
 struct ListenerSetSpec {
     parent_ref: ParentJson,
-    listeners: Option<Vec<ListenerJson>>,
+    listeners: Option<Few<ListenerJson>>,
 }
 
 #[derive(Deserialize)]
@@ -68,7 +78,7 @@ struct ListenerJson {
 #[serde(default)]
 struct AllowedJson {
     namespaces: Option<FromJson>,
-    kinds: Option<Vec<KindJson>>,
+    kinds: Option<Few<KindJson>>,
 }
 
 #[derive(Deserialize)]
@@ -86,9 +96,9 @@ struct KindJson {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct RouteSpec {
-    parent_refs: Option<Vec<ParentJson>>,
-    hostnames: Option<Vec<Arc<str>>>,
-    rules: Option<Vec<RuleJson>>,
+    parent_refs: Option<Few<ParentJson>>,
+    hostnames: Option<Few<Arc<str>>>,
+    rules: Option<Few<RuleJson>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -106,13 +116,13 @@ struct ParentJson {
 #[serde(rename_all = "camelCase", default)]
 struct RuleJson {
     name: Option<Arc<str>>,
-    backend_refs: Option<Vec<ParentJson>>,
+    backend_refs: Option<Few<ParentJson>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ServiceSpec {
-    ports: Option<Vec<PortJson>>,
+    ports: Option<Few<PortJson, MOST_PORTS>>,
 }
 
 #[derive(Deserialize)]
@@ -124,8 +134,8 @@ struct PortJson {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct GrantSpec {
-    from: Option<Vec<GrantFromJson>>,
-    to: Option<Vec<GrantToJson>>,
+    from: Option<Few<GrantFromJson>>,
+    to: Option<Few<GrantToJson>>,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +154,10 @@ struct GrantToJson {
 
 /// Splits an object into metadata and spec.
 pub(super) fn parts(text: &RawValue) -> Result<(Meta, Option<&RawValue>), Unreadable> {
+    if weight::is_large(text.get()) {
+        let large: Large<'_> = parse("the object", text.get())?;
+        weight::weigh_metadata(large.metadata.get())?;
+    }
     let envelope: Envelope<'_> = parse("the object", text.get())?;
     let json = envelope.metadata;
     let created = json
@@ -195,7 +209,7 @@ pub(super) fn node(
             let spec: RouteSpec = parse("spec", text)?;
             Node::Route {
                 parents: all(spec.parent_refs, |p| parent(p, meta)),
-                hostnames: spec.hostnames.unwrap_or_default(),
+                hostnames: all(spec.hostnames, |host| host),
                 rules: all(spec.rules, |r| rule(r, meta)),
             }
         }
@@ -222,22 +236,34 @@ pub(super) fn node(
             }
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
-            Node::Crd(Arc::new(crd::read(text, &meta.labels)?))
+            Node::Crd(Arc::new(crd::read(text, &meta.labels, true)?))
         }
         _ => Node::Other,
     };
     Ok(node)
 }
 
+/// The same for an object with too much in it: a definition of no policy kind is known by its names, and
+/// some are larger than any of a policy kind.
+pub(super) fn node_of_large(gk: &GroupKind, meta: &Meta, spec: &RawValue) -> Option<Node> {
+    if *gk != GroupKind::crd() || crd::may_be_of_a_policy(spec.get(), &meta.labels) {
+        return None;
+    }
+    weight::weigh_names(spec.get()).ok()?;
+    let crd = crd::read(spec.get(), &meta.labels, false).ok()?;
+    Some(Node::Crd(Arc::new(crd)))
+}
+
 pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result<T, Unreadable> {
     serde_json::from_str(text).map_err(|e| Unreadable(format!("{what} cannot be read: {e}")))
 }
 
-fn all<A, B>(items: Option<Vec<A>>, f: impl Fn(A) -> B) -> Vec<B> {
-    items.unwrap_or_default().into_iter().map(f).collect()
+fn all<A, B, const N: usize>(items: Option<Few<A, N>>, f: impl Fn(A) -> B) -> Vec<B> {
+    let items = items.map(|few| few.0).unwrap_or_default();
+    items.into_iter().map(f).collect()
 }
 
-fn listeners(json: Option<Vec<ListenerJson>>) -> Vec<Listener> {
+fn listeners(json: Option<Few<ListenerJson>>) -> Vec<Listener> {
     all(json, |l| {
         let allowed = l.allowed_routes.unwrap_or_default();
         Listener {

@@ -52,7 +52,11 @@ pub enum Fault {
     Versioned(String),
 }
 
-/// Every entry of every target field, in the order of the profile and of the spec.
+/// Most entries that are read; the CRDs of projects take 16 and less. Each may select all objects of a
+/// kind, so what they cost together is a product.
+pub const MOST_ENTRIES: usize = 64;
+
+/// The first [`MOST_ENTRIES`] entries of the target fields, in the order of the profile and of the spec.
 pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
     let mut found = Vec::new();
     let hidden = hidden(spec, profile);
@@ -68,7 +72,8 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
         let base = format!("spec.{}", field.path);
         match value {
             Value::Array(items) if field.many => {
-                for (i, item) in items.iter().enumerate() {
+                let left = MOST_ENTRIES.saturating_sub(found.len());
+                for (i, item) in items.iter().enumerate().take(left) {
                     found.push(entry(format!("{base}[{i}]"), item, field, profile));
                 }
             }
@@ -76,6 +81,21 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
         }
     }
     found
+}
+
+/// How many entries stand in a field, whether or not all are read.
+pub fn written(spec: &Value, field: &RefField) -> usize {
+    match at(spec, &field.path) {
+        Some(Value::Array(items)) if field.many => items.len(),
+        Some(Value::Null) | None => 0,
+        Some(_) => 1,
+    }
+}
+
+/// Whether there are more entries than are read.
+pub fn has_unread(spec: &Value, profile: &Profile) -> bool {
+    let fields = profile.refs.iter();
+    fields.map(|field| written(spec, field)).sum::<usize>() > MOST_ENTRIES
 }
 
 /// Whether a selector of everything is the same as none: for kinds that act on their namespace.

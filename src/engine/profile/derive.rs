@@ -20,7 +20,7 @@ mod tests;
 pub use departures::{Departure, MOST_TARGETS};
 
 /// Fields of `spec` that hold references, in every kind that follows the pattern.
-pub(super) const REF_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
+pub(crate) const REF_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
 /// The schemas of one kind that facts are read off.
 ///

@@ -1,7 +1,7 @@
 //! What a change does to others: effective policies that change, policies that lose their ground, and
 //! references that a grant opens or closes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::engine::attach::{reach, standing};
@@ -9,7 +9,7 @@ use crate::engine::effective::{Group, Survey};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::impact::{Changed, impact};
+use crate::engine::impact::{Changed, Same, between};
 use crate::engine::merge::{Effective, Leaf};
 use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::{Policy, Select};
@@ -21,7 +21,12 @@ use crate::engine::words;
 /// What a change of one object does to effective policies, kind by kind.
 pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<Changed>> = BTreeMap::new();
-    for changed in impact(before, after, std::slice::from_ref(key)) {
+    let (mut was, mut is) = (Survey::bounded(before), Survey::bounded(after));
+    let changed = between(&mut was, &mut is, std::slice::from_ref(key));
+    if was.is_spent() || is.is_spent() {
+        return vec![too_much(key, "what this changes")];
+    }
+    for changed in changed {
         if changed.stays {
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
@@ -31,6 +36,12 @@ pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> V
     findings
         .map(|(kind, all)| effect(survey, key, kind, all))
         .collect()
+}
+
+/// That something was not worked out, because policies with many settings stand on many paths.
+pub(super) fn too_much(key: &ObjectKey, what: &str) -> Finding {
+    let message = format!("{what} is too much to work out here: attache describe");
+    Finding::new(Code::Unverified, key, message).about(what)
 }
 
 /// Findings on an object that is deleted.
@@ -68,17 +79,24 @@ pub(super) fn effect(
     }
     let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
     if let Some(first) = all.first() {
-        let same = |c: &Changed| {
-            c.before.same_settings(&first.before) && c.after.same_settings(&first.after)
+        let mut same = Same::default();
+        let mut alike = |c: &Changed| {
+            same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
         };
-        if all.iter().all(same) {
+        if all.iter().all(&mut alike) {
             finding.settings = differences(&first.before, &first.after);
         }
     }
     finding.source = instead(all);
-    for changed in all {
-        finding.tells_of.extend(changed.before.policies());
-        finding.tells_of.extend(changed.after.policies());
+    // There are many paths and few results.
+    let mut told: HashSet<*const Effective> = HashSet::new();
+    for effective in all
+        .iter()
+        .flat_map(|changed| [&changed.before, &changed.after])
+    {
+        if told.insert(Arc::as_ptr(effective)) {
+            finding.tells_of.extend(effective.policies());
+        }
     }
     finding
         .tells_of
@@ -120,7 +138,9 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
 
 /// What is in force instead, where that is the same policy everywhere or none.
 fn instead(all: &[Changed]) -> String {
-    let mut after = all.iter().map(|changed| changed.after.policies());
+    let mut results: Vec<&Arc<Effective>> = all.iter().map(|changed| &changed.after).collect();
+    results.dedup_by_key(|after| Arc::as_ptr(after));
+    let mut after = results.into_iter().map(|after| after.policies());
     let Some(first) = after.next() else {
         return String::new();
     };

@@ -40,8 +40,12 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     if is_refused(&findings) {
         return findings;
     }
-    let mut survey = Survey::new(&after);
+    let mut survey = Survey::bounded(&after);
     let status = status(&mut survey, policy);
+    if survey.is_spent() {
+        findings.push(change::too_much(&key, "what this policy does"));
+        return findings;
+    }
     match before {
         None => findings.extend(affects(policy, &status)),
         Some(before) => findings.extend(change::effects(&before, &after, &key)),

@@ -22,7 +22,11 @@ pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object
         }
     };
     let after = change(object);
-    let mut findings = standing(&mut Survey::new(&after), &key);
+    let mut survey = Survey::bounded(&after);
+    let mut findings = standing(&mut survey, &key);
+    if survey.is_spent() {
+        findings = vec![change::too_much(&key, "which policies act on this")];
+    }
     // The stored object of the request is newer than any cache.
     let before = match old {
         Some(old) => change(old),

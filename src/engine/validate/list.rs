@@ -1,7 +1,10 @@
 //! Rules on the list of targets as a whole.
 
+use serde_json::Value;
+
 use crate::engine::finding::{Code, Finding};
-use crate::engine::policy::{Entry, Policy, hidden};
+use crate::engine::policy::{Entry, MOST_ENTRIES, Policy, has_unread, hidden, written};
+use crate::engine::profile::RefField;
 
 /// The most targets of a policy where nothing says otherwise (GEP-2648).
 const MOST: usize = 16;
@@ -10,14 +13,17 @@ const MOST: usize = 16;
 ///
 /// A refusal needs the CRD or a profile to say so (`maxItems`, list map keys); else it is a warning
 /// (ruling 10).
-pub(super) fn findings(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
+pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[Entry<'_>]) -> Vec<Finding> {
     let mut findings = duplicates(policy, entries);
     findings.extend(both_forms(policy, entries));
-    for field in &policy.profile.refs.value {
-        let count = entries
-            .iter()
-            .filter(|e| e.field.path == field.path)
-            .count();
+    if has_unread(spec, &policy.profile) {
+        let message = format!("only the first {MOST_ENTRIES} targets were checked");
+        let finding = Finding::new(Code::Unverified, policy.key(), message);
+        findings.push(finding.at("spec").about("targets"));
+    }
+    let read = |field: &RefField| entries.iter().any(|entry| entry.field.path == field.path);
+    for field in policy.profile.refs.iter().filter(|field| read(field)) {
+        let count = written(spec, field);
         let most = field.max.unwrap_or(MOST);
         if count > most {
             let message = format!(
@@ -36,7 +42,7 @@ pub(super) fn findings(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
 }
 
 /// Fields of targets that are not read, because another is set.
-pub(super) fn unread(policy: &Policy, spec: &serde_json::Value) -> Vec<Finding> {
+pub(super) fn unread(policy: &Policy, spec: &Value) -> Vec<Finding> {
     let hidden = hidden(spec, &policy.profile).into_iter();
     let findings = hidden.map(|(field, by)| {
         let message = format!("it is not read where spec.{by} is set; keep one of them");

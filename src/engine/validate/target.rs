@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::attach::{Reach, named, reach};
 use crate::engine::finding::{Code, Finding};
-use crate::engine::hint::{nearest, quoted};
+use crate::engine::hint::{is_near, nearest, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, Select, TargetRef};
@@ -181,10 +181,10 @@ fn unknown_section(
     if section::resolve(object, section, indexed).is_some() {
         return None;
     }
-    let labels = section::labels(object);
+    let labels = section::nameable(object, indexed);
     let mut names: Vec<&str> = labels.iter().map(|label| &**label).collect();
     let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(*name) && section::resolve(object, name, indexed).is_some());
+    names.retain(|name| seen.insert(*name));
     // One index is as near to another as any: only names can be mistyped.
     let given = object.sections().unwrap_or_default();
     let given: Vec<&str> = given.into_iter().map(|name| &**name).collect();
@@ -279,9 +279,9 @@ fn unserved_group(
     if served.is_empty() || served.iter().any(|known| *known.group == *group) {
         return None;
     }
-    let close = served.iter().find(|known| {
-        !known.group.is_empty() && strsim::damerau_levenshtein(&known.group, group) <= 2
-    });
+    let close = served
+        .iter()
+        .find(|known| !known.group.is_empty() && is_near(&known.group, group, 2));
     let same_kind = served.iter().find(|known| *known.kind == *kind);
     let meant = close.or(same_kind)?;
     let message = format!(

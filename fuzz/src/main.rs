@@ -1,0 +1,48 @@
+//! The targets under libFuzzer: `ATTACHE_FUZZ` names one. `make fuzz TARGET=review` builds and runs it.
+//!
+//! libFuzzer needs coverage, which `-C passes=sancov-module` gives on the stable toolchain too; only the
+//! sanitizers need a nightly one, and safe code has little for them to find.
+#![no_main]
+
+#[path = "../targets/mod.rs"]
+mod targets;
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
+use targets::rng::Rng;
+use targets::{TARGETS, Target, mutate};
+
+static TARGET: LazyLock<Target> = LazyLock::new(|| {
+    let name = std::env::var("ATTACHE_FUZZ").unwrap_or_default();
+    let target = TARGETS.iter().find(|target| target.name == name);
+    *target.unwrap_or_else(|| {
+        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        panic!("set ATTACHE_FUZZ to one of {}, not {name:?}", names.join(", "))
+    })
+});
+
+/// Writes what the target begins with into the folder that `ATTACHE_FUZZ_SEEDS` names.
+fn begin() {
+    let Some(folder) = std::env::var_os("ATTACHE_FUZZ_SEEDS").map(PathBuf::from) else {
+        return;
+    };
+    std::fs::create_dir_all(&folder).expect("a folder for the seeds");
+    for (i, seed) in (TARGET.seeds)().into_iter().enumerate() {
+        std::fs::write(folder.join(format!("{i:04}")), seed).expect("a seed is written");
+    }
+}
+
+fuzz_target!(init: begin(), |data: &[u8]| (TARGET.run)(data));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    let mut rng = Rng::new(u64::from(seed));
+    // Its own mutations know what comparisons the code makes; ours know what JSON is.
+    if rng.one_in(3) {
+        return fuzzer_mutate(data, size, max_size);
+    }
+    let out = mutate::mutate(&data[..size], &mut rng, max_size);
+    data[..out.len()].copy_from_slice(&out);
+    out.len()
+});

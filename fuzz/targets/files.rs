@@ -1,0 +1,60 @@
+//! The files of other tests: what they have are good inputs to begin with.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The root of the repository, seen from either package.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = if here.ends_with("fuzz") && here.join("targets").is_dir() {
+        here.join("..")
+    } else {
+        here.to_owned()
+    };
+    assert!(
+        root.join("tests/review/base.yaml").is_file(),
+        "no cases in {}",
+        root.display()
+    );
+    root
+}
+
+/// The files of a folder and of the folders in it that `takes` wants, by name.
+pub(crate) fn find(folder: &str, takes: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        let entries =
+            std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        for entry in entries {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if takes(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The files of that name in the cases of a test.
+pub(crate) fn of_cases(test: &str, name: &str) -> Vec<PathBuf> {
+    let found = find(&format!("tests/{test}"), &|path| path.ends_with(name));
+    assert!(!found.is_empty(), "no {name} in tests/{test}");
+    found
+}
+
+/// The text of a file.
+pub(crate) fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The documents of a YAML file.
+pub(crate) fn documents(path: &Path) -> Vec<Value> {
+    let documents: Vec<Value> = serde_saphyr::from_multiple(&text(path))
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    documents.into_iter().filter(|d| !d.is_null()).collect()
+}

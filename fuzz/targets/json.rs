@@ -1,0 +1,194 @@
+//! JSON as it is written: keys may stand twice and numbers may be out of range, which a parsed value
+//! could not hold.
+
+use std::fmt::Write as _;
+
+/// Deeper than this it is left as text.
+const DEPTH: usize = 64;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Json {
+    /// A string, number or word, or what is too deep, as it is written.
+    Text(String),
+    /// A list.
+    List(Vec<Json>),
+    /// Keys as they are written, with their quotes.
+    Map(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// Reads one value; none where it is no JSON, as far as that is looked at.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut reader = Reader { text, at: 0 };
+        let value = reader.value(0)?;
+        reader.space();
+        (reader.at == text.len()).then_some(value)
+    }
+
+    /// A string.
+    pub(crate) fn string(text: &str) -> Self {
+        Self::Text(quoted(text))
+    }
+
+    /// How many values there are, itself included.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Text(_) => 1,
+            Self::List(items) => 1 + items.iter().map(Self::count).sum::<usize>(),
+            Self::Map(fields) => 1 + fields.iter().map(|(_, v)| v.count()).sum::<usize>(),
+        }
+    }
+
+    /// The value at a place in the order of appearance; 0 is itself.
+    pub(crate) fn at(&mut self, mut place: usize) -> Option<&mut Self> {
+        if place == 0 {
+            return Some(self);
+        }
+        place -= 1;
+        let below: Box<dyn Iterator<Item = &mut Self>> = match self {
+            Self::Text(_) => return None,
+            Self::List(items) => Box::new(items.iter_mut()),
+            Self::Map(fields) => Box::new(fields.iter_mut().map(|(_, value)| value)),
+        };
+        for value in below {
+            let count = value.count();
+            if place < count {
+                return value.at(place);
+            }
+            place -= count;
+        }
+        None
+    }
+
+    /// As it is written.
+    pub(crate) fn write(&self, out: &mut String) {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::List(items) => {
+                out.push('[');
+                for (i, item) in items.iter().enumerate() {
+                    out.push_str(if i == 0 { "" } else { "," });
+                    item.write(out);
+                }
+                out.push(']');
+            }
+            Self::Map(fields) => {
+                out.push('{');
+                for (i, (key, value)) in fields.iter().enumerate() {
+                    let comma = if i == 0 { "" } else { "," };
+                    let _ = write!(out, "{comma}{key}:");
+                    value.write(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// A text as a JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while self.peek().is_some_and(|c| c.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn takes(&mut self, byte: u8) -> bool {
+        self.space();
+        let there = self.peek() == Some(byte);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Json> {
+        self.space();
+        let start = self.at;
+        match self.peek()? {
+            b'{' | b'[' if depth > DEPTH => {
+                let mut open = 0_usize;
+                loop {
+                    match self.peek()? {
+                        b'"' => {
+                            self.string()?;
+                            continue;
+                        }
+                        b'{' | b'[' => open += 1,
+                        b'}' | b']' => open -= 1,
+                        _ => {}
+                    }
+                    self.at += 1;
+                    if open == 0 {
+                        return Some(Json::Text(self.text.get(start..self.at)?.to_owned()));
+                    }
+                }
+            }
+            b'{' => {
+                self.at += 1;
+                let mut fields = Vec::new();
+                while !self.takes(b'}') {
+                    if !fields.is_empty() && !self.takes(b',') {
+                        return None;
+                    }
+                    self.space();
+                    let key = self.string()?;
+                    if !self.takes(b':') {
+                        return None;
+                    }
+                    fields.push((key, self.value(depth + 1)?));
+                }
+                Some(Json::Map(fields))
+            }
+            b'[' => {
+                self.at += 1;
+                let mut items = Vec::new();
+                while !self.takes(b']') {
+                    if !items.is_empty() && !self.takes(b',') {
+                        return None;
+                    }
+                    items.push(self.value(depth + 1)?);
+                }
+                Some(Json::List(items))
+            }
+            b'"' => self.string().map(Json::Text),
+            _ => {
+                let is_word = |c: u8| c.is_ascii_alphanumeric() || b"+-._".contains(&c);
+                while self.peek().is_some_and(is_word) {
+                    self.at += 1;
+                }
+                let word = self.text.get(start..self.at)?;
+                (!word.is_empty()).then(|| Json::Text(word.to_owned()))
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let start = self.at;
+        if self.peek()? != b'"' {
+            return None;
+        }
+        loop {
+            self.at += 1;
+            match self.peek()? {
+                b'\\' => self.at += 1,
+                b'"' => break,
+                _ => {}
+            }
+        }
+        self.at += 1;
+        Some(self.text.get(start..self.at)?.to_owned())
+    }
+}

@@ -1,0 +1,118 @@
+//! The state that requests are judged against: that of all cases of other tests at once.
+
+use std::sync::{Arc, LazyLock};
+
+use attache::cache::directory::Loaded;
+use attache::cache::manifest::Manifests;
+use attache::config::Configuration;
+use attache::engine::conduct::Conduct;
+use attache::engine::object::Object;
+use attache::engine::profile::ProfileRules;
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::{Value, json};
+
+use super::files;
+use super::rng::Rng;
+
+/// A state, in two forms that must not differ in anything that can be asked.
+pub(crate) struct World {
+    /// As it is listed.
+    pub(crate) listed: Arc<Snapshot>,
+    /// The same objects, one by one and in another order.
+    pub(crate) grown: Snapshot,
+    /// Everything that can be switched on is.
+    pub(crate) conduct: Arc<Conduct>,
+}
+
+static WORLD: LazyLock<World> = LazyLock::new(World::read);
+
+impl World {
+    /// The one that all targets share.
+    pub(crate) fn get() -> &'static Self {
+        &WORLD
+    }
+
+    fn read() -> Self {
+        let mut configuration = configuration();
+        let rules = configuration.rules().unwrap();
+        let mut manifests = Manifests::default();
+        let mut states = vec![files::root().join("tests/review/base.yaml")];
+        for test in ["review", "kinds"] {
+            states.extend(files::of_cases(test, "state.yaml"));
+        }
+        states.extend(files::of_cases("kinds", "kinds.yaml"));
+        for path in states {
+            manifests.add(&path.display().to_string(), &files::text(&path));
+        }
+        let loaded = Loaded::new(manifests, &rules, "default");
+        assert!(
+            loaded.objects.len() > 300,
+            "{} objects",
+            loaded.objects.len()
+        );
+        configuration.mutations = switches();
+        Self {
+            listed: Arc::new(loaded.snapshot),
+            grown: grown(&rules, &loaded.objects),
+            conduct: Arc::new(configuration.conduct()),
+        }
+    }
+}
+
+/// The profiles of all cases, and overrides that ask for everything that can be asked of a request.
+fn configuration() -> Configuration {
+    let mut all = Configuration::default();
+    for test in ["review", "kinds", "mutate"] {
+        for path in files::of_cases(test, "attache.yaml") {
+            all.profiles
+                .extend(Configuration::read(&path).unwrap().profiles);
+        }
+    }
+    let overrides = json!([
+        {"when": {"groups": ["lenient"]}, "findings": {"section-unknown": "off", "affected-by": "deny"}},
+        {"when": {"namespaces": ["shop"], "dryRun": true}, "findings": {"target-not-found": "deny"}},
+    ]);
+    all.overrides = serde_json::from_value(overrides).unwrap();
+    all
+}
+
+fn switches() -> attache::engine::mutate::Switches {
+    let all: Value = json!({"normalize-targets": true, "default-strategy": true,
+        "affected-annotation": true, "migrate-target-ref": true, "project-fields": true});
+    serde_json::from_value(all).unwrap()
+}
+
+/// Applied one by one in an order that nobody chose, some of them twice; the kinds were listed before.
+pub(crate) fn grown(rules: &Arc<ProfileRules>, objects: &[Object]) -> Snapshot {
+    let mut rng = Rng::new(7);
+    let mut order: Vec<usize> = (0..objects.len()).collect();
+    for i in (1..order.len()).rev() {
+        order.swap(i, rng.below(i + 1));
+    }
+    let mut snapshot = Snapshot::new(rules.clone());
+    // As a directory does: those of Gateway API are known, and those that a definition names.
+    let nothing = Loaded::new(Manifests::default(), rules, "default").snapshot;
+    let known = nothing.known_kinds().cloned();
+    let mut kinds: Vec<_> = known
+        .chain(objects.iter().map(|o| o.key.gk.clone()))
+        .collect();
+    kinds.extend(objects.iter().filter_map(|object| match &object.node {
+        attache::engine::object::Node::Crd(crd) => Some(crd.gk.clone()),
+        _ => None,
+    }));
+    for gk in kinds {
+        snapshot = snapshot.apply(Change::Listed(gk, Vec::new()));
+    }
+    for i in order {
+        if rng.one_in(5) {
+            let mut other = objects[i].clone();
+            other.meta.labels.insert("other".into(), "x".into());
+            snapshot = snapshot.apply(Change::Applied(Box::new(other)));
+        }
+        if rng.one_in(7) {
+            snapshot = snapshot.apply(Change::Deleted(objects[i].key.clone()));
+        }
+        snapshot = snapshot.apply(Change::Applied(Box::new(objects[i].clone())));
+    }
+    snapshot
+}

@@ -1,0 +1,52 @@
+//! Lists as long as a list of their kind is, and no longer.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+/// Most items of a list where nothing else is said: four times what the CRDs of Gateway API allow and
+/// more. What a review costs goes with the product of such lists.
+pub(super) const MOST: usize = 256;
+
+/// A list of at most so many items; a longer one cannot be read.
+pub(super) struct Few<T, const N: usize = MOST>(pub(super) Vec<T>);
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Items<T, const N: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Items<T, N> {
+            type Value = Few<T, N>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+                let mut found = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    if found.len() == N {
+                        return Err(A::Error::custom(format_args!(
+                            "a list of more than {N} items"
+                        )));
+                    }
+                    found.push(item);
+                }
+                Ok(Few(found))
+            }
+        }
+        from.deserialize_seq(Items(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Few, MOST};
+
+    #[test]
+    fn a_long_list_cannot_be_read() {
+        let read =
+            |n: usize| serde_json::from_str::<Few<u8>>(&format!("[{}]", vec!["1"; n].join(",")));
+        assert_eq!(read(MOST).ok().map(|few| few.0.len()), Some(MOST));
+        let why = read(MOST + 1).err().map(|e| e.to_string());
+        assert!(why.is_some_and(|why| why.starts_with("a list of more than 256 items")));
+    }
+}

@@ -1,0 +1,231 @@
+//! How much is in an object, counted before it is read.
+//!
+//! Read into memory, `{"a":0}` takes eighty times what it takes as text. The objects of people have some
+//! hundred values; what has a hundred thousand is made to take memory.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::Unreadable;
+use crate::engine::ids::GroupKind;
+
+/// Most values and keys of an object.
+const MOST: usize = 10_000;
+/// Most of a definition; the largest that are known of any project have some twenty thousand.
+const MOST_OF_DEFINITION: usize = 60_000;
+/// Texts up to this length cannot take much, whatever is in them.
+const SMALL: usize = 32 * 1024;
+/// What `serde_json` reads as a text with JSON in it, to be read in turn.
+const RAW: &str = "$serde_json::private::RawValue";
+
+/// Refuses a `spec` that has too much in it, or cannot be read: too deep, numbers out of range, half of a
+/// character.
+pub(crate) fn weigh(gk: &GroupKind, spec: &str) -> Result<(), Unreadable> {
+    let most = if *gk == GroupKind::crd() {
+        MOST_OF_DEFINITION
+    } else {
+        MOST
+    };
+    count("spec", spec, most, |_| false)
+}
+
+/// The same for a text of another name, as a whole.
+pub(crate) fn weigh_all(what: &str, text: &str) -> Result<(), Unreadable> {
+    count(what, text, MOST, |_| false)
+}
+
+/// Whether a text can be read and has not too much in it.
+pub fn is_bearable(text: &str) -> bool {
+    weigh_all("it", text).is_ok()
+}
+
+/// The same for the `spec` of a definition without its schemas.
+pub(super) fn weigh_names(spec: &str) -> Result<(), Unreadable> {
+    count("spec", spec, MOST, |key| key == "schema")
+}
+
+/// The same for `metadata`, but for what nobody reads.
+pub(super) fn weigh_metadata(text: &str) -> Result<(), Unreadable> {
+    count("metadata", text, MOST, |key| {
+        ["managedFields", "ownerReferences", "finalizers"].contains(&key)
+    })
+}
+
+/// Whether a text of this length may have too much in it.
+pub(super) fn is_large(text: &str) -> bool {
+    text.len() > SMALL
+}
+
+fn count(what: &str, text: &str, most: usize, skips: fn(&str) -> bool) -> Result<(), Unreadable> {
+    let left = Cell::new(most);
+    let counting = Count { left: &left, skips };
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = counting.deserialize(&mut reader);
+    read.map_err(|error| {
+        Unreadable(if left.get() == 0 {
+            format!("{what} has more than {most} values")
+        } else {
+            format!("{what} cannot be read: {error}")
+        })
+    })
+}
+
+/// Counts down by one for each value and key.
+#[derive(Clone, Copy)]
+struct Count<'a> {
+    left: &'a Cell<usize>,
+    /// Whether what stands under a key is passed over.
+    skips: fn(&str) -> bool,
+}
+
+impl Count<'_> {
+    fn one<E: Error>(self) -> Result<(), E> {
+        let left = self.left.get().saturating_sub(1);
+        self.left.set(left);
+        if left == 0 {
+            Err(E::custom("too many values"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Count<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Count<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        self.one()?;
+        while items.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        self.one()?;
+        while let Some(skipped) = fields.next_key_seed(Key(self))? {
+            if skipped {
+                fields.next_value::<IgnoredAny>()?;
+            } else {
+                fields.next_value_seed(self)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A key; comes to whether what stands under it is passed over.
+struct Key<'a>(Count<'a>);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = bool;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<bool, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<bool, E> {
+        if key == RAW {
+            return Err(E::custom("a key that no field has"));
+        }
+        self.0.one()?;
+        Ok((self.0.skips)(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, weigh, weigh_metadata};
+    use crate::engine::ids::GroupKind;
+
+    fn said(spec: &str) -> Result<(), String> {
+        weigh(&GroupKind::core("Service"), spec).map_err(|why| why.0)
+    }
+
+    #[test]
+    fn many_values_are_too_many() {
+        let list = |n: usize| format!("[{}]", vec!["0"; n].join(","));
+        assert_eq!(said(&list(MOST - 2)), Ok(()));
+        let why = format!("spec has more than {MOST} values");
+        assert_eq!(said(&list(MOST)), Err(why));
+        assert!(weigh(&GroupKind::crd(), &list(MOST)).is_ok());
+    }
+
+    #[test]
+    fn a_long_text_is_one_value() {
+        assert_eq!(said(&format!("{:?}", "a".repeat(1 << 20))), Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        for odd in [
+            "1e400",
+            "\"\\ud800\"",
+            "{\"\\ud800\":1}",
+            &"[".repeat(200),
+            "{",
+            "[0",
+        ] {
+            let why = said(odd).unwrap_err();
+            assert!(why.starts_with("spec cannot be read: "), "{odd}: {why}");
+        }
+        let nested = r#"{"$serde_json::private::RawValue":"[[[]]]"}"#;
+        assert!(
+            said(nested)
+                .unwrap_err()
+                .starts_with("spec cannot be read: a key")
+        );
+    }
+
+    #[test]
+    fn of_metadata_only_what_is_read_counts() {
+        let many = vec![r#""f":{}"#; 3 * MOST].join(",");
+        let managed = format!(r#"{{"managedFields":[{{{many}}}],"labels":{{"a":"b"}}}}"#);
+        assert!(weigh_metadata(&managed).is_ok());
+        let labels = format!(r#"{{"labels":{{{}}}}}"#, many.replace("{}", "\"\""));
+        let why = weigh_metadata(&labels).unwrap_err();
+        assert_eq!(why.0, format!("metadata has more than {MOST} values"));
+    }
+}

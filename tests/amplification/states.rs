@@ -1,0 +1,189 @@
+//! The states that hostile bodies are judged against.
+
+use attache::config::Configuration;
+use attache::engine::ids::GroupKind;
+use attache::engine::object::Object;
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use crate::bodies::State;
+
+const PROFILES: &str = r"
+apiVersion: attache.dev/v1
+kind: Configuration
+mutations: {normalize-targets: true, default-strategy: true, affected-annotation: true, migrate-target-ref: true, project-fields: true}
+profiles:
+- match: {group: policies.example.com, kind: RetryPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+    required: true
+    allow: [{group: gateway.networking.k8s.io, kind: [GatewayClass, Gateway, HTTPRoute]}]
+  merge:
+    strategy:
+      path: spec.mergeStrategy
+      values:
+        AtomicDefaults: {direction: defaults, op: atomic}
+        PatchDefaults: {direction: defaults, op: patch}
+- match: {group: policies.example.com, kind: OverlapPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+  conflict: {sameTarget: field-overlap, meets: any-section}
+- match: {group: policies.example.com, kind: EqualPolicy}
+  class: direct
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+  conflict: {sameTarget: equal-field, fields: [mode], meets: whole-too}
+- match: {group: policies.example.com, kind: TLSPolicy}
+  class: direct
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+  controls: [{setting: x, target: {group: gateway.networking.k8s.io, kind: HTTPRoute}, field: spec.x}]
+";
+
+/// The configuration of every state.
+pub(crate) fn configuration() -> Configuration {
+    serde_saphyr::from_str(PROFILES).unwrap()
+}
+
+impl State {
+    /// All objects of it.
+    pub(crate) fn build(self) -> Snapshot {
+        let mut values = vec![
+            definition(),
+            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass",
+                "metadata": {"name": "c"}, "spec": {"controllerName": "example.com/c"}}),
+            policy("RetryPolicy", "infra", "class", "GatewayClass", "c", None),
+        ];
+        match self {
+            Self::Small => {
+                values.push(gateway("edge", &["http".to_owned(), "https".to_owned()]));
+                values.push(route(1, "edge"));
+            }
+            Self::Wide => {
+                for i in 0..100 {
+                    let name = format!("g{i}");
+                    values.push(gateway(&name, &["http".to_owned(), "https".to_owned()]));
+                    values.push(policy(
+                        "RetryPolicy",
+                        "infra",
+                        &name,
+                        "Gateway",
+                        &name,
+                        None,
+                    ));
+                }
+                values.extend((0..10_000).map(|i| route(i, &format!("g{}", i / 100))));
+            }
+            Self::Dense => {
+                let listeners: Vec<String> = (0..64).map(|i| format!("l{i}")).collect();
+                values.push(gateway("edge", &listeners));
+                values.extend((0..1_000).map(|i| route(i, "edge")));
+                let on = |name| policy("RetryPolicy", "infra", name, "Gateway", "edge", Some(name));
+                values.extend(listeners.iter().map(|name| on(name)));
+            }
+            Self::Crowded => {
+                values.push(gateway("edge", &["http".to_owned(), "https".to_owned()]));
+                values.extend((0..100).map(|i| route(i, "edge")));
+                let kinds = ["RetryPolicy", "TLSPolicy", "OverlapPolicy", "EqualPolicy"];
+                for i in 0..1_000 {
+                    let name = format!("p{i}");
+                    values.extend(kinds.iter().map(|kind| {
+                        let mut policy = policy(kind, "infra", &name, "Gateway", "edge", None);
+                        policy["spec"][format!("own{i}")] = json!(i);
+                        policy
+                    }));
+                }
+            }
+            Self::Heavy => {
+                for i in 0..200 {
+                    let name = format!("g{i}");
+                    values.push(gateway(&name, &["http".to_owned()]));
+                    let mut policy = policy("RetryPolicy", "infra", &name, "Gateway", &name, None);
+                    policy["spec"]["mergeStrategy"] = json!("PatchDefaults");
+                    for leaf in 0..2_000 {
+                        policy["spec"][format!("leaf{leaf}")] = json!(leaf);
+                    }
+                    values.push(policy);
+                    values.push(route(2 * i, &name));
+                }
+            }
+        }
+        let kinds = [
+            "GatewayClass",
+            "Gateway",
+            "ListenerSet",
+            "HTTPRoute",
+            "ReferenceGrant",
+        ];
+        let kinds = kinds.map(GroupKind::gateway_api).into_iter();
+        let kinds = kinds.chain(["Namespace", "Service"].map(GroupKind::core));
+        let empty = Snapshot::new(configuration().rules().unwrap());
+        let listed = kinds.fold(empty, |s, gk| s.apply(Change::Listed(gk, Vec::new())));
+        let objects = values
+            .iter()
+            .map(|value| Change::Applied(Box::new(object(value))));
+        objects.fold(listed, |snapshot, change| snapshot.apply(change))
+    }
+}
+
+fn object(value: &Value) -> Object {
+    let version = value["apiVersion"].as_str().unwrap();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let gk = GroupKind::new(group, value["kind"].as_str().unwrap());
+    Object::from_json(&gk, &to_raw_value(value).unwrap()).unwrap()
+}
+
+fn gateway(name: &str, listeners: &[String]) -> Value {
+    let listener = |(i, name): (usize, &String)| {
+        json!({"name": name, "port": 80 + i, "protocol": "HTTP",
+        "hostname": "*.example.com", "allowedRoutes": {"namespaces": {"from": "All"}}})
+    };
+    let listeners: Vec<Value> = listeners.iter().enumerate().map(listener).collect();
+    json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+        "metadata": {"namespace": "infra", "name": name},
+        "spec": {"gatewayClassName": "c", "listeners": listeners}})
+}
+
+fn route(i: usize, gateway: &str) -> Value {
+    let rules: Vec<Value> = (0..4)
+        .map(|r| json!({"name": format!("rule{r}"), "backendRefs": [{"name": format!("svc{r}"), "port": 80}]}))
+        .collect();
+    // Half of them where a policy may select them.
+    let namespace = if i % 2 == 0 {
+        "infra".to_owned()
+    } else {
+        format!("ns{}", i % 50)
+    };
+    json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+        "metadata": {"namespace": namespace, "name": format!("r{i}"), "labels": {"team": "x", "app": format!("a{i}")}},
+        "spec": {"parentRefs": [{"namespace": "infra", "name": gateway}],
+            "hostnames": [format!("h{i}.example.com")], "rules": rules}})
+}
+
+fn policy(
+    kind: &str,
+    namespace: &str,
+    name: &str,
+    on: &str,
+    target: &str,
+    section: Option<&str>,
+) -> Value {
+    json!({"apiVersion": "policies.example.com/v1", "kind": kind,
+        "metadata": {"namespace": namespace, "name": name, "creationTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": {"targetRef": {"group": "gateway.networking.k8s.io", "kind": on, "name": target, "sectionName": section},
+            "retries": 3, "backoff": {"base": "1s"}}})
+}
+
+/// A kind of which nothing is known but its schema.
+fn definition() -> Value {
+    let reference = json!({"properties": {"group": {}, "kind": {}, "name": {}, "sectionName": {}, "selector": {}}});
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "plainpolicies.policies.example.com", "labels": {"gateway.networking.k8s.io/policy": "inherited"}},
+        "spec": {"group": "policies.example.com", "scope": "Namespaced",
+            "names": {"kind": "PlainPolicy", "plural": "plainpolicies"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+                {"properties": {"spec": {"properties": {"targetRefs": {"type": "array", "items": reference}, "x": {}}}}}}}]}})
+}

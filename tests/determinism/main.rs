@@ -1,0 +1,108 @@
+//! Replicas agree to the byte: processes of their own, with other seeds for their hash maps and other
+//! numbers of worker threads, that came by the same objects in other orders.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    unreachable_pub
+)]
+
+#[path = "../wire/client.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod client;
+mod objects;
+mod replica;
+#[path = "../cache/server.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod server;
+
+use std::time::{Duration, Instant};
+
+use objects::{order, requests, state};
+use replica::{Api, Replica};
+
+/// Longer than it takes any replica to see what is there.
+const LONG: Duration = Duration::from_secs(60);
+
+/// What a replica answers to all requests.
+async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<String> {
+    let mut client = replica.connect().await;
+    let mut answers = Vec::new();
+    for (path, body) in requests {
+        let answer = client.post(path, body.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answers.push(answer.body);
+    }
+    answers
+}
+
+/// Answers as soon as they are what they should be, or as they are after a long time.
+async fn converged(
+    replica: &Replica,
+    requests: &[(&'static str, String)],
+    to: &[String],
+) -> Vec<String> {
+    let start = Instant::now();
+    loop {
+        let said = answers(replica, requests).await;
+        if said == to || start.elapsed() > LONG {
+            return said;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
+    let requests = requests();
+    // One finds everything there and lists it.
+    let first = Api::start().await;
+    for object in state() {
+        first.put(&object);
+    }
+    let listed = Replica::start(&first, 4).await;
+    let expected = answers(&listed, &requests).await;
+    let told = expected
+        .iter()
+        .filter(|answer| answer.contains("warnings"))
+        .count();
+    let refused = expected
+        .iter()
+        .filter(|answer| answer.contains(r#""allowed":false"#))
+        .count();
+    assert!(
+        told > 20 && refused > 2,
+        "{told} warned, {refused} refused of {}",
+        expected.len()
+    );
+
+    // The same API server and other processes: other seeds, other threads.
+    for threads in [1, 2] {
+        let other = Replica::start(&first, threads).await;
+        assert_eq!(
+            answers(&other, &requests).await,
+            expected,
+            "{threads} threads"
+        );
+    }
+
+    // Others are there first and see it come, each in another order and with detours.
+    for seed in [1, 2] {
+        let api = Api::start().await;
+        let replica = Replica::start(&api, 2).await;
+        api.until_watched().await;
+        for event in order(state(), seed) {
+            api.take(&event);
+        }
+        let said = converged(&replica, &requests, &expected).await;
+        for (i, (said, expected)) in said.iter().zip(&expected).enumerate() {
+            assert_eq!(said, expected, "seed {seed}: {}", requests[i].1);
+        }
+        // Side by side on all its threads, too.
+        let all = (0..8).map(|_| answers(&replica, &requests));
+        for said in futures::future::join_all(all).await {
+            assert_eq!(said, expected, "seed {seed}, side by side");
+        }
+    }
+}

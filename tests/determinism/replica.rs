@@ -1,0 +1,195 @@
+//! A process of its own, and the API server that it follows, over HTTP.
+
+use std::convert::Infallible;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use attache::http::tls::{Made, make_ca_and_pair};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::time::sleep;
+
+use crate::client::Tls;
+use crate::objects::{Event, definitions, path_of};
+use crate::server::Server;
+
+/// The API server of the cache's tests, behind a socket.
+pub struct Api {
+    server: Server,
+    addr: SocketAddr,
+}
+
+impl Api {
+    /// Serves definitions of all kinds, and no object.
+    pub async fn start() -> Self {
+        let server = Server::new();
+        for definition in definitions() {
+            server.install(&definition);
+        }
+        server.grant(true);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let client = server.client();
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let client = client.clone();
+                let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+                    let client = client.clone();
+                    async move { Ok::<_, Infallible>(forward(client, request).await) }
+                });
+                tokio::spawn(async move {
+                    let http = hyper::server::conn::http1::Builder::new();
+                    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+                });
+            }
+        });
+        Self { server, addr }
+    }
+
+    /// There is such an object from now on.
+    pub fn put(&self, object: &Value) {
+        self.server.put(&path_of(object), object.clone());
+    }
+
+    /// Something happens.
+    pub fn take(&self, event: &Event) {
+        match event {
+            Event::Put(object) => self.put(object),
+            Event::Delete(object) => {
+                let name = object["metadata"]["name"].as_str().unwrap();
+                self.server.delete(&path_of(object), name);
+            }
+            Event::Expire(object) => self.server.expire(&path_of(object)),
+        }
+    }
+
+    /// Waits until every kind is watched: what happens from then on is seen.
+    pub async fn until_watched(&self) {
+        let kinds = definitions();
+        let mut paths: Vec<String> = kinds
+            .iter()
+            .map(|kind| path_of(&json!({"kind": kind["spec"]["names"]["kind"]})))
+            .collect();
+        paths.extend([crate::server::SERVICES, crate::server::NAMESPACES].map(str::to_owned));
+        let start = Instant::now();
+        while let Some(path) = paths.iter().find(|path| !self.server.is_watched(path)) {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "{path} is not watched"
+            );
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+async fn forward(client: kube::Client, request: Request<Incoming>) -> Response<kube::client::Body> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.unwrap().to_bytes().to_vec();
+    let request = Request::from_parts(head, kube::client::Body::from(body));
+    client.send(request).await.unwrap()
+}
+
+/// `attache serve` on an API server; ended with the test.
+pub struct Replica {
+    child: Child,
+    addr: SocketAddr,
+    made: Made,
+    _files: TempDir,
+}
+
+impl Replica {
+    /// Ready to answer, with so many worker threads.
+    pub async fn start(api: &Api, threads: usize) -> Self {
+        let made = make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap();
+        let files = TempDir::new().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = files.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let kubeconfig = format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{{name: c, cluster: {{server: 'http://{}'}}}}]\nusers: [{{name: u, user: {{}}}}]\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n",
+            api.addr
+        );
+        let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
+            .arg("--kubeconfig")
+            .arg(file("kubeconfig", &kubeconfig))
+            .arg("--config")
+            .arg(file("attache.yaml", crate::objects::CONFIGURATION))
+            .arg("--tls-cert")
+            .arg(file("tls.crt", &made.cert_pem))
+            .arg("--tls-key")
+            .arg(file("tls.key", &made.key_pem))
+            .env("ATTACHE_LOG", "error")
+            .env("TOKIO_WORKER_THREADS", threads.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (addr, admin) = tokio::task::spawn_blocking(|| addresses(lines))
+            .await
+            .unwrap();
+        let replica = Self {
+            child,
+            addr,
+            made,
+            _files: files,
+        };
+        replica.until_ready(admin).await;
+        replica
+    }
+
+    async fn until_ready(&self, admin: SocketAddr) {
+        let start = Instant::now();
+        loop {
+            let stream = tokio::net::TcpStream::connect(admin).await.unwrap();
+            let answer = crate::client::Client::new(stream)
+                .get("/readyz?verbose")
+                .await;
+            if answer.status == 200 {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_secs(60), "{}", answer.body);
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// A connection of its own.
+    pub async fn connect(&self) -> Tls {
+        Tls::connect(self.addr, &self.made.ca_pem).await
+    }
+}
+
+/// Where it listens, as it says itself.
+fn addresses(lines: impl Iterator<Item = std::io::Result<String>>) -> (SocketAddr, SocketAddr) {
+    let (mut addr, mut admin) = (None, None);
+    for line in lines {
+        let line = line.unwrap();
+        let after = |front: &str| {
+            let rest = line.split_once(front)?.1;
+            rest.split(['/', ' ']).next()?.parse().ok()
+        };
+        addr = addr.or_else(|| after("https://"));
+        admin = admin.or_else(|| after("admin http://"));
+        if let (Some(addr), Some(admin)) = (addr, admin) {
+            return (addr, admin);
+        }
+    }
+    panic!("it ended without saying where it listens")
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,105 @@
+//! The fuzz targets for some seconds, without coverage: they must not rot, and what was found stays found.
+//!
+//! Each takes its corpus in `fuzz/corpus`, what it begins with, and some inputs made of these. These are the
+//! same each time; `ATTACHE_FUZZ_SEED=n` makes others, and `ATTACHE_FUZZ_INPUTS=n` makes more of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+#[path = "../../fuzz/targets/mod.rs"]
+mod targets;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use targets::rng::Rng;
+use targets::{TARGETS, Target, files, mutate};
+
+/// An input made here is at most so long.
+const LONGEST: usize = 16 * 1024;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+fn target(name: &str) -> Target {
+    *TARGETS.iter().find(|target| target.name == name).unwrap()
+}
+
+/// What was found worth keeping.
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let paths = files::find(&format!("fuzz/corpus/{name}"), &|_| true);
+    paths
+        .iter()
+        .map(|path| std::fs::read(path).unwrap())
+        .collect()
+}
+
+/// Takes an input; where something does not hold, says which it was.
+fn take(target: Target, input: &[u8]) {
+    let held = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
+    if let Err(why) = held {
+        eprintln!("{}: the input was\n{}", target.name, input.escape_ascii());
+        resume_unwind(why);
+    }
+}
+
+fn holds(name: &str, inputs: u64) {
+    let target = target(name);
+    let mut known = (target.seeds)();
+    known.extend(corpus(name));
+    assert!(
+        known.len() > 10,
+        "{name} begins with {} inputs",
+        known.len()
+    );
+    for input in &known {
+        take(target, input);
+    }
+    let mut rng = Rng::new(number("ATTACHE_FUZZ_SEED").unwrap_or(1));
+    for _ in 0..number("ATTACHE_FUZZ_INPUTS").unwrap_or(inputs) {
+        let mut input = known[rng.below(known.len())].clone();
+        for _ in 0..=rng.below(3) {
+            input = mutate::mutate(&input, &mut rng, LONGEST.max(input.len()));
+        }
+        take(target, &input);
+    }
+}
+
+#[test]
+fn reviews() {
+    holds("review", 500);
+}
+
+#[test]
+fn patches() {
+    holds("patch", 1_000);
+}
+
+#[test]
+fn directories() {
+    holds("directory", 300);
+}
+
+#[test]
+fn definitions() {
+    holds("crd", 200);
+}
+
+#[test]
+fn configurations() {
+    holds("config", 100);
+}
+
+#[test]
+fn selectors() {
+    holds("selector", 20_000);
+}
+
+#[test]
+fn hostnames() {
+    holds("hostname", 20_000);
+}
