@@ -239,16 +239,16 @@ pub(crate) fn targets() -> Vec<Hostile> {
         ),
         (
             "plain on many Gateways",
-            list(r##"{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"g#"}"##),
+            list(r#"{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"g#"}"#),
         ),
         ("plain on many sections", list(&on("edge", "htt#"))),
         (
             "plain on many groups",
-            list(r##"{"group":"g#","kind":"Gateway","name":"g"}"##),
+            list(r#"{"group":"g#","kind":"Gateway","name":"g"}"#),
         ),
         (
             "plain on many versions",
-            list(r##"{"group":"g/v#","kind":"Gateway","name":"g"}"##),
+            list(r#"{"group":"g/v#","kind":"Gateway","name":"g"}"#),
         ),
         (
             "plain on many selections",
@@ -284,7 +284,7 @@ pub(crate) fn targets() -> Vec<Hostile> {
         "plain on many labels",
         with(&format!(
             r#"{{"targetRefs":[{}],"x":1}}"#,
-            labels(r##""l#":"v""##, "}", r#""matchLabels":{"#)
+            labels(r#""l#":"v""#, "}", r#""matchLabels":{"#)
         )),
     ));
     found.push((
@@ -292,7 +292,7 @@ pub(crate) fn targets() -> Vec<Hostile> {
         with(&format!(
             r#"{{"targetRefs":[{}],"x":1}}"#,
             labels(
-                r##"{"key":"l#","operator":"DoesNotExist"}"##,
+                r#"{"key":"l#","operator":"DoesNotExist"}"#,
                 "]",
                 r#""matchExpressions":["#
             )
@@ -303,7 +303,7 @@ pub(crate) fn targets() -> Vec<Hostile> {
         with(&format!(
             r#"{{"targetRefs":[{}],"x":1}}"#,
             labels(
-                r##""v#""##,
+                r#""v#""#,
                 "]}]",
                 r#""matchExpressions":[{"key":"team","operator":"NotIn","values":["#
             )
@@ -468,7 +468,7 @@ pub(crate) fn topology() -> Vec<Hostile> {
     let specs = [
         (
             "gateway with many listeners",
-            listeners(r##"{"name":"l#","port":1}"##),
+            listeners(r#"{"name":"l#","port":1}"#),
         ),
         (
             "gateway with many listeners of one name",
@@ -477,13 +477,13 @@ pub(crate) fn topology() -> Vec<Hostile> {
         (
             "gateway with many hosts",
             listeners(
-                r##"{"name":"l#","hostname":"h#.example.com","allowedRoutes":{"namespaces":{"from":"All"}}}"##,
+                r#"{"name":"l#","hostname":"h#.example.com","allowedRoutes":{"namespaces":{"from":"All"}}}"#,
             ),
         ),
         (
             "gateway with many selectors",
             listeners(
-                r##"{"name":"l#","allowedRoutes":{"namespaces":{"from":"Selector","selector":{"matchLabels":{"team":"x"}}}}}"##,
+                r#"{"name":"l#","allowedRoutes":{"namespaces":{"from":"Selector","selector":{"matchLabels":{"team":"x"}}}}}"#,
             ),
         ),
         (
@@ -495,7 +495,7 @@ pub(crate) fn topology() -> Vec<Hostile> {
         ),
         (
             "set with many listeners",
-            listeners(r##"{"name":"l#","port":1}"##),
+            listeners(r#"{"name":"l#","port":1}"#),
         ),
         (
             "route with many parents",
@@ -505,14 +505,14 @@ pub(crate) fn topology() -> Vec<Hostile> {
             "route with many other parents",
             format!(
                 r#""parentRefs":[{}]"#,
-                many(r##"{"name":"g#","sectionName":"http"}"##)
+                many(r#"{"name":"g#","sectionName":"http"}"#)
             ),
         ),
         (
             "route with many hosts",
             format!(
                 r#""parentRefs":[{{"name":"edge"}}],"hostnames":[{}]"#,
-                many(r##""h#.example.com""##)
+                many(r#""h#.example.com""#)
             ),
         ),
         (
@@ -526,14 +526,14 @@ pub(crate) fn topology() -> Vec<Hostile> {
             "route with many rules",
             format!(
                 r#""parentRefs":[{{"name":"edge"}}],"rules":[{}]"#,
-                many(r##"{"name":"r#","backendRefs":[{"name":"cart"}]}"##)
+                many(r#"{"name":"r#","backendRefs":[{"name":"cart"}]}"#)
             ),
         ),
         (
             "route with many backends",
             format!(
                 r#""parentRefs":[{{"name":"edge"}}],"rules":[{{"backendRefs":[{}]}}]"#,
-                many(r##"{"name":"s#"}"##)
+                many(r#"{"name":"s#"}"#)
             ),
         ),
         (
@@ -545,7 +545,7 @@ pub(crate) fn topology() -> Vec<Hostile> {
         ),
         (
             "service with many ports",
-            format!(r#""ports":[{}]"#, many(r##"{"name":"p#","port":80}"##)),
+            format!(r#""ports":[{}]"#, many(r#"{"name":"p#","port":80}"#)),
         ),
         (
             "service with many empty ports",

@@ -152,7 +152,7 @@ fn route(i: usize, gateway: &str) -> Value {
         .map(|r| json!({"name": format!("rule{r}"), "backendRefs": [{"name": format!("svc{r}"), "port": 80}]}))
         .collect();
     // Half of them where a policy may select them.
-    let namespace = if i % 2 == 0 {
+    let namespace = if i.is_multiple_of(2) {
         "infra".to_owned()
     } else {
         format!("ns{}", i % 50)

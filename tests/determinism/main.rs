@@ -24,7 +24,7 @@ use objects::{order, requests, state};
 use replica::{Api, Replica};
 
 /// Longer than it takes any replica to see what is there.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// What a replica answers to all requests.
 async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<String> {

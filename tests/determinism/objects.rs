@@ -246,10 +246,10 @@ pub fn requests() -> Vec<(&'static str, String)> {
             "MergePolicy" | "ClaimPolicy" => changed["spec"]["retries"] = json!(99),
             "Gateway" => {
                 changed["spec"]["listeners"] =
-                    json!([{"name": "renamed", "port": 80, "protocol": "HTTP"}])
+                    json!([{"name": "renamed", "port": 80, "protocol": "HTTP"}]);
             }
             "HTTPRoute" => {
-                changed["spec"]["parentRefs"] = json!([{"namespace": "infra", "name": "inner"}])
+                changed["spec"]["parentRefs"] = json!([{"namespace": "infra", "name": "inner"}]);
             }
             "ReferenceGrant" => changed["spec"]["from"] = json!([]),
             _ => {}

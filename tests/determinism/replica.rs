@@ -82,7 +82,7 @@ impl Api {
         let start = Instant::now();
         while let Some(path) = paths.iter().find(|path| !self.server.is_watched(path)) {
             assert!(
-                start.elapsed() < Duration::from_secs(60),
+                start.elapsed() < Duration::from_mins(1),
                 "{path} is not watched"
             );
             sleep(Duration::from_millis(10)).await;
@@ -158,7 +158,7 @@ impl Replica {
             if answer.status == 200 {
                 return;
             }
-            assert!(start.elapsed() < Duration::from_secs(60), "{}", answer.body);
+            assert!(start.elapsed() < Duration::from_mins(1), "{}", answer.body);
             sleep(Duration::from_millis(20)).await;
         }
     }
