@@ -1,0 +1,128 @@
+//! One more where there are many, and small changes that reach far.
+
+use std::rc::Rc;
+
+use super::{Hostile, State, hostile, with};
+
+/// One more where there are many.
+pub(crate) fn crowds() -> Vec<Hostile> {
+    let leaves: Vec<String> = (0..2_000).map(|i| format!(r#""leaf{i}":0"#)).collect();
+    let on = |kind: &str, name: &str, rest: &str| {
+        with(&format!(
+            r#"{{"targetRef":{{"group":"gateway.networking.k8s.io","kind":"{kind}","name":"{name}"}},{rest}}}"#
+        ))
+    };
+    let listener = r#"{"name":"http","port":80,"protocol":"HTTP","allowedRoutes":{"namespaces":{"from":"All"}}}"#;
+    let edge = format!(
+        r#"{{"metadata":{{"name":"edge","namespace":"infra"}},"spec":{{"gatewayClassName":"c","listeners":[{listener}]}}}}"#
+    );
+    let many = on(
+        "GatewayClass",
+        "c",
+        &format!(r#""mergeStrategy":"PatchDefaults",{}"#, leaves.join(",")),
+    );
+    let found = [
+        (
+            "policy on the Gateway",
+            State::Crowded,
+            on("Gateway", "edge", r#""own7":1"#),
+        ),
+        (
+            "direct on the Gateway",
+            State::Crowded,
+            on("Gateway", "edge", r#""own7":1"#),
+        ),
+        (
+            "overlapping on the Gateway",
+            State::Crowded,
+            on("Gateway", "edge", r#""own7":1"#),
+        ),
+        (
+            "equal on the Gateway",
+            State::Crowded,
+            on("Gateway", "edge", r#""mode":1"#),
+        ),
+        ("gateway with all of them", State::Crowded, edge),
+        (
+            "policy with many settings on the class",
+            State::Heavy,
+            many.clone(),
+        ),
+        (
+            "policy with many settings on many routes",
+            State::Wide,
+            many.clone(),
+        ),
+        (
+            "policy with many settings on many listeners",
+            State::Dense,
+            many,
+        ),
+    ];
+    let mut all = Vec::new();
+    for (name, state, object) in found {
+        let of = if name.starts_with("gateway") {
+            "edge"
+        } else {
+            "x"
+        };
+        let old: Rc<str> = object
+            .replacen(":0", ":1", 1)
+            .replacen("All", "Same", 1)
+            .into();
+        let object = object.into();
+        let some = [
+            hostile(name, "CREATE", &object, None),
+            hostile(name, "UPDATE", &object, Some(&old)),
+            hostile(name, "DELETE", &"null".into(), Some(&object)),
+        ];
+        all.extend(some.map(|one| Hostile { state, of, ..one }));
+    }
+    all
+}
+
+/// Small changes that reach far.
+pub(crate) fn far() -> Vec<Hostile> {
+    let on_class = with(
+        r#"{"targetRef":{"group":"gateway.networking.k8s.io","kind":"GatewayClass","name":"c"},"retries":9}"#,
+    );
+    let other = on_class.replace("\"retries\":9", "\"retries\":8");
+    let class = r#"{"metadata":{"name":"c"},"spec":{"controllerName":"example.com/c"}}"#;
+    let found = [
+        ("policy on the class", "CREATE", on_class.clone(), None),
+        (
+            "policy on the class",
+            "UPDATE",
+            on_class.clone(),
+            Some(other),
+        ),
+        (
+            "policy on the class",
+            "DELETE",
+            "null".to_owned(),
+            Some(on_class),
+        ),
+        (
+            "class of all",
+            "DELETE",
+            "null".to_owned(),
+            Some(class.to_owned()),
+        ),
+        (
+            "class of all",
+            "UPDATE",
+            class.replace("/c", "/d"),
+            Some(class.to_owned()),
+        ),
+    ];
+    let mut all = Vec::new();
+    for (name, operation, object, old) in found {
+        let of = if name.starts_with("class") { "c" } else { "x" };
+        let (object, old) = (object.into(), old.map(Rc::from));
+        for state in [State::Wide, State::Dense] {
+            let one = hostile(name, operation, &object, old.as_ref());
+            all.push(Hostile { state, of, ..one });
+        }
+    }
+    all
+}
