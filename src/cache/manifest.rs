@@ -79,7 +79,7 @@ impl fmt::Display for Problem {
             write!(f, ":{number}")?;
         }
         if let Some(object) = &self.object {
-            write!(f, ": {object}")?;
+            write!(f, ": {}", escape(&object.to_string()))?;
         }
         write!(f, ": {}", escape(&self.message))
     }
