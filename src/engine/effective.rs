@@ -24,9 +24,9 @@ use region::{Region, Regions};
 pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
 
-/// Leaves that are folded for one side of a request: those of a thousand policies with a hundred
+/// Leaves that are folded for one side of a request: those of a thousand policies with fifty
 /// settings each.
-const MOST_LEAVES: usize = 100_000;
+const MOST_LEAVES: usize = 50_000;
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]

@@ -36,6 +36,15 @@ pub fn is_near(one: &str, other: &str, edits: usize) -> bool {
         && strsim::damerau_levenshtein(one, other) <= edits
 }
 
+/// A name in quotes, cut where no name goes on.
+pub fn one(name: &str) -> String {
+    const MOST: usize = 253;
+    match name.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{:?}…", name.get(..end).unwrap_or_default()),
+        None => format!("{name:?}"),
+    }
+}
+
 /// Names in quotes, a few of them.
 pub fn quoted(names: &[&str]) -> String {
     const SHOWN: usize = 5;

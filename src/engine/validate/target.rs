@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::attach::{Reach, named, reach};
 use crate::engine::finding::{Code, Finding};
-use crate::engine::hint::{is_near, nearest, quoted};
+use crate::engine::hint::{is_near, nearest, one, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, Select, TargetRef};
@@ -285,13 +285,14 @@ fn unserved_group(
     let same_kind = served.iter().find(|known| *known.kind == *kind);
     let meant = close.or(same_kind)?;
     let message = format!(
-        "nothing is served in group {group:?}; did you mean {:?}?",
+        "nothing is served in group {}; did you mean {:?}?",
+        one(group),
         &*meant.group
     );
     Some(
         Finding::new(Code::TargetSpelling, policy.key(), message)
             .at(format!("{}.group", entry.path))
-            .about(format!("group {group}")),
+            .about(format!("group {}", one(group))),
     )
 }
 
