@@ -14,7 +14,7 @@ use crate::process::{LONG, Process, pair};
 
 const RESTARTS: usize = 20;
 /// Calls a second, so few that any machine can answer them: each connection is used many times while a replica drains.
-const RATE: f64 = 100.0;
+const RATE: f64 = 40.0;
 const CONNECTIONS: usize = 8;
 /// Longer than the balancer takes to know, and than a connection is idle.
 const DRAIN: &str = "--drain-delay=1500ms";
@@ -49,14 +49,12 @@ async fn twenty_restarts_behind_a_balancer_fail_no_call() {
     let _churn = api.churn(20);
     let load = Load::open(&place, &mixed(100, 30), CONNECTIONS, RATE);
 
+    for replica in &replicas {
+        asked(&place, replica).await;
+    }
     let mut all = Outcome::default();
     for n in 0..RESTARTS {
         let replica = &mut replicas[n % 2];
-        let answered = replica.metric("attache_requests_total").await;
-        assert!(
-            answered.unwrap() > 0.0,
-            "restart {n}: it was never asked anything"
-        );
         assert_eq!(
             terminated(replica).await,
             Some(0),

@@ -19,7 +19,7 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
     process.ready().await;
     let churn = api.churn(100);
     // So few that a build for tests on a busy machine can answer them.
-    let load = Load::open(&process.place, &mixed(ROUTES, POLICIES), 8, 100.0);
+    let load = Load::open(&process.place, &mixed(ROUTES, POLICIES), 8, 40.0);
     let mut sampler = Sampler::new(&process, &load).await;
     println!("{HEAD}");
     for _ in 0..12 {
