@@ -15,7 +15,7 @@ use crate::process::{LONG, Process};
 
 /// How often readiness is asked.
 const PERIOD: Duration = Duration::from_millis(50);
-/// How long what was seen takes to count, as an EndpointSlice takes to every node.
+/// How long what was seen takes to count, as an `EndpointSlice` takes to every node.
 const LATE: Duration = Duration::from_millis(250);
 
 /// Where a replica answers, and where it says whether it is ready.

@@ -20,12 +20,12 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
     let churn = api.churn(100);
     // So few that a build for tests on a busy machine can answer them.
     let load = Load::open(&process.place, &mixed(ROUTES, POLICIES), 8, 40.0);
-    let mut sampler = Sampler::new(&process, &load).await;
+    let mut taken = Sampler::new(&process, &load).await;
     println!("{HEAD}");
     for _ in 0..12 {
-        println!("{}", sampler.next(Duration::from_secs(1)).await);
+        println!("{}", taken.next(Duration::from_secs(1)).await);
     }
-    let (samples, mut all) = (sampler.samples, sampler.all);
+    let (samples, mut all) = (taken.samples, taken.all);
     let (rest, _) = load.stop().await;
     all.absorb(rest);
     assert_eq!(
