@@ -117,22 +117,18 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
     let mix = mix::mixed(setup.routes, setup.policies);
     let load = Load::open(&process.place, &mix, setup.connections, rate);
     let (changes, worked) = (churn.made(), process.worked());
-    let mut sampler = Sampler::new(process, &load).await;
+    let mut taken = Sampler::new(process, &load).await;
     // About 60 rows, whatever the time.
     let every = (setup.time / 60).max(Duration::from_secs(2));
-    while sampler
-        .samples
-        .last()
-        .is_none_or(|last| last.at < setup.time)
-    {
-        println!("{}", sampler.next(every).await);
+    while taken.samples.last().is_none_or(|last| last.at < setup.time) {
+        println!("{}", taken.next(every).await);
     }
-    let (samples, mut all) = (sampler.samples, sampler.all);
+    let (samples, mut all) = (taken.samples, taken.all);
     let (rest, unsent) = load.stop().await;
     all.absorb(rest);
     let seconds = samples.last().unwrap().at.as_secs_f64();
     let changes = (churn.made() - changes) as f64 / seconds;
-    let processor = (process.worked() - worked).as_secs_f64() / seconds;
+    let processor = process.worked().saturating_sub(worked).as_secs_f64() / seconds;
     let answered = all.times.len();
     println!(
         "\n{answered} calls answered, {:.0}/s; p50 {:?}, p99 {:?}, most {:?}; {:.0} changes/s made, {:.0}/s applied; attache took {processor:.2} processors",
