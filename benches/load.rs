@@ -44,6 +44,11 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+#[path = "soak/objects.rs"]
+mod objects;
+
+use objects::{crd, gateway, policy, route};
+
 /// As in the server.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -165,89 +170,14 @@ fn object(value: &Value) -> Object {
 /// A Gateway for every 100 routes; policies on Gateways, Namespaces and routes.
 fn state(setup: &Setup) -> Snapshot {
     let mut values = vec![crd()];
-    for i in 0..setup.routes.div_ceil(100) {
-        values.push(json!({
-            "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
-            "metadata": {"namespace": "infra", "name": format!("g{i}")},
-            "spec": {"gatewayClassName": "c", "listeners": [
-                {"name": "http", "port": 80, "allowedRoutes": {"namespaces": {"from": "All"}}},
-                {"name": "https", "port": 443, "allowedRoutes": {"namespaces": {"from": "All"}}}]},
-        }));
-    }
+    values.extend((0..setup.routes.div_ceil(100)).map(gateway));
     values.extend((0..setup.routes).map(route));
-    values.extend((0..setup.policies).map(|i| policy(i, setup)));
+    values.extend((0..setup.policies).map(|i| policy(i, setup.routes)));
     let changes = values
         .iter()
         .map(|value| Change::Applied(Box::new(object(value))));
     changes.fold(Snapshot::default(), |snapshot, change| {
         snapshot.apply(change)
-    })
-}
-
-fn crd() -> Value {
-    let reference = json!({"properties": {"group": {}, "kind": {}, "name": {}, "sectionName": {}}});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "retrypolicies.policies.example.com"},
-        "spec": {"group": "policies.example.com", "scope": "Namespaced",
-            "names": {"kind": "RetryPolicy", "plural": "retrypolicies"},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
-                {"properties": {"spec": {"properties": {"targetRef": reference}}}}}}]},
-    })
-}
-
-fn policy(i: usize, setup: &Setup) -> Value {
-    let n = i / 3;
-    let (namespace, group, kind, name) = match i % 3 {
-        0 => {
-            let gateways = setup.routes.div_ceil(100);
-            (
-                "infra".to_owned(),
-                "gateway.networking.k8s.io",
-                "Gateway",
-                format!("g{}", n % gateways),
-            )
-        }
-        1 => (
-            format!("ns{}", n % 50),
-            "",
-            "Namespace",
-            format!("ns{}", n % 50),
-        ),
-        _ => {
-            let route = n % setup.routes;
-            (
-                format!("ns{}", route % 50),
-                "gateway.networking.k8s.io",
-                "HTTPRoute",
-                format!("r{route}"),
-            )
-        }
-    };
-    json!({
-        "apiVersion": "policies.example.com/v1", "kind": "RetryPolicy",
-        "metadata": {"namespace": namespace, "name": format!("p{i}"), "creationTimestamp": "2026-01-01T00:00:00Z"},
-        "spec": {"targetRef": {"group": group, "kind": kind, "name": name},
-                 "retries": i, "backoff": {"base": "1s", "max": "9s"}, "codes": [500, 502, 503]},
-    })
-}
-
-fn route(i: usize) -> Value {
-    let rules: Vec<Value> = (0..4)
-        .map(|r| {
-            json!({
-                "name": format!("rule{r}"),
-                "matches": [{"path": {"type": "PathPrefix", "value": format!("/{r}")}}],
-                "backendRefs": [{"name": format!("svc{r}"), "port": 80, "weight": 1}],
-            })
-        })
-        .collect();
-    json!({
-        "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
-        "metadata": {"namespace": format!("ns{}", i % 50), "name": format!("r{i}"),
-                     "labels": {"app": format!("app{i}")}},
-        "spec": {"parentRefs": [{"namespace": "infra", "name": format!("g{}", i / 100)}],
-                 "hostnames": [format!("h{i}.example.com")], "rules": rules},
     })
 }
 

@@ -18,7 +18,7 @@ use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
 use http_body_util::BodyExt;
 use prometheus::IntGauge;
-use tokio::sync::{AcquireError, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::admission::{App, Call, Endpoint};
@@ -34,6 +34,10 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 const BELIEVED: usize = 64 * 1024;
 /// Kept back for the way home: an answer after the API server's deadline is no answer.
 const MARGIN: Duration = Duration::from_millis(200);
+
+/// For each review that may be under way so many may wait: they all get their turn within a second when each review
+/// takes a live read that hangs. More would only learn later that they have to come back.
+const WAITING: usize = 3;
 
 /// How much is taken on at once.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +164,7 @@ async fn answer(
     })?;
     app.metrics.request_body.observe(size(&body));
     let permit = tokio::select! {
-        permit = timeout(patience / 4, permit(app)) => permit.ok().and_then(Result::ok),
+        permit = timeout(patience / 4, permit(app)) => permit.ok().flatten(),
         () = hold.given_up() => None,
     };
     let (Some(_permit), true) = (permit, hold.work()) else {
@@ -201,13 +205,14 @@ impl AsRef<[u8]> for Answer {
     }
 }
 
-/// A place among the requests under way; whoever waits for one is counted.
-async fn permit(app: &App) -> Result<SemaphorePermit<'_>, AcquireError> {
+/// A place among the requests under way; whoever waits for one is counted, and nobody waits behind too many.
+async fn permit(app: &App) -> Option<SemaphorePermit<'_>> {
     if let Ok(free) = app.permits.try_acquire() {
-        return Ok(free);
+        return Some(free);
     }
-    let _queued = Counted::new(&app.metrics.queued);
-    app.permits.acquire().await
+    let most = app.limits.max_in_flight.saturating_mul(WAITING);
+    let _queued = Counted::within(&app.metrics.queued, most)?;
+    app.permits.acquire().await.ok()
 }
 
 /// A number of bytes as a histogram takes it; a body is far below the limit of the conversion.
@@ -303,6 +308,13 @@ impl<'a> Counted<'a> {
     fn new(gauge: &'a IntGauge) -> Self {
         gauge.inc();
         Self(gauge)
+    }
+
+    /// None when there are so many already.
+    fn within(gauge: &'a IntGauge, most: usize) -> Option<Self> {
+        let counted = Self::new(gauge);
+        let is_within = usize::try_from(gauge.get()).is_ok_and(|now| now <= most);
+        is_within.then_some(counted)
     }
 }
 

@@ -97,7 +97,7 @@ impl Metrics {
             )?,
             queued: m.gauge(
                 "queued",
-                "Requests that wait for a place.",
+                "Requests that wait for a place, three times `limits.reviews` at most.",
                 "when answers are slow: in health it is 0",
             )?,
             shed: m.counter(

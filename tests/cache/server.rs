@@ -1,6 +1,6 @@
 //! An API server that lists, watches and gets, and fails as it is told to; and a cluster that follows it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +32,9 @@ pub const NAMESPACES: &str = "/api/v1/namespaces";
 pub const GATEWAYS: &str = "/apis/gateway.networking.k8s.io/v1/gateways";
 pub const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 pub const RETRIES: &str = "/apis/example.dev/v1/retrypolicies";
+
+/// So many events of a kind are kept, as an API server does.
+const HISTORY: usize = 10_000;
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 type Watcher = mpsc::UnboundedSender<Result<Frame<Bytes>, io::Error>>;
@@ -65,8 +68,10 @@ struct Kind {
     watchers: Vec<Watcher>,
     /// Open, and never told anything again.
     dead: Vec<Watcher>,
-    /// What was told at which version, for who goes on from an earlier one.
-    history: Vec<(u64, Bytes)>,
+    /// What was told last at which version, for who goes on from an earlier one.
+    history: VecDeque<(u64, Bytes)>,
+    /// The last version that is not there any more.
+    gone: u64,
 }
 
 // === impl Server ===
@@ -173,6 +178,7 @@ impl Server {
             state.version = version;
             for kind in state.served.values_mut() {
                 kind.history.clear();
+                kind.gone = 0;
             }
         });
     }
@@ -263,7 +269,7 @@ impl Server {
         })
     }
 
-    async fn answer(&self, request: Request<kube::client::Body>) -> io::Result<Response<Body>> {
+    pub async fn answer(&self, request: Request<kube::client::Body>) -> io::Result<Response<Body>> {
         let path = request.uri().path().to_owned();
         let query = request.uri().query().unwrap_or_default().to_owned();
         self.state(|state| state.requests.push((Instant::now(), path.clone())));
@@ -333,7 +339,10 @@ impl Kind {
         let line = Bytes::from(format!("{{\"type\":\"{what}\",\"object\":{object}}}\n"));
         let version = object["metadata"]["resourceVersion"].as_str();
         if let Some(version) = version.and_then(|version| version.parse().ok()) {
-            self.history.push((version, line.clone()));
+            self.history.push_back((version, line.clone()));
+            if self.history.len() > HISTORY {
+                self.gone = self.history.pop_front().map_or(0, |(version, _)| version);
+            }
         }
         self.watchers.retain(|watcher| {
             let frame = Frame::data(line.clone());
@@ -345,6 +354,9 @@ impl Kind {
     fn watch(&mut self, query: &str) -> Response<Body> {
         let (sender, receiver) = mpsc::unbounded();
         let from = number(query, "resourceVersion=").unwrap_or(0);
+        if from < self.gone {
+            return json_body(410, &status(410, "too old resource version"));
+        }
         for (_, line) in self.history.iter().filter(|(version, _)| *version > from) {
             let _ = sender.unbounded_send(Ok(Frame::data(line.clone())));
         }

@@ -166,6 +166,62 @@ async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back
     );
 }
 
+/// One place, three that wait for it, and one more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_waits_behind_too_many() {
+    let gate = Arc::new(Semaphore::new(0));
+    let held = gate.clone();
+    let setup = Setup {
+        limits: Limits {
+            max_in_flight: 1,
+            ..Limits::default()
+        },
+        confirm: Some(Arc::new(move |_| {
+            let held = held.clone();
+            async move {
+                held.acquire().await.unwrap().forget();
+                Ok(Some(crate::server::edge()))
+            }
+            .boxed()
+        })),
+        ..Setup::default()
+    };
+    let server = start_with(setup).await;
+    let mut asked = Vec::new();
+    for (n, queued) in [0, 1, 2, 3].into_iter().enumerate() {
+        let mut client = server.connect().await;
+        asked.push(tokio::spawn(async move {
+            client
+                .post("/validate", on_listener("htpp").as_bytes())
+                .await
+        }));
+        until("it is under way or waits", || {
+            let metrics = &server.metrics;
+            metrics.in_flight.get() == i64::try_from(n).unwrap() + 1
+                && metrics.queued.get() == queued
+        })
+        .await;
+    }
+    // It would have 2.5 s to wait; the others are not answered yet, so it did not.
+    let mut one_more = server.connect().await;
+    let answer = one_more
+        .post("/validate", on_listener("http").as_bytes())
+        .await;
+    assert_eq!(
+        (answer.status, answer.header("retry-after")),
+        (503, Some("1"))
+    );
+    assert_eq!(
+        (server.metrics.queued.get(), server.metrics.shed.get()),
+        (3, 1)
+    );
+    gate.add_permits(4);
+    for task in asked {
+        assert_eq!(task.await.unwrap().status, 200);
+    }
+    assert_eq!(server.metrics.queued.get(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_ends_the_request_and_nothing_else() {
     let confirm: Confirm = Arc::new(|_| panic!("on purpose"));

@@ -1,0 +1,211 @@
+//! The API server beside attache: the one of the cache's tests, over HTTP on loopback, and a cluster that changes.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::interval;
+
+use crate::objects;
+use crate::stand_in::{self, GATEWAYS, NAMESPACES, Server};
+
+pub(crate) const ROUTES: &str = "/apis/gateway.networking.k8s.io/v1/httproutes";
+pub(crate) const POLICIES: &str = "/apis/policies.example.com/v1/retrypolicies";
+/// Namespaces of routes.
+const TENANTS: usize = 50;
+/// The changes of a second are made in so many portions.
+const PORTIONS: u64 = 100;
+
+/// An API server with a cluster in it.
+pub(crate) struct Api {
+    pub(crate) server: Server,
+    pub(crate) addr: SocketAddr,
+    pub(crate) routes: usize,
+    pub(crate) policies: usize,
+}
+
+/// Changes that go on until it is dropped.
+pub(crate) struct Churn {
+    made: Arc<AtomicU64>,
+    task: JoinHandle<()>,
+}
+
+// === impl Api ===
+
+impl Api {
+    pub(crate) async fn start(routes: usize, policies: usize) -> Self {
+        let server = Server::new();
+        let gateway_api = "gateway.networking.k8s.io";
+        server.install(&stand_in::gateway_crd());
+        server.install(&stand_in::crd(gateway_api, "HTTPRoute", "httproutes", "v1"));
+        let mut crd = objects::crd();
+        crd["status"] = json!({"conditions": [{"type": "Established", "status": "True"}]});
+        server.install(&crd);
+        for name in (0..TENANTS)
+            .map(|i| format!("ns{i}"))
+            .chain(["infra".to_owned()])
+        {
+            let metadata = json!({"name": name});
+            server.put(
+                NAMESPACES,
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}),
+            );
+        }
+        for i in 0..routes.div_ceil(100) {
+            server.put(GATEWAYS, objects::gateway(i));
+        }
+        for i in 0..routes {
+            server.put(ROUTES, objects::route(i));
+        }
+        for i in 0..policies {
+            server.put(POLICIES, objects::policy(i, routes));
+        }
+        // Users may read what they are told of.
+        server.grant(true);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        tokio::spawn(accept(listener, server.clone()));
+        Self {
+            server,
+            addr,
+            routes,
+            policies,
+        }
+    }
+
+    /// What `--kubeconfig` takes.
+    pub(crate) fn kubeconfig(&self) -> String {
+        let cluster = json!({"name": "c", "cluster": {"server": format!("http://{}", self.addr)}});
+        json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c", "clusters": [cluster],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "users": [{"name": "u", "user": {}}],
+        })
+        .to_string()
+    }
+
+    /// Live reads of Gateways hang, or do not any more.
+    pub(crate) fn hold_reads(&self, hold: bool) {
+        for i in 0..self.routes.div_ceil(100) {
+            let path = format!("/apis/gateway.networking.k8s.io/v1/namespaces/infra/gateways/g{i}");
+            if hold {
+                self.server.hold(&path);
+            } else {
+                self.server.release(&path);
+            }
+        }
+    }
+
+    /// So many changes a second from now on, at fixed times.
+    pub(crate) fn churn(&self, per_second: u64) -> Churn {
+        let made = Arc::<AtomicU64>::default();
+        let (server, routes, policies) = (self.server.clone(), self.routes, self.policies);
+        let counted = made.clone();
+        let work = async move {
+            let started = Instant::now();
+            let mut ticks = interval(Duration::from_secs(1) / u32::try_from(PORTIONS).unwrap());
+            let mut n = 0;
+            loop {
+                ticks.tick().await;
+                let due = (started.elapsed().as_secs_f64() * per_second as f64) as u64;
+                while n < due {
+                    change(&server, n, routes, policies);
+                    n += 1;
+                    counted.store(n, Ordering::Relaxed);
+                }
+            }
+        };
+        Churn {
+            made,
+            task: tokio::spawn(work),
+        }
+    }
+}
+
+// === impl Churn ===
+
+impl Churn {
+    pub(crate) fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Churn {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Of 20 changes 13 are of routes, 4 of policies, 1 of a Gateway; a route and a policy come or go.
+fn change(server: &Server, n: u64, routes: usize, policies: usize) {
+    let round = n / 20;
+    let i = usize::try_from(n * 7919).unwrap();
+    match n % 20 {
+        0..13 => {
+            let mut route = objects::route(i % routes);
+            route["metadata"]["labels"]["round"] = json!(round.to_string());
+            route["spec"]["rules"][0]["matches"][0]["path"]["value"] = json!(format!("/{round}"));
+            server.put(ROUTES, route);
+        }
+        13..17 => {
+            let mut policy = objects::policy(i % policies, routes);
+            policy["spec"]["retries"] = json!(round % 100);
+            server.put(POLICIES, policy);
+        }
+        17 => {
+            let mut gateway = objects::gateway(i % routes.div_ceil(100));
+            gateway["metadata"]["labels"] = json!({"round": round.to_string()});
+            server.put(GATEWAYS, gateway);
+        }
+        18 => come_or_go(server, ROUTES, round, objects::route(routes)),
+        _ => come_or_go(server, POLICIES, round, objects::policy(policies, routes)),
+    }
+}
+
+fn come_or_go(server: &Server, path: &str, round: u64, object: Value) {
+    if round.is_multiple_of(2) {
+        server.put(path, object);
+    } else {
+        server.delete(path, object["metadata"]["name"].as_str().unwrap());
+    }
+}
+
+async fn accept(listener: TcpListener, server: Server) {
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let server = server.clone();
+        let service = service_fn(move |request: Request<Incoming>| {
+            let server = server.clone();
+            async move {
+                let (head, body) = request.into_parts();
+                let body = body.collect().await.map_err(std::io::Error::other)?;
+                let body = kube::client::Body::from(body.to_bytes().to_vec());
+                server
+                    .answer(Request::from_parts(head, body))
+                    .await
+                    .map(|answer| {
+                        let (mut head, body) = answer.into_parts();
+                        let json = hyper::header::HeaderValue::from_static("application/json");
+                        head.headers.insert("content-type", json);
+                        Response::from_parts(head, body)
+                    })
+            }
+        });
+        let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(async move {
+            // A client that goes away ends its watches.
+            let _ = serving.await;
+        });
+    }
+}

@@ -1,0 +1,247 @@
+//! Twenty minutes at 70 % of what the machine can do, and ten times as much: `cargo bench --bench soak -- --minutes 20`.
+//!
+//! The server is `attache serve`, as users run it, on an API server of the tests whose cluster changes 500 times a
+//! second. Calls, API server and attache share the machine. It fails when something is not as it should be.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    missing_docs
+)]
+
+mod api;
+mod client;
+mod mix;
+mod objects;
+mod overload;
+mod pace;
+mod process;
+mod sample;
+#[path = "../../tests/cache/server.rs"]
+#[allow(dead_code, unused_imports, unreachable_pub)]
+mod stand_in;
+mod verdict;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use api::{Api, Churn};
+use overload::Overload;
+use pace::{Load, Outcome};
+use process::{Process, pair};
+use sample::{HEAD, Sampler, mean};
+use verdict::Verdict;
+
+/// The share of the limit that is asked for.
+const SHARE: f64 = 0.7;
+/// An API server writes so many objects at once at most, by its defaults.
+const WRITES: usize = 600;
+/// A live read that hangs is given up after it.
+const LIVE_READ: f64 = 0.3;
+/// Reviews at once, by default.
+const REVIEWS: f64 = 64.0;
+/// Memory and descriptors are compared with what they were then.
+const SETTLED: Duration = Duration::from_mins(2);
+
+struct Setup {
+    time: Duration,
+    routes: usize,
+    policies: usize,
+    connections: usize,
+    changes: u64,
+    /// Calls a second in place of the share of the limit.
+    rate: Option<f64>,
+    /// Where p99 must stay.
+    budget: Duration,
+    overload: Duration,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    let number = |flag: &str| -> Option<f64> {
+        let at = args.iter().position(|arg| arg == flag)?;
+        Some(args[at + 1].parse().expect("a number"))
+    };
+    let count = |flag: &str, default: usize| number(flag).map_or(default, |n| n as usize);
+    let setup = Setup {
+        time: Duration::from_secs_f64(number("--minutes").unwrap_or(0.5) * 60.0),
+        routes: count("--routes", 1_000),
+        policies: count("--policies", 300),
+        connections: count("--connections", 32),
+        changes: count("--changes", 500) as u64,
+        rate: number("--rate"),
+        budget: Duration::from_secs_f64(number("--p99-ms").unwrap_or(50.0) / 1e3),
+        overload: Duration::from_secs(count("--overload", 15) as u64),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    runtime.block_on(run(&setup))
+}
+
+async fn run(setup: &Setup) -> ExitCode {
+    let api = Api::start(setup.routes, setup.policies).await;
+    let process = Process::start(&pair(), &api.kubeconfig(), CONFIG, &[]);
+    process.ready().await;
+    println!(
+        "{} routes, {} policies, {} connections, {} changes/s",
+        setup.routes, setup.policies, setup.connections, setup.changes
+    );
+    let churn = api.churn(setup.changes);
+    let limit = limit(setup, &process).await;
+    let rate = setup.rate.unwrap_or(limit * SHARE);
+    println!("limit {limit:.0} calls/s; {rate:.0} calls/s from now on\n\n{HEAD}");
+    let mut verdict = Verdict::default();
+    soak(setup, &process, &churn, rate, &mut verdict).await;
+    overload(setup, (&api, &process), limit, &mut verdict).await;
+    verdict.end()
+}
+
+/// What is done without any pause: the least of five times, because others may use the machine.
+async fn limit(setup: &Setup, process: &Process) -> f64 {
+    let mix = mix::mixed(setup.routes, setup.policies);
+    let time = Duration::from_secs(4);
+    let mut least = f64::INFINITY;
+    for _ in 0..5 {
+        let outcome = Load::closed(&process.place, &mix, setup.connections, time).await;
+        assert_eq!(outcome.failed, 0, "{:?}", outcome.why);
+        least = least.min(outcome.times.len() as f64 / time.as_secs_f64());
+    }
+    least
+}
+
+async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdict: &mut Verdict) {
+    let mix = mix::mixed(setup.routes, setup.policies);
+    let load = Load::open(&process.place, &mix, setup.connections, rate);
+    let (changes, worked) = (churn.made(), process.worked());
+    let mut taken = Sampler::new(process, &load).await;
+    // About 60 rows, whatever the time.
+    let every = (setup.time / 60).max(Duration::from_secs(2));
+    while taken.samples.last().is_none_or(|last| last.at < setup.time) {
+        println!("{}", taken.next(every).await);
+    }
+    let (samples, mut all) = (taken.samples, taken.all);
+    let (rest, unsent) = load.stop().await;
+    all.absorb(rest);
+    let seconds = samples.last().unwrap().at.as_secs_f64();
+    let changes = (churn.made() - changes) as f64 / seconds;
+    let processor = process.worked().saturating_sub(worked).as_secs_f64() / seconds;
+    let answered = all.times.len();
+    println!(
+        "\n{answered} calls answered, {:.0}/s; p50 {:?}, p99 {:?}, most {:?}; {:.0} changes/s made, {:.0}/s applied; attache took {processor:.2} processors",
+        answered as f64 / seconds,
+        Outcome::at(&mut all.times, 0.5),
+        Outcome::at(&mut all.times, 0.99),
+        Outcome::at(&mut all.times, 1.0),
+        changes,
+        mean(&samples, |s| s.applied),
+    );
+    let errors = all.failed + all.rude + all.shed.len();
+    verdict.of(
+        "calls that failed or were sent away",
+        errors == 0,
+        &format!("{errors} {:?}", all.why),
+    );
+    verdict.of(
+        "calls that were due and never sent",
+        unsent < setup.connections,
+        &unsent,
+    );
+    let p99 = Outcome::at(&mut all.times, 0.99);
+    verdict.of(
+        "p99, from when a call was due",
+        p99 <= setup.budget,
+        &format!("{p99:?}"),
+    );
+    let unready = samples.iter().filter(|sample| !sample.is_ready).count();
+    verdict.of("samples without readiness", unready == 0, &unready);
+    let settled = SETTLED.min(setup.time / 4);
+    let before = samples
+        .iter()
+        .position(|sample| sample.at >= settled)
+        .unwrap_or(0);
+    let quarter = samples.len() * 3 / 4;
+    let after = &samples[quarter..];
+    let before = &samples[before.min(quarter)..(before + after.len()).min(quarter).max(before + 1)];
+    let grown = |of: fn(&sample::Sample) -> f64| (mean(before, of), mean(after, of));
+    let (from, to) = grown(|s| s.resident as f64 / 1024.0);
+    let said = format!("{from:.1} -> {to:.1} MiB");
+    verdict.of(
+        "memory, settled and in the last quarter",
+        to <= from * 1.1 + 4.0,
+        &said,
+    );
+    let (from, to) = grown(|s| s.descriptors as f64);
+    let said = format!("{from:.1} -> {to:.1}");
+    verdict.of(
+        "descriptors, settled and in the last quarter",
+        to <= from + 4.0,
+        &said,
+    );
+}
+
+/// Ten times what the processors can do, and ten times what a slow API server lets through.
+async fn overload(
+    setup: &Setup,
+    (api, process): (&Api, &Process),
+    limit: f64,
+    verdict: &mut Verdict,
+) {
+    let calm = mix::mixed(setup.routes, setup.policies);
+    let unsure = mix::unsure(setup.routes, "/validate?timeout=10s");
+    let waits = REVIEWS / LIVE_READ;
+    for (name, mix, limit) in [
+        ("processors", &calm, limit),
+        ("slow API server", &unsure, waits),
+    ] {
+        let slow = name != "processors";
+        api.hold_reads(slow);
+        let rate = limit * 10.0;
+        let mut seen = Overload::run(process, (mix, &calm), WRITES, rate, setup.overload).await;
+        api.hold_reads(false);
+        let seconds = setup.overload.as_secs_f64();
+        println!(
+            "\noverload, {name}: {rate:.0} calls/s due for {seconds:.0} s on {WRITES} connections; {:.0}/s answered, {:.0}/s sent away (p50 {:?}, p99 {:?}), {:.0}/s had no connection; at most {} in flight, {} queued, {:.1} MiB",
+            seen.outcome.times.len() as f64 / seconds,
+            seen.outcome.shed.len() as f64 / seconds,
+            Outcome::at(&mut seen.outcome.shed, 0.5),
+            Outcome::at(&mut seen.outcome.shed, 0.99),
+            seen.unsent as f64 / seconds,
+            seen.in_flight,
+            seen.queued,
+            seen.resident as f64 / 1024.0,
+        );
+        let (failed, why) = (seen.outcome.failed, &seen.outcome.why);
+        verdict.of(
+            "calls that failed",
+            failed == 0,
+            &format!("{failed} {why:?}"),
+        );
+        verdict.of(
+            "sent away without Retry-After",
+            seen.outcome.rude == 0,
+            &seen.outcome.rude,
+        );
+        let said = format!("{} of {}", seen.unready, seen.asked);
+        verdict.of("not ready", seen.unready == 0, &said);
+        verdict.of("queued at most", seen.queued <= REVIEWS * 3.0, &seen.queued);
+        if slow {
+            verdict.of(
+                "some were sent away",
+                !seen.outcome.shed.is_empty(),
+                &seen.outcome.shed.len(),
+            );
+        }
+        let again = seen.over_after;
+        verdict.of(
+            "served again after",
+            again <= Duration::from_secs(1),
+            &format!("{again:?}"),
+        );
+    }
+}
+
+const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";

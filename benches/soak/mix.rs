@@ -1,0 +1,139 @@
+//! What is asked: writes of routes, policies and Gateways as they come in a busy cluster, on both paths.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::objects;
+
+/// As long as the API server's; each call puts its own in.
+const UID: &str = "00000000-0000-0000-0000-000000000000";
+/// Different calls of each sort.
+const EACH: usize = 16;
+
+/// One sort of call, ready to send but for its uid.
+pub(crate) struct Call {
+    pub(crate) path: &'static str,
+    front: Vec<u8>,
+    back: Vec<u8>,
+    /// Whether it must be allowed; a refusal depends on what the API server says live.
+    must_pass: bool,
+}
+
+pub(crate) type Mix = Arc<Vec<Call>>;
+
+impl Call {
+    fn new(path: &'static str, must_pass: bool, request: &Value) -> Self {
+        let review = json!({
+            "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request,
+        });
+        let text = review.to_string();
+        let (front, back) = text.split_once(UID).unwrap();
+        Self {
+            path,
+            front: front.as_bytes().to_vec(),
+            back: back.as_bytes().to_vec(),
+            must_pass,
+        }
+    }
+
+    pub(crate) fn body(&self, n: usize) -> Bytes {
+        Bytes::from([&self.front, uid(n).as_bytes(), &self.back].concat())
+    }
+
+    /// What is wrong with an answer to the call of that number, if anything.
+    pub(crate) fn wrong(&self, n: usize, body: &[u8]) -> Option<&'static str> {
+        let has = |text: &[u8]| body.windows(text.len()).any(|part| part == text);
+        if !has(uid(n).as_bytes()) {
+            return Some("the uid is of another call");
+        }
+        let passes = has(br#""allowed":true"#);
+        (self.must_pass && !passes).then_some("refused what is right")
+    }
+}
+
+fn uid(n: usize) -> String {
+    format!("00000000-0000-0000-0000-{n:012}")
+}
+
+/// Of 20 calls 12 are of routes, 6 of policies and 2 of Gateways; 8 are to be mended. Half of the policies that name
+/// a section that is not there are written: these are confirmed by live reads.
+pub(crate) fn mixed(routes: usize, policies: usize) -> Mix {
+    let mut mix = Vec::new();
+    for n in 0..EACH {
+        let i = n * 37;
+        let route = objects::route(i % routes);
+        let before = with(&route, "/metadata/labels", json!({"app": "before"}));
+        let after = with(&route, "/spec/parentRefs/0/name", json!("g0"));
+        let policy = objects::policy(i % policies, routes);
+        let changed = with(&policy, "/spec/retries", json!(7));
+        let fresh = with(&policy, "/metadata/name", json!("fresh"));
+        let gateway = objects::gateway(i % routes.div_ceil(100));
+        let renamed = with(&gateway, "/spec/listeners/1/name", json!("tls"));
+        for path in ["/validate?timeout=10s", "/mutate?timeout=10s"] {
+            let mut add = |times: usize, request: Value| {
+                for _ in 0..times {
+                    mix.push(Call::new(path, true, &request));
+                }
+            };
+            add(2, request("CREATE", false, Some(&route), None));
+            add(2, request("UPDATE", false, Some(&after), Some(&before)));
+            add(1, request("CREATE", true, Some(&route), None));
+            add(1, request("CREATE", false, Some(&fresh), None));
+            add(1, request("UPDATE", false, Some(&changed), Some(&policy)));
+            add(1, request("UPDATE", false, Some(&renamed), Some(&gateway)));
+        }
+        let path = "/validate?timeout=10s";
+        let mut add = |request: Value| mix.push(Call::new(path, true, &request));
+        add(request("DELETE", false, None, Some(&route)));
+        add(request("DELETE", true, None, Some(&route)));
+        add(request("DELETE", false, None, Some(&policy)));
+        let missing = request("CREATE", n % 2 == 0, Some(&nowhere(n, routes)), None);
+        mix.push(Call::new(path, false, &missing));
+    }
+    Arc::new(mix)
+}
+
+/// Policies on listeners that are not there: each needs a live read.
+pub(crate) fn unsure(routes: usize, path: &'static str) -> Mix {
+    let calls = (0..EACH * 4).map(|n| {
+        let request = request("CREATE", false, Some(&nowhere(n, routes)), None);
+        Call::new(path, false, &request)
+    });
+    Arc::new(calls.collect())
+}
+
+fn nowhere(n: usize, routes: usize) -> Value {
+    // Every third policy is on a Gateway.
+    let policy = objects::policy(n * 3, routes);
+    with(&policy, "/spec/targetRef/sectionName", json!("htpp"))
+}
+
+/// The object with another value at that place, which may be new.
+fn with(object: &Value, at: &str, value: Value) -> Value {
+    let mut object = object.clone();
+    let (parent, name) = at.rsplit_once('/').unwrap();
+    let parent = object.pointer_mut(parent).unwrap();
+    parent[name] = value;
+    object
+}
+
+fn request(operation: &str, dry_run: bool, object: Option<&Value>, old: Option<&Value>) -> Value {
+    let of = object.or(old).unwrap();
+    let kind = of["kind"].as_str().unwrap();
+    let (group, version) = of["apiVersion"].as_str().unwrap().split_once('/').unwrap();
+    let plural = match kind {
+        "RetryPolicy" => "retrypolicies".to_owned(),
+        kind => format!("{}s", kind.to_lowercase()),
+    };
+    json!({
+        "uid": UID,
+        "kind": {"group": group, "version": version, "kind": kind},
+        "resource": {"group": group, "version": version, "resource": plural},
+        "name": of["metadata"]["name"], "namespace": of["metadata"]["namespace"],
+        "operation": operation, "dryRun": dry_run,
+        "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
+        "object": object, "oldObject": old,
+    })
+}

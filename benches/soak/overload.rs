@@ -1,0 +1,96 @@
+//! More than can be done: what becomes of the calls, of the queue, of readiness, and how soon it is over.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use crate::client::{Connection, Place};
+use crate::mix::Mix;
+use crate::pace::{Load, Outcome};
+use crate::process::{LONG, Process};
+
+/// Calls between two looks at the server.
+const LOOK: Duration = Duration::from_millis(100);
+/// Answers in a row after which service is normal again.
+const NORMAL: usize = 20;
+
+/// What an overload led to.
+pub(crate) struct Overload {
+    pub(crate) outcome: Outcome,
+    /// Calls that were due and for which no connection was free.
+    pub(crate) unsent: usize,
+    /// The most that was seen.
+    pub(crate) queued: f64,
+    pub(crate) in_flight: f64,
+    pub(crate) resident: u64,
+    /// How often readiness was asked, and how often it was not there.
+    pub(crate) asked: usize,
+    pub(crate) unready: usize,
+    /// From the last call of the overload to the first of many that are answered as ever.
+    pub(crate) over_after: Duration,
+}
+
+impl Overload {
+    /// `calm` is what is asked afterwards.
+    pub(crate) async fn run(
+        process: &Process,
+        (mix, calm): (&Mix, &Mix),
+        connections: usize,
+        rate: f64,
+        time: Duration,
+    ) -> Self {
+        let load = Load::open(&process.place, mix, connections, rate);
+        let mut seen = Self {
+            outcome: Outcome::default(),
+            unsent: 0,
+            queued: 0.0,
+            in_flight: 0.0,
+            resident: 0,
+            asked: 0,
+            unready: 0,
+            over_after: Duration::ZERO,
+        };
+        let started = Instant::now();
+        while started.elapsed() < time {
+            sleep(LOOK).await;
+            seen.asked += 1;
+            seen.unready += usize::from(!process.is_ready().await);
+            let most = |a: f64, b: Option<f64>| a.max(b.unwrap_or_default());
+            seen.queued = most(seen.queued, process.metric("attache_queued").await);
+            seen.in_flight = most(seen.in_flight, process.metric("attache_in_flight").await);
+            seen.resident = seen.resident.max(process.resident());
+        }
+        // The API server stays as slow as it is: what was taken on is still answered.
+        let over = Instant::now();
+        let (stopped, again) = tokio::join!(load.stop(), served(&process.place, calm));
+        (seen.outcome, seen.unsent) = stopped;
+        seen.over_after = again.duration_since(over);
+        seen
+    }
+}
+
+/// When service was normal again: one call after another on a connection of their own, until enough were answered.
+async fn served(place: &Place, mix: &Mix) -> Instant {
+    let began = Instant::now();
+    let mut connection = Connection::new(place.clone());
+    let (mut first, mut in_a_row) = (began, 0);
+    for n in 0.. {
+        let asked = Instant::now();
+        let call = &mix[n % mix.len()];
+        match connection.post(call.path, call.body(n)).await {
+            Ok(answer) if answer.status == 200 => {
+                if in_a_row == 0 {
+                    first = Instant::now();
+                }
+                in_a_row += 1;
+            }
+            _ => in_a_row = 0,
+        }
+        if in_a_row == NORMAL {
+            break;
+        }
+        assert!(began.elapsed() < LONG, "it is never served again");
+        sleep(Duration::from_millis(10).saturating_sub(asked.elapsed())).await;
+    }
+    first
+}

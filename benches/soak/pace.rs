@@ -1,0 +1,219 @@
+//! Calls at fixed times, and as fast as they are answered.
+//!
+//! In the open loop a call is due at its time whether or not the ones before it are answered, and its latency
+//! counts from then: a server that stalls for a second is late for every call of that second.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::client::{Connection, Place};
+use crate::mix::Mix;
+
+/// How closely due times are kept; sleeping shorter costs a processor.
+const STEP: Duration = Duration::from_micros(150);
+/// Failures that are told; the rest is counted.
+const TOLD: usize = 5;
+
+/// What came of calls.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// How long answers took in microseconds, from when the call was due.
+    pub(crate) times: Vec<u32>,
+    /// Calls sent away with `Retry-After`: how long that took, from when they were sent.
+    pub(crate) shed: Vec<u32>,
+    /// Calls sent away without it.
+    pub(crate) rude: usize,
+    pub(crate) failed: usize,
+    /// The first failures, in words.
+    pub(crate) why: Vec<String>,
+    /// Connections that were opened.
+    pub(crate) opened: usize,
+}
+
+/// Calls that go on until they are stopped.
+pub(crate) struct Load {
+    shared: Arc<Shared>,
+    workers: JoinSet<()>,
+    pacer: Option<thread::JoinHandle<()>>,
+}
+
+struct Shared {
+    outcome: Mutex<Outcome>,
+    stop: AtomicBool,
+    /// One permit for each call that is due.
+    due: Semaphore,
+    next: AtomicUsize,
+    started: Instant,
+    /// Calls a second; none in a closed loop.
+    rate: Option<f64>,
+    mix: Mix,
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    pub(crate) fn at(times: &mut [u32], share: f64) -> Duration {
+        times.sort_unstable();
+        let i = (times.len() as f64 * share) as usize;
+        let time = times.get(i.min(times.len().saturating_sub(1)));
+        Duration::from_micros(time.copied().unwrap_or_default().into())
+    }
+
+    pub(crate) fn absorb(&mut self, mut more: Self) {
+        self.times.append(&mut more.times);
+        self.shed.append(&mut more.shed);
+        self.rude += more.rude;
+        self.failed += more.failed;
+        self.why.append(&mut more.why);
+        self.why.truncate(TOLD);
+        self.opened += more.opened;
+    }
+
+    fn fail(&mut self, why: String) {
+        self.failed += 1;
+        if self.why.len() < TOLD {
+            self.why.push(why);
+        }
+    }
+}
+
+// === impl Load ===
+
+impl Load {
+    /// So many calls a second at fixed times, on at most so many connections.
+    pub(crate) fn open(place: &Place, mix: &Mix, connections: usize, rate: f64) -> Self {
+        let mut load = Self::start(place, mix, connections, Some(rate));
+        let shared = load.shared.clone();
+        // A thread: the timers of the runtime are too coarse.
+        load.pacer = Some(thread::spawn(move || {
+            let mut given = 0;
+            while !shared.stop.load(Relaxed) {
+                let due = (shared.started.elapsed().as_secs_f64() * rate) as usize;
+                shared.due.add_permits(due - given);
+                given = due;
+                thread::sleep(STEP);
+            }
+        }));
+        load
+    }
+
+    /// The next call when the one before is answered, for a time.
+    pub(crate) async fn closed(
+        place: &Place,
+        mix: &Mix,
+        connections: usize,
+        time: Duration,
+    ) -> Outcome {
+        let load = Self::start(place, mix, connections, None);
+        tokio::time::sleep(time).await;
+        load.stop().await.0
+    }
+
+    fn start(place: &Place, mix: &Mix, connections: usize, rate: Option<f64>) -> Self {
+        let shared = Arc::new(Shared {
+            outcome: Mutex::default(),
+            stop: AtomicBool::new(false),
+            due: Semaphore::new(0),
+            next: AtomicUsize::new(0),
+            started: Instant::now(),
+            rate,
+            mix: mix.clone(),
+        });
+        let mut workers = JoinSet::new();
+        for _ in 0..connections {
+            workers.spawn(shared.clone().work(Connection::new(place.clone())));
+        }
+        Self {
+            shared,
+            workers,
+            pacer: None,
+        }
+    }
+
+    /// What came of the calls since the last time.
+    pub(crate) fn take(&self) -> Outcome {
+        std::mem::take(&mut *self.shared.outcome.lock().unwrap())
+    }
+
+    /// Calls that were due and not sent yet.
+    pub(crate) fn behind(&self) -> usize {
+        self.shared.due.available_permits()
+    }
+
+    /// Sends nothing more and waits for the answers; what was due and never sent is counted beside.
+    pub(crate) async fn stop(mut self) -> (Outcome, usize) {
+        self.shared.stop.store(true, Relaxed);
+        if let Some(pacer) = self.pacer.take() {
+            pacer.join().unwrap();
+        }
+        let behind = self.behind();
+        self.shared.due.close();
+        while let Some(done) = self.workers.join_next().await {
+            done.unwrap();
+        }
+        (self.take(), behind)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Relaxed);
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    async fn work(self: Arc<Self>, mut connection: Connection) {
+        // The handshake is no part of the first call: the API server has its connections.
+        let opened = connection.ready().await;
+        if let Err(why) = opened {
+            self.outcome.lock().unwrap().fail(why);
+        }
+        while !self.stop.load(Relaxed) {
+            if self.rate.is_some() {
+                match self.due.acquire().await {
+                    Ok(permit) => permit.forget(),
+                    Err(_) => break,
+                }
+            }
+            let n = self.next.fetch_add(1, Relaxed);
+            self.call(n, &mut connection).await;
+        }
+        self.outcome.lock().unwrap().opened += connection.opened;
+    }
+
+    async fn call(&self, n: usize, connection: &mut Connection) {
+        // A prime stride, so that one sort does not come in a row.
+        let call = &self.mix[n.wrapping_mul(7919) % self.mix.len()];
+        let sent = Instant::now();
+        let due = self.rate.map_or(sent, |rate| {
+            self.started + Duration::from_secs_f64(n as f64 / rate)
+        });
+        let answer = connection.post(call.path, call.body(n)).await;
+        let micros =
+            |since: Instant| u32::try_from(since.elapsed().as_micros()).unwrap_or(u32::MAX);
+        let mut outcome = self.outcome.lock().unwrap();
+        match answer {
+            Ok(answer) if answer.status == 200 => match call.wrong(n, &answer.body) {
+                Some(why) => {
+                    let said = String::from_utf8_lossy(&answer.body).into_owned();
+                    outcome.fail(format!("{}: {why}: {said}", call.path));
+                }
+                None => outcome.times.push(micros(due)),
+            },
+            Ok(answer) if [429, 503].contains(&answer.status) && answer.retry_after => {
+                outcome.shed.push(micros(sent));
+            }
+            Ok(answer) if [429, 503].contains(&answer.status) => outcome.rude += 1,
+            Ok(answer) => outcome.fail(format!("{}: {}", call.path, answer.status)),
+            Err(why) => outcome.fail(format!("{}: {why}", call.path)),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `attache serve` on an API server, as users run it, in a process of its own.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use attache::http::tls::{Made, make_ca_and_pair};
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+
+use crate::client::{Place, get};
+
+/// Longer than anything takes that is waited for.
+pub(crate) const LONG: Duration = Duration::from_mins(1);
+
+/// Ended with the run.
+pub(crate) struct Process {
+    pub(crate) child: Child,
+    pub(crate) admin: SocketAddr,
+    pub(crate) place: Place,
+    dir: TempDir,
+}
+
+/// A certificate for `localhost`, and who signed it.
+pub(crate) fn pair() -> Made {
+    make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap()
+}
+
+impl Process {
+    /// Starts with this certificate, kubeconfig and configuration, and further arguments.
+    pub(crate) fn start(made: &Made, kubeconfig: &str, config: &str, more: &[&str]) -> Self {
+        let dir = TempDir::new().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+            .args(["serve", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0"])
+            .arg("--tls-cert")
+            .arg(file("tls.crt", &made.cert_pem))
+            .arg("--tls-key")
+            .arg(file("tls.key", &made.key_pem))
+            .arg("--kubeconfig")
+            .arg(file("kubeconfig", kubeconfig))
+            .arg("--config")
+            .arg(file("attache.yaml", config))
+            .args(more)
+            .env_remove("RUST_LOG")
+            .env("ATTACHE_LOG", "warn")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(dir.path().join("log")).unwrap())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut after = |what: &str| -> SocketAddr {
+            let found = said.find_map(|line| Some(line.unwrap().split_once(what)?.1.to_owned()));
+            let found = found.unwrap_or_else(|| panic!("it does not say {what:?}"));
+            found.split(['/', ' ']).next().unwrap().parse().unwrap()
+        };
+        let (webhook, admin) = (after("attache: https://"), after("admin http://"));
+        let place = Place::new(webhook, &made.ca_pem);
+        Self {
+            child,
+            admin,
+            place,
+            dir,
+        }
+    }
+
+    pub(crate) async fn ready(&self) {
+        let ready = async {
+            while !self.is_ready().await {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(LONG, ready).await.expect("ready in time");
+    }
+
+    pub(crate) async fn is_ready(&self) -> bool {
+        get(self.admin, "/readyz")
+            .await
+            .is_ok_and(|(status, _)| status == 200)
+    }
+
+    /// The sum of a metric over its labels; none where it is not to be had.
+    pub(crate) async fn metric(&self, name: &str) -> Option<f64> {
+        let (_, text) = get(self.admin, "/metrics").await.ok()?;
+        let lines = text.lines().filter_map(|line| line.strip_prefix(name));
+        let values = lines.filter_map(|rest| {
+            (rest.starts_with(['{', ' '])).then(|| rest.rsplit_once(' ')?.1.parse::<f64>().ok())?
+        });
+        Some(values.sum())
+    }
+
+    /// Resident memory in KiB.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS"))
+            .unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    pub(crate) fn descriptors(&self) -> u64 {
+        let open = fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap();
+        open.count() as u64
+    }
+
+    /// Processor time so far.
+    pub(crate) fn worked(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        Duration::from_millis(ticks * 10)
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("--- attache:\n{}", self.log());
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The row of a table: what a server takes and how it answers, every few seconds.
+
+use std::time::{Duration, Instant};
+
+use crate::pace::{Load, Outcome};
+use crate::process::Process;
+
+/// One row.
+pub(crate) struct Sample {
+    pub(crate) at: Duration,
+    pub(crate) per_second: f64,
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+    pub(crate) most: Duration,
+    pub(crate) failed: usize,
+    pub(crate) shed: usize,
+    pub(crate) behind: usize,
+    pub(crate) resident: u64,
+    pub(crate) descriptors: u64,
+    pub(crate) applied: f64,
+    pub(crate) is_ready: bool,
+}
+
+/// Takes samples of a load as long as it runs.
+pub(crate) struct Sampler<'a> {
+    process: &'a Process,
+    load: &'a Load,
+    started: Instant,
+    last: Instant,
+    applied: f64,
+    /// All that came of the load so far.
+    pub(crate) all: Outcome,
+    pub(crate) samples: Vec<Sample>,
+}
+
+impl<'a> Sampler<'a> {
+    pub(crate) async fn new(process: &'a Process, load: &'a Load) -> Self {
+        let applied = applied(process).await;
+        Self {
+            process,
+            load,
+            started: Instant::now(),
+            last: Instant::now(),
+            applied,
+            all: Outcome::default(),
+            samples: Vec::new(),
+        }
+    }
+
+    /// The sample of the time from now on.
+    pub(crate) async fn next(&mut self, time: Duration) -> &Sample {
+        tokio::time::sleep(time).await;
+        let applied = applied(self.process).await;
+        let is_ready = self.process.is_ready().await;
+        let mut came = self.load.take();
+        let passed = self.last.elapsed().as_secs_f64();
+        self.last = Instant::now();
+        self.samples.push(Sample {
+            at: self.started.elapsed(),
+            per_second: came.times.len() as f64 / passed,
+            p50: Outcome::at(&mut came.times, 0.5),
+            p99: Outcome::at(&mut came.times, 0.99),
+            most: Outcome::at(&mut came.times, 1.0),
+            failed: came.failed + came.rude,
+            shed: came.shed.len(),
+            behind: self.load.behind(),
+            resident: self.process.resident(),
+            descriptors: self.process.descriptors(),
+            applied: (applied - self.applied) / passed,
+            is_ready,
+        });
+        self.applied = applied;
+        self.all.absorb(came);
+        self.samples.last().unwrap()
+    }
+}
+
+async fn applied(process: &Process) -> f64 {
+    let applied = process.metric("attache_snapshot_applies_total").await;
+    applied.unwrap_or_default()
+}
+
+pub(crate) const HEAD: &str = "| s | calls/s | p50 | p99 | most | failed | sent away | behind | resident KiB | descriptors | applied/s | ready |\n|---|---|---|---|---|---|---|---|---|---|---|---|";
+
+impl std::fmt::Display for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let millis = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+        write!(
+            f,
+            "| {:.0} | {:.0} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0} | {} |",
+            self.at.as_secs_f64(),
+            self.per_second,
+            millis(self.p50),
+            millis(self.p99),
+            millis(self.most),
+            self.failed,
+            self.shed,
+            self.behind,
+            self.resident,
+            self.descriptors,
+            self.applied,
+            if self.is_ready { "yes" } else { "NO" },
+        )
+    }
+}
+
+/// The mean of a number over samples.
+pub(crate) fn mean(samples: &[Sample], of: impl Fn(&Sample) -> f64) -> f64 {
+    samples.iter().map(of).sum::<f64>() / samples.len().max(1) as f64
+}

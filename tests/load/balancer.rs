@@ -1,0 +1,152 @@
+//! What stands between the API server and the replicas, as kube-proxy does: a connection stays with its replica, a new
+//! one goes to one that is ready, which is known a little late.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::client::get;
+use crate::process::{LONG, Process};
+
+/// How often readiness is asked.
+const PERIOD: Duration = Duration::from_millis(50);
+/// How long what was seen takes to count, as an `EndpointSlice` takes to every node.
+const LATE: Duration = Duration::from_millis(250);
+
+/// Where a replica answers, and where it says whether it is ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Replica {
+    webhook: SocketAddr,
+    admin: SocketAddr,
+}
+
+#[derive(Default)]
+struct Table {
+    replicas: Vec<Replica>,
+    /// Those that are given new connections.
+    ready: Vec<SocketAddr>,
+    next: usize,
+    /// Connections for which nobody was ready.
+    lost: usize,
+}
+
+/// A Service of two replicas; it ends with the test.
+pub(crate) struct Balancer {
+    pub(crate) addr: SocketAddr,
+    table: Arc<Mutex<Table>>,
+    _tasks: JoinSet<()>,
+}
+
+impl Balancer {
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let table = Arc::<Mutex<Table>>::default();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(follow(table.clone()));
+        tasks.spawn(accept(listener, table.clone()));
+        Self {
+            addr,
+            table,
+            _tasks: tasks,
+        }
+    }
+
+    /// Knows a new replica, as of the moment that its Pod has an address.
+    pub(crate) fn add(&self, process: &Process) {
+        let replica = Replica {
+            webhook: process.place.addr,
+            admin: process.admin,
+        };
+        self.table.lock().unwrap().replicas.push(replica);
+    }
+
+    /// Waits until a replica is given connections.
+    pub(crate) async fn until_given(&self, process: &Process) {
+        let given = async {
+            while !self
+                .table
+                .lock()
+                .unwrap()
+                .ready
+                .contains(&process.place.addr)
+            {
+                sleep(PERIOD).await;
+            }
+        };
+        tokio::time::timeout(LONG, given)
+            .await
+            .expect("the replica is given connections");
+    }
+
+    /// Forgets a replica that has ended.
+    pub(crate) fn forget(&self, process: &Process) {
+        let mut table = self.table.lock().unwrap();
+        table
+            .replicas
+            .retain(|replica| replica.admin != process.admin);
+        assert!(
+            !table.ready.contains(&process.place.addr),
+            "it ended before that was known"
+        );
+    }
+
+    /// Connections for which nobody was ready.
+    pub(crate) fn lost(&self) -> usize {
+        self.table.lock().unwrap().lost
+    }
+}
+
+/// Each look counts later, in order.
+async fn follow(table: Arc<Mutex<Table>>) {
+    let mut looks = std::collections::VecDeque::new();
+    let behind = (LATE.as_millis() / PERIOD.as_millis()) as usize;
+    loop {
+        let replicas = table.lock().unwrap().replicas.clone();
+        let mut ready = Vec::new();
+        for replica in replicas {
+            if get(replica.admin, "/readyz")
+                .await
+                .is_ok_and(|(status, _)| status == 200)
+            {
+                ready.push(replica.webhook);
+            }
+        }
+        looks.push_back(ready);
+        if looks.len() > behind {
+            table.lock().unwrap().ready = looks.pop_front().unwrap();
+        }
+        sleep(PERIOD).await;
+    }
+}
+
+async fn accept(listener: TcpListener, table: Arc<Mutex<Table>>) {
+    let mut open = JoinSet::new();
+    loop {
+        let (mut client, _) = listener.accept().await.unwrap();
+        let to = {
+            let mut table = table.lock().unwrap();
+            table.next += 1;
+            let chosen = table
+                .ready
+                .get(table.next % table.ready.len().max(1))
+                .copied();
+            table.lost += usize::from(chosen.is_none());
+            chosen
+        };
+        open.spawn(async move {
+            let Some(to) = to else { return };
+            client.set_nodelay(true).unwrap();
+            // What fails on one side ends the other.
+            if let Ok(mut server) = TcpStream::connect(to).await {
+                server.set_nodelay(true).unwrap();
+                let _ = copy_bidirectional(&mut client, &mut server).await;
+            }
+        });
+    }
+}

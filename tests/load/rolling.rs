@@ -1,0 +1,109 @@
+//! Two replicas behind a balancer, one after the other restarted while calls go on.
+
+use std::process::Command;
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+
+use crate::api::Api;
+use crate::balancer::Balancer;
+use crate::client::Place;
+use crate::mix::mixed;
+use crate::pace::{Load, Outcome};
+use crate::process::{LONG, Process, pair};
+
+const RESTARTS: usize = 20;
+/// Calls a second, so few that any machine can answer them: each connection is used many times while a replica drains.
+const RATE: f64 = 40.0;
+const CONNECTIONS: usize = 8;
+/// Longer than the balancer takes to know, and than a connection is idle.
+const DRAIN: &str = "--drain-delay=1500ms";
+
+async fn terminated(process: &mut Process) -> Option<i32> {
+    let pid = process.child.id().to_string();
+    let sent = Command::new("kill").args(["-TERM", &pid]).status();
+    assert!(sent.unwrap().success());
+    let ends = async {
+        loop {
+            if let Some(status) = process.child.try_wait().unwrap() {
+                return status.code();
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(LONG, ends).await.expect("it ends")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_restarts_behind_a_balancer_fail_no_call() {
+    let api = Api::start(100, 30).await;
+    let made = pair();
+    let start = || Process::start(&made, &api.kubeconfig(), crate::CONFIG, &[DRAIN]);
+    let balancer = Balancer::start().await;
+    let mut replicas = [start(), start()];
+    for replica in &replicas {
+        balancer.add(replica);
+        balancer.until_given(replica).await;
+    }
+    let place = Place::new(balancer.addr, &made.ca_pem);
+    let _churn = api.churn(20);
+    let load = Load::open(&place, &mixed(100, 30), CONNECTIONS, RATE);
+
+    for replica in &replicas {
+        asked(&place, replica).await;
+    }
+    let mut all = Outcome::default();
+    for n in 0..RESTARTS {
+        let replica = &mut replicas[n % 2];
+        assert_eq!(
+            terminated(replica).await,
+            Some(0),
+            "restart {n}: {}",
+            replica.log()
+        );
+        balancer.forget(replica);
+        *replica = start();
+        balancer.add(replica);
+        balancer.until_given(replica).await;
+        // The other one goes next: somebody must have come over by then.
+        asked(&place, replica).await;
+        let came = load.take();
+        assert_eq!((came.failed, &came.why), (0, &Vec::new()), "restart {n}");
+        assert!(!came.times.is_empty(), "restart {n}: no calls");
+        all.absorb(came);
+    }
+    let (rest, _) = load.stop().await;
+    all.absorb(rest);
+    assert_eq!(
+        (all.failed, all.rude, all.shed.len()),
+        (0, 0, 0),
+        "{:?}",
+        all.why
+    );
+    assert_eq!(balancer.lost(), 0, "connections for which nobody was ready");
+    // Each connection had to move when its replica went.
+    assert!(all.opened > CONNECTIONS, "{} connections", all.opened);
+    println!(
+        "{} calls on {} connections over {RESTARTS} restarts",
+        all.times.len(),
+        all.opened
+    );
+}
+
+/// Waits until a replica has been asked; new connections take turns, so one is opened until it has.
+async fn asked(place: &Place, replica: &Process) {
+    let asked = async {
+        while replica
+            .metric("attache_requests_total")
+            .await
+            .unwrap_or_default()
+            == 0.0
+        {
+            let mut new = crate::client::Connection::new(place.clone());
+            let call = &mixed(100, 30)[0];
+            let answer = new.post(call.path, call.body(0)).await.unwrap();
+            assert_eq!(answer.status, 200);
+        }
+    };
+    timeout(LONG, asked).await.expect("it is asked");
+}

@@ -1,0 +1,92 @@
+//! The soak in short: what does not depend on how fast the machine is.
+
+use std::time::Duration;
+
+use crate::api::Api;
+use crate::mix::{mixed, unsure};
+use crate::overload::Overload;
+use crate::pace::Load;
+use crate::process::{Process, pair};
+use crate::sample::{HEAD, Sampler};
+
+const ROUTES: usize = 300;
+const POLICIES: usize = 90;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_load_and_change_no_call_fails_and_nothing_grows() {
+    let api = Api::start(ROUTES, POLICIES).await;
+    let process = Process::start(&pair(), &api.kubeconfig(), crate::CONFIG, &[]);
+    process.ready().await;
+    let churn = api.churn(100);
+    // So few that a build for tests on a busy machine can answer them.
+    let load = Load::open(&process.place, &mixed(ROUTES, POLICIES), 8, 40.0);
+    let mut taken = Sampler::new(&process, &load).await;
+    println!("{HEAD}");
+    for _ in 0..12 {
+        println!("{}", taken.next(Duration::from_secs(1)).await);
+    }
+    let (samples, mut all) = (taken.samples, taken.all);
+    let (rest, _) = load.stop().await;
+    all.absorb(rest);
+    assert_eq!(
+        (all.failed, all.rude, all.shed.len()),
+        (0, 0, 0),
+        "{:?}",
+        all.why
+    );
+    assert!(all.times.len() > 100, "{} calls", all.times.len());
+    assert!(samples.iter().all(|sample| sample.is_ready));
+    assert_eq!(all.opened, 8, "connections are kept");
+
+    // All changes arrive, those of the start included.
+    assert!(churn.made() > 100, "{} changes", churn.made());
+    drop(churn);
+    assert!(samples.iter().any(|sample| sample.applied > 0.0));
+    let (early, last) = (&samples[3], samples.last().unwrap());
+    let more = last.resident.saturating_sub(early.resident);
+    assert!(more < 16 * 1024, "{more} KiB more, of {}", early.resident);
+    // Watches are opened anew now and then, and metrics are asked for on connections of their own.
+    let more = last.descriptors.saturating_sub(early.descriptors);
+    assert!(
+        more <= 8,
+        "{more} descriptors more, of {}",
+        early.descriptors
+    );
+}
+
+/// Two reviews at once, an API server whose live reads hang for 300 ms, and ten times what that lets through.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_times_the_limit_is_sent_away_with_retry_after_and_then_served() {
+    const REVIEWS: f64 = 2.0;
+    let api = Api::start(ROUTES, POLICIES).await;
+    let config = format!("{}limits: {{reviews: {REVIEWS}}}\n", crate::CONFIG);
+    let process = Process::start(&pair(), &api.kubeconfig(), &config, &[]);
+    process.ready().await;
+    let (slow, calm) = (
+        unsure(ROUTES, "/validate?timeout=4s"),
+        mixed(ROUTES, POLICIES),
+    );
+    let mut outcome = Load::closed(&process.place, &slow, 1, Duration::from_millis(500)).await;
+    assert_eq!(outcome.failed, 0, "{:?}", outcome.why);
+
+    api.hold_reads(true);
+    let rate = REVIEWS / 0.3 * 10.0;
+    let time = Duration::from_secs(6);
+    let seen = Overload::run(&process, (&slow, &calm), 40, rate, time).await;
+    outcome.absorb(seen.outcome);
+    assert_eq!((outcome.failed, outcome.rude), (0, 0), "{:?}", outcome.why);
+    assert!(!outcome.times.is_empty(), "some are answered");
+    assert!(!outcome.shed.is_empty(), "some are sent away");
+    assert!(seen.queued > 0.0, "some wait");
+    assert!(seen.queued <= REVIEWS * 3.0, "{} wait", seen.queued);
+    assert!(seen.asked > 0);
+    assert_eq!(seen.unready, 0, "of {}", seen.asked);
+    println!(
+        "{} answered, {} sent away, at most {} in flight and {} queued; served again after {:?}",
+        outcome.times.len(),
+        outcome.shed.len(),
+        seen.in_flight,
+        seen.queued,
+        seen.over_after
+    );
+}
