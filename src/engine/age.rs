@@ -1,0 +1,90 @@
+//! What is said of a review that rests on knowledge which may be out of date.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::finding::{Code, Finding};
+use super::ids::{GroupKind, ObjectKey};
+use super::snapshot::Snapshot;
+use super::verdict::Verdict;
+
+/// Kinds of which nothing was heard for too long, and for how long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Old(BTreeMap<GroupKind, Duration>);
+
+/// The identity of the finding.
+const SUBJECT: &str = "age";
+/// Kinds that are named; of the others it is said how many there are.
+const NAMED: usize = 2;
+/// Characters for their names, which their definitions choose.
+const ROOM: usize = 120;
+
+// === impl Old ===
+
+impl Old {
+    /// The verdict with one warning more, where what is known of a kind that it rests on is old. Then it refuses for
+    /// nothing that only others show; and for nothing at all where the definitions are old, which say what is wrong.
+    #[must_use]
+    pub fn told(&self, mut verdict: Verdict, snapshot: &Snapshot, object: &ObjectKey) -> Verdict {
+        if self.0.is_empty() || !verdict.rests_on_state() || object.gk == GroupKind::crd() {
+            return verdict;
+        }
+        let is_policy = snapshot.profile(&object.gk).is_some();
+        // Policies of different kinds do not meet.
+        let matters = |gk: &GroupKind| {
+            *gk == object.gk || !(is_policy && snapshot.profile(gk).is_some())
+        };
+        let old: Vec<_> = self.0.iter().filter(|(gk, _)| matters(gk)).collect();
+        let Some(age) = old.iter().map(|(_, age)| **age).max() else {
+            return verdict;
+        };
+        let definitions = self.0.contains_key(&GroupKind::crd());
+        for finding in &mut verdict.findings {
+            if definitions || (finding.code.is_of_others() && finding.rests_on.is_none()) {
+                finding.warn();
+            }
+        }
+        let kinds: Vec<&GroupKind> = old.into_iter().map(|(gk, _)| gk).collect();
+        let message = format!(
+            "what is known of {} is {} old: nothing was heard of it since, so this may be out of date",
+            names(&kinds),
+            minutes(age),
+        );
+        let mut told = Finding::new(Code::Unverified, object, message).about(SUBJECT);
+        told.warn();
+        verdict.findings.push(told);
+        verdict.findings.sort();
+        verdict
+    }
+}
+
+impl FromIterator<(GroupKind, Duration)> for Old {
+    fn from_iter<I: IntoIterator<Item = (GroupKind, Duration)>>(kinds: I) -> Self {
+        Self(kinds.into_iter().collect())
+    }
+}
+
+/// Whether a finding says that what is known is old.
+pub fn is_of_age(finding: &Finding) -> bool {
+    finding.code == Code::Unverified && finding.subject == SUBJECT
+}
+
+fn names(kinds: &[&GroupKind]) -> String {
+    let named: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
+    let names = named.join(", ");
+    match kinds.len().saturating_sub(NAMED) {
+        _ if names.chars().count() > ROOM => match kinds.len() {
+            1 => "a kind".to_owned(),
+            all => format!("{all} kinds"),
+        },
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+fn minutes(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..120 => format!("{seconds} seconds"),
+        seconds => format!("{} minutes", seconds / 60),
+    }
+}
