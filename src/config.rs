@@ -190,7 +190,11 @@ impl Text {
                     .to_owned(),
             ));
         }
-        if read.limits.cache_age_seconds.is_some_and(|age| age < LEAST_AGE) {
+        if read
+            .limits
+            .cache_age_seconds
+            .is_some_and(|age| age < LEAST_AGE)
+        {
             return Err(form(format!(
                 "limits.cacheAgeSeconds must be at least {LEAST_AGE}: watches that work say something every minute"
             )));
@@ -279,7 +283,10 @@ mod tests {
         let of = |seconds| read(&format!("{head}limits: {{cacheAgeSeconds: {seconds}}}\n"));
         assert_eq!(of(120).unwrap().limits.cache_age_seconds, Some(120));
         let error = of(60).unwrap_err();
-        assert!(error.contains("cacheAgeSeconds must be at least 120"), "{error}");
+        assert!(
+            error.contains("cacheAgeSeconds must be at least 120"),
+            "{error}"
+        );
     }
 
     #[test]

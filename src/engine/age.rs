@@ -31,9 +31,8 @@ impl Old {
         }
         let is_policy = snapshot.profile(&object.gk).is_some();
         // Policies of different kinds do not meet.
-        let matters = |gk: &GroupKind| {
-            *gk == object.gk || !(is_policy && snapshot.profile(gk).is_some())
-        };
+        let matters =
+            |gk: &GroupKind| *gk == object.gk || !(is_policy && snapshot.profile(gk).is_some());
         let old: Vec<_> = self.0.iter().filter(|(gk, _)| matters(gk)).collect();
         let Some(age) = old.iter().map(|(_, age)| **age).max() else {
             return verdict;

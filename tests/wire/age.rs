@@ -25,31 +25,50 @@ async fn what_rests_on_an_old_cache_is_told_once_and_counted() {
     })
     .await;
     let mut client = server.connect().await;
-    let answer = client.post("/validate?timeout=2s", on_listener("http").as_bytes()).await;
+    let answer = client
+        .post("/validate?timeout=2s", on_listener("http").as_bytes())
+        .await;
     let response = &answer.json()["response"];
     assert_eq!(response["allowed"], true, "{response}");
-    let told = "unverified: what is known of GRPCRoute.gateway.networking.k8s.io, Gateway.gateway.networking.k8s.io \
-                and 2 more is 7 minutes old: nothing was heard of it since, so this may be out of date";
+    let told = "unverified: what is known of GRPCRoute, Gateway and 2 more is 7 minutes old: nothing was heard of it since, so this may be out of date";
     assert_eq!(response["warnings"][0], told, "{response}");
     let warnings = response["warnings"].as_array().unwrap().iter();
     let unverified = warnings.filter(|line| line.as_str().unwrap().starts_with("unverified"));
     assert_eq!(unverified.count(), 1, "{response}");
     let metrics = server.metrics.text().unwrap();
-    assert!(metrics.contains("attache_unverified_total{reason=\"age\"} 1\n"), "{metrics}");
+    assert!(
+        metrics.contains("attache_unverified_total{reason=\"age\"} 1\n"),
+        "{metrics}"
+    );
 
     // What is passed over rests on nothing.
-    let answer = client.post("/validate?timeout=2s", ALLOWED.as_bytes()).await;
-    assert!(answer.json()["response"].get("warnings").is_none(), "{}", answer.body);
+    let answer = client
+        .post("/validate?timeout=2s", ALLOWED.as_bytes())
+        .await;
+    assert!(
+        answer.json()["response"].get("warnings").is_none(),
+        "{}",
+        answer.body
+    );
     // And one of the two endpoints is enough.
-    let answer = client.post("/mutate?timeout=2s", on_listener("http").as_bytes()).await;
-    assert!(answer.json()["response"].get("warnings").is_none(), "{}", answer.body);
+    let answer = client
+        .post("/mutate?timeout=2s", on_listener("http").as_bytes())
+        .await;
+    assert!(
+        answer.json()["response"].get("warnings").is_none(),
+        "{}",
+        answer.body
+    );
 }
 
 /// The Gateway was asked for just now, so its age is nothing.
 #[tokio::test]
 async fn a_refusal_that_was_confirmed_stands_however_old_the_cache_is() {
     let gateways = [GroupKind::gateway_api("Gateway")];
-    for (answer, allowed) in [(Ok(Some(edge())), false), (Err("forbidden".to_owned()), true)] {
+    for (answer, allowed) in [
+        (Ok(Some(edge())), false),
+        (Err("forbidden".to_owned()), true),
+    ] {
         let server = start_with(Setup {
             age: Some(old(&gateways)),
             confirm: Some(Arc::new(move |_| {
@@ -60,7 +79,14 @@ async fn a_refusal_that_was_confirmed_stands_however_old_the_cache_is() {
         })
         .await;
         let mut client = server.connect().await;
-        let answer = client.post("/validate?timeout=2s", on_listener("htpp").as_bytes()).await;
-        assert_eq!(answer.json()["response"]["allowed"], allowed, "{}", answer.body);
+        let answer = client
+            .post("/validate?timeout=2s", on_listener("htpp").as_bytes())
+            .await;
+        assert_eq!(
+            answer.json()["response"]["allowed"],
+            allowed,
+            "{}",
+            answer.body
+        );
     }
 }
