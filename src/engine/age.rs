@@ -87,3 +87,73 @@ fn minutes(age: Duration) -> String {
         seconds => format!("{} minutes", seconds / 60),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::profile::ProfileRules;
+    use crate::engine::review::Evidence;
+
+    fn old(kinds: &[GroupKind]) -> Old {
+        let age = Duration::from_secs(432);
+        kinds.iter().map(|gk| (gk.clone(), age)).collect()
+    }
+
+    fn told(old: &Old, findings: Vec<Finding>) -> Verdict {
+        let snapshot = Snapshot::new(Arc::new(ProfileRules::default()));
+        old.told(Verdict::new(findings, &Evidence::Cached), &snapshot, &key())
+    }
+
+    fn key() -> ObjectKey {
+        ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart")
+    }
+
+    fn refusing(code: Code) -> Finding {
+        let mut finding = Finding::new(code, &key(), "because");
+        finding.severity = crate::engine::finding::Severity::Deny;
+        finding
+    }
+
+    /// What an operator made refusals of is one only as long as it is known.
+    #[test]
+    fn what_others_show_refuses_nothing_when_they_are_old() {
+        let young = old(&[]);
+        let services = old(&[GroupKind::core("Service")]);
+        let definitions = old(&[GroupKind::crd()]);
+        let allowed = |old, code| told(old, vec![refusing(code)]).allowed();
+        for code in [Code::Conflicted, Code::TargetNotFound, Code::TargetOrphaned] {
+            assert!(!allowed(&young, code), "{code:?}");
+            assert!(allowed(&services, code), "{code:?}");
+        }
+        // The object itself shows it; what is wrong with it, its definition says.
+        assert!(!allowed(&services, Code::StrategyMultiple));
+        assert!(allowed(&definitions, Code::StrategyMultiple));
+        // Read live a moment ago.
+        let confirmed = refusing(Code::SectionUnknown).resting_on(&key());
+        assert!(!told(&services, vec![confirmed]).allowed());
+    }
+
+    #[test]
+    fn whatever_the_kinds_are_called_the_line_can_be_told() {
+        let long = |c: &str| GroupKind::new(c.repeat(250), "K".repeat(63));
+        for (kinds, expected) in [
+            (vec![long("a")], "what is known of a kind is 7 minutes old"),
+            (vec![long("a"), long("b")], "what is known of 2 kinds is 7 minutes old"),
+        ] {
+            let lines = told(&old(&kinds), Vec::new()).warnings();
+            assert!(lines[0].contains(expected), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_passed_over_rests_on_nothing() {
+        let snapshot = Snapshot::new(Arc::new(ProfileRules::default()));
+        let old = old(&[GroupKind::core("Service")]);
+        let passed = old.told(Verdict::default(), &snapshot, &key());
+        assert!(passed.findings.is_empty());
+        let unread = Verdict::unread(&key(), "it cannot be read".to_owned());
+        assert_eq!(old.told(unread, &snapshot, &key()).findings.len(), 1);
+    }
+}
