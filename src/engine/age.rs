@@ -69,8 +69,8 @@ pub fn is_of_age(finding: &Finding) -> bool {
 }
 
 fn names(kinds: &[&GroupKind]) -> String {
-    let named: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
-    let names = named.join(", ");
+    let first: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
+    let names = first.join(", ");
     match kinds.len().saturating_sub(NAMED) {
         _ if names.chars().count() > ROOM => match kinds.len() {
             1 => "a kind".to_owned(),
@@ -140,7 +140,10 @@ mod tests {
         let long = |c: &str| GroupKind::new(c.repeat(250), "K".repeat(63));
         for (kinds, expected) in [
             (vec![long("a")], "what is known of a kind is 7 minutes old"),
-            (vec![long("a"), long("b")], "what is known of 2 kinds is 7 minutes old"),
+            (
+                vec![long("a"), long("b")],
+                "what is known of 2 kinds is 7 minutes old",
+            ),
         ] {
             let lines = told(&old(&kinds), Vec::new()).warnings();
             assert!(lines[0].contains(expected), "{lines:?}");

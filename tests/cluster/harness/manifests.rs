@@ -55,8 +55,9 @@ pub(crate) fn call_all_at(manifests: &Path, address: &str, ca: &str) {
     let file = manifests.join("kustomization.yaml");
     let text = fs::read_to_string(&file).expect("kustomization.yaml");
     let lines = text.lines().filter(|line| !line.starts_with("patches: "));
-    let kept: String = lines.map(|line| format!("{line}\n")).collect();
-    fs::write(&file, format!("{kept}patches: {}\n", json!(patches))).expect("a writable file");
+    let kept: Vec<&str> = lines.collect();
+    let text = format!("{}\npatches: {}\n", kept.join("\n"), json!(patches));
+    fs::write(&file, text).expect("a writable file");
 }
 
 /// What a controller does in a whole cluster: says how much of a quota is left.
