@@ -15,6 +15,7 @@ pub mod crds;
 pub mod directory;
 pub mod events;
 pub mod files;
+pub mod heard;
 pub mod kinds;
 pub mod lists;
 pub mod manifest;

@@ -19,6 +19,9 @@ use crate::engine::severities::{Action, Actions, Override, Severities};
 /// The configuration that a directory may carry for `--from`.
 const IN_DIRECTORY: &str = "attache.yaml";
 
+/// The least age in seconds from which on a cache may be called old.
+const LEAST_AGE: u64 = 120;
+
 /// The whole file. An unknown field is an error: a setting that is misspelt must not pass for set.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -65,6 +68,10 @@ pub struct LimitsFile {
     pub live_read_millis: Option<u64>,
     /// Milliseconds that a review waits for an access review; 200.
     pub access_millis: Option<u64>,
+    /// Seconds without a word of a kind, from which on reviews that rest on it say so; 300, at least 120, for
+    /// watches that work say something every minute.
+    #[schemars(range(min = 120))]
+    pub cache_age_seconds: Option<u64>,
 }
 
 /// A configuration as it stands in a file.
@@ -183,6 +190,15 @@ impl Text {
                     .to_owned(),
             ));
         }
+        if read
+            .limits
+            .cache_age_seconds
+            .is_some_and(|age| age < LEAST_AGE)
+        {
+            return Err(form(format!(
+                "limits.cacheAgeSeconds must be at least {LEAST_AGE}: watches that work say something every minute"
+            )));
+        }
         Ok(read)
     }
 }
@@ -259,6 +275,18 @@ mod tests {
         assert!(!conduct.mutations.has(Mutation::DefaultStrategy));
         let error = read(&format!("{head}mutations: {{normalise-targets: true}}\n"));
         assert!(error.unwrap_err().contains("normalise-targets"));
+    }
+
+    #[test]
+    fn a_cache_is_not_old_before_its_watches_have_spoken() {
+        let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";
+        let of = |seconds| read(&format!("{head}limits: {{cacheAgeSeconds: {seconds}}}\n"));
+        assert_eq!(of(120).unwrap().limits.cache_age_seconds, Some(120));
+        let error = of(60).unwrap_err();
+        assert!(
+            error.contains("cacheAgeSeconds must be at least 120"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What policy attachment means. Pure: no async, no clock, no I/O, no client.
 
 pub mod affected;
+pub mod age;
 pub mod attach;
 pub mod cel;
 pub mod conditions;

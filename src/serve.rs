@@ -51,6 +51,8 @@ const CONFIG_POLL: Duration = Duration::from_secs(2);
 const DIRECTORY_POLL: Duration = Duration::from_secs(1);
 /// How long the end of the process waits for the collector of traces.
 const LAST_TRACES: Duration = Duration::from_secs(2);
+/// Without a word of a kind for so long, reviews that rest on it say so. An API server restarts in less.
+const CACHE_AGE: Duration = Duration::from_mins(5);
 
 /// Where the state comes from, running.
 struct State {
@@ -312,9 +314,14 @@ async fn from_cluster(
         cluster.tasks.spawn(webhooks.run());
         state
     });
+    let mut outside = outside(cluster.confirm, cluster.access, cluster.notices);
+    let limit = config.limits.cache_age_seconds;
+    let limit = limit.map_or(CACHE_AGE, Duration::from_secs);
+    let sync = cluster.sync.clone();
+    outside.age = Some(Arc::new(move || sync.old(limit)));
     Ok(State {
         snapshot: cluster.snapshot,
-        outside: outside(cluster.confirm, cluster.access, cluster.notices),
+        outside,
         sync: Some(cluster.sync),
         webhooks,
         tasks: cluster.tasks,
@@ -335,6 +342,7 @@ fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>
         note: notices.map(|notices| -> Note {
             Arc::new(move |policy, code, line| notices.hand(Notice { policy, code, line }))
         }),
+        age: None,
         traces: Traces::default(),
     }
 }

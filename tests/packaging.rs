@@ -233,6 +233,14 @@ fn one_replica_stays_whatever_goes() {
     let budget = &documents("manifests/base/pod-disruption-budget.yaml")[0]["spec"];
     assert_eq!(budget["minAvailable"], 1);
     assert_eq!(&budget["selector"]["matchLabels"], labels);
+    let priority = &deployment["template"]["spec"]["priorityClassName"];
+    assert_eq!(priority, "system-cluster-critical");
+    // Where such pods need one outside kube-system: for all replicas, and one more while they are rolled.
+    let quota = &documents("manifests/base/resource-quota.yaml")[0]["spec"];
+    let scope = &quota["scopeSelector"]["matchExpressions"][0];
+    assert_eq!(scope["values"], serde_json::json!([priority]));
+    let pods: u64 = quota["hard"]["pods"].as_str().unwrap().parse().unwrap();
+    assert!(pods > deployment["replicas"].as_u64().unwrap());
     // One that is not ready must not keep its node from being drained.
     assert_eq!(budget["unhealthyPodEvictionPolicy"], "AlwaysAllow");
 }

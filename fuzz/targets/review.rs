@@ -113,6 +113,7 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
         may_get: Some(Arc::new(move |_, key| {
             async move { luck(&key) % 2 == 0 }.boxed()
         })),
+        age: None,
         note: Some(Arc::new(|_, _, line| answers::line(&line))),
     };
     router(App::new(

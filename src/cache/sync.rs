@@ -4,13 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use imbl::OrdMap;
 use tokio::time::Instant;
 
+use crate::engine::age::Old;
 use crate::engine::ids::GroupKind;
 use crate::metrics::{Metrics, watched_kind};
+
+use super::heard::Heard;
 
 /// Where a kind stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +63,7 @@ struct Inner {
 #[derive(Clone, Debug, Default)]
 struct Kind {
     listed: bool,
+    heard: Arc<Heard>,
     trouble: Option<Trouble>,
 }
 
@@ -91,6 +96,23 @@ impl SyncState {
     /// Where a kind stands; none when it is not watched.
     pub fn state(&self, gk: &GroupKind) -> Option<KindState> {
         self.inner.load().kinds.get(gk).map(Kind::state)
+    }
+
+    /// The kinds whose objects are known, and of which nothing was heard for longer than this. One that was never
+    /// listed is not among them: nothing is said of its objects.
+    pub fn old(&self, limit: Duration) -> Old {
+        let inner = self.inner.load();
+        let listed = inner.kinds.iter().filter(|(_, kind)| kind.listed);
+        let aged = listed.filter_map(|(gk, kind)| Some((gk, kind.heard.age()?)));
+        let old = aged.filter(|(_, age)| *age > limit);
+        old.map(|(gk, age)| (gk.clone(), age)).collect()
+    }
+
+    /// When something was last heard of a kind.
+    pub(super) fn heard(&self, gk: &GroupKind) -> Arc<Heard> {
+        let inner = self.inner.load();
+        let kind = inner.kinds.get(gk);
+        kind.map(|kind| Arc::clone(&kind.heard)).unwrap_or_default()
     }
 
     /// Everything there is to say, sorted by name.
@@ -151,7 +173,6 @@ impl SyncState {
 
     /// The watch of a kind does well.
     pub(super) fn fine(&self, gk: &GroupKind) {
-        self.metrics.heard_of(&watched_kind(gk));
         let troubled = |kind: &Kind| kind.listed && kind.trouble.is_some();
         if self.inner.load().kinds.get(gk).is_some_and(troubled) {
             self.change(gk, |kind| kind.trouble = None);

@@ -18,17 +18,24 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::Unreadable;
 use crate::metrics::{Metrics, watched_kind};
 
+use super::heard::Listener;
 use super::raw::RawObject;
 use super::sync::{KindState, SyncState};
 
 /// The API server ends a watch after this; a dead connection is noticed 5 s later.
 const WATCH_SECONDS: u32 = 60;
-/// A watch that says nothing for so long has been renewed without an error, so it works.
+/// A watch that works is renewed within this time, and says so.
 const QUIET: Duration = Duration::from_secs(70);
-/// After a failure, one that is silent for longer than a connection may take has been taken up again.
+/// After a failure, how long it may take until one that was taken up again is seen to work.
 const RESUMED: Duration = Duration::from_secs(10);
 /// Objects per page of a list.
 const PAGE: u32 = 500;
+/// Objects per page once lists were too slow: each page is a round trip, and a list that takes longer than the API
+/// server remembers, five minutes by default, begins anew for ever. All at once would be worse: a hundred thousand
+/// objects as text are more than the memory of a small pod.
+const LARGEST_PAGE: u32 = 8_000;
+/// Lists in a row that were too slow until pages become larger.
+const SLOW_LISTS: u32 = 2;
 const FIRST_DELAY: Duration = Duration::from_millis(800);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 /// Failures in a row after which everything is listed anew, and not gone on from where the watch was: a server
@@ -83,34 +90,44 @@ pub async fn follow<T, M>(
     T: Send,
     M: Send,
 {
-    let config = watcher::Config::default()
+    let mut config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(PAGE);
-    let api: Api<RawObject> = Api::all_with(source.client.clone(), &resource);
+    let listener = Listener::new(&gk, source.sync.heard(&gk), &source.metrics);
+    let api: Api<RawObject> = Api::all_with(listener.on(source.client.clone()), &resource);
     let mut stream = pin!(watcher(api.clone(), config.clone()));
     let mut backoff = Backoff::default();
     let mut skipped = Skipped::new(&gk, &source.metrics);
     let mut listing: Option<Vec<T>> = None;
     let mut resuming = false;
+    let mut slow_lists = 0;
 
     loop {
+        let words = listener.words();
         let patience = if resuming { RESUMED } else { QUIET };
         let event = match timeout(patience, stream.next()).await {
             Err(_) => {
-                // A list that hangs is not a quiet watch.
-                if listing.is_none() {
+                // Neither a list that hangs nor a watch that is never answered is a quiet watch.
+                if listing.is_none() && listener.words() != words {
                     source.sync.fine(&gk);
                     if !resuming {
                         backoff = Backoff::default();
                     }
+                    resuming = false;
                 }
-                resuming = false;
                 continue;
             }
             Ok(None) => return,
             Ok(Some(Err(error))) => {
-                listing = None;
+                let broke_off = listing.take().is_some();
                 resuming = true;
+                if broke_off && code(&error) == Some(410) {
+                    slow_lists += 1;
+                    if slow_lists % SLOW_LISTS == 0 {
+                        config = larger(config);
+                        stream.set(watcher(api.clone(), config.clone()));
+                    }
+                }
                 report(&source, &gk, &error, backoff.is_fresh());
                 sleep(backoff.delay()).await;
                 if backoff.failures >= AWAY {
@@ -133,7 +150,11 @@ pub async fn follow<T, M>(
                 }
                 continue;
             }
-            watcher::Event::InitDone => Event::Listed(listing.take().unwrap_or_default()),
+            watcher::Event::InitDone => {
+                slow_lists = 0;
+                listener.note();
+                Event::Listed(listing.take().unwrap_or_default())
+            }
             watcher::Event::Apply(raw) => match skipped.filter(&raw, read(&raw, &gk)) {
                 Some(object) => Event::Applied(object),
                 // What it was before is no longer true.
@@ -151,6 +172,12 @@ pub async fn follow<T, M>(
             return;
         }
     }
+}
+
+/// The same with pages four times as large.
+fn larger(config: watcher::Config) -> watcher::Config {
+    let page = config.page_size.unwrap_or(PAGE).saturating_mul(4);
+    config.page_size(page.min(LARGEST_PAGE))
 }
 
 fn report(source: &Source, gk: &GroupKind, error: &watcher::Error, first: bool) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::effective::Survey;
-use super::finding::{Code, Finding};
+use super::finding::Finding;
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{Node, Object, Unreadable, weigh};
 use super::policy::is_cluster_scoped;
@@ -161,6 +161,5 @@ impl Request<'_> {
 
 fn not_checked(request: &Request<'_>, why: &str) -> Verdict {
     let message = format!("{} was not checked: {why}", request.gk);
-    let finding = Finding::new(Code::Unverified, &request.key(), message);
-    Verdict::new(vec![finding], &Evidence::Authoritative)
+    Verdict::unread(&request.key(), message)
 }

@@ -30,6 +30,7 @@ pub struct Verdict {
     /// The mutations that the patch is of.
     pub mended: BTreeSet<Mutation>,
     confirmed: bool,
+    rests_on_state: bool,
 }
 
 /// One refusal, for `status.details.causes`.
@@ -64,7 +65,22 @@ impl Verdict {
             patch: Patch::default(),
             mended: BTreeSet::new(),
             confirmed: !matches!(evidence, Evidence::Cached),
+            rests_on_state: true,
         }
+    }
+
+    /// Says that the object could not be looked at, which rests on nothing else.
+    pub fn unread(object: &ObjectKey, message: String) -> Self {
+        Self {
+            findings: vec![Finding::new(Code::Unverified, object, message)],
+            confirmed: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the object was held against what is known of others. A request that is passed over was not.
+    pub fn rests_on_state(&self) -> bool {
+        self.rests_on_state
     }
 
     /// Says nothing and changes the object.

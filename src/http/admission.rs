@@ -11,9 +11,9 @@ use tokio::time::{Instant, timeout_at};
 use super::bodies::Bodies;
 use super::envelope::{Envelope, Malformed};
 use super::reviewed::Reviewed;
+use crate::engine::age::Old;
 use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Subject, conceal, told_of};
-use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
 use crate::engine::mutate::mutate;
 use crate::engine::object::Object;
@@ -40,6 +40,9 @@ pub type Judge = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
 /// Whether a user may `get` an object; an error is a no.
 pub type MayGet = Arc<dyn Fn(Arc<Subject>, ObjectKey) -> BoxFuture<'static, bool> + Send + Sync>;
 
+/// The kinds of which nothing was heard for too long.
+pub type Age = Arc<dyn Fn() -> Old + Send + Sync>;
+
 /// Notes that a policy was let through: the policy, the code of the finding, the line that was told.
 pub type Note = Arc<dyn Fn(ObjectKey, &'static str, String) + Send + Sync>;
 
@@ -51,6 +54,8 @@ pub struct Outside {
     pub confirm: Option<Confirm>,
     /// Access reviews.
     pub may_get: Option<MayGet>,
+    /// How old the snapshot is.
+    pub age: Option<Age>,
     /// Where what was let through is noted.
     pub note: Option<Note>,
     /// Where reviews are traced.
@@ -153,6 +158,8 @@ impl App {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
         };
+        let old = self.outside.age.as_ref().map(|age| age());
+        let old = old.unwrap_or_default();
         let judge = |snapshot: &Snapshot, evidence: &Evidence| {
             let _part = trace.part("engine", Side::Within);
             let durations = &self.metrics.engine_duration;
@@ -162,7 +169,7 @@ impl App {
                 self.judge,
                 snapshot,
                 &conduct,
-                evidence,
+                (evidence, &old),
                 call.endpoint,
                 &envelope,
             )
@@ -292,7 +299,8 @@ pub fn respond(
     body: &[u8],
 ) -> Result<Vec<u8>, Malformed> {
     let envelope = Envelope::parse(body)?;
-    let verdict = verdict(review, snapshot, conduct, evidence, endpoint, &envelope);
+    let now = (evidence, &Old::default());
+    let verdict = verdict(review, snapshot, conduct, now, endpoint, &envelope);
     Ok(envelope.answer(&verdict)?)
 }
 
@@ -300,7 +308,7 @@ fn verdict(
     judge: Judge,
     snapshot: &Snapshot,
     conduct: &Conduct,
-    evidence: &Evidence,
+    (evidence, old): (&Evidence, &Old),
     endpoint: Endpoint,
     envelope: &Envelope<'_>,
 ) -> Verdict {
@@ -310,11 +318,13 @@ fn verdict(
         }
         // The validating endpoint is asked too; one answer to what cannot be understood is enough.
         Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),
-        Ok(request) => judge(snapshot, &request, evidence),
+        Ok(request) => {
+            let verdict = judge(snapshot, &request, evidence);
+            old.told(verdict, snapshot, &request.key())
+        }
         Err(why) => {
             let object = ObjectKey::new(envelope.gk(), envelope.namespace(), envelope.name());
-            let finding = Finding::new(Code::Unverified, &object, format!("not checked: {why}"));
-            Verdict::new(vec![finding], evidence)
+            Verdict::unread(&object, format!("not checked: {why}"))
         }
     };
     if verdict.findings.is_empty() {

@@ -3,6 +3,7 @@
 
 use super::admission::Call;
 use super::envelope::Envelope;
+use crate::engine::age::is_of_age;
 use crate::engine::finding::{Code, Severity};
 use crate::engine::verdict::Verdict;
 use crate::metrics::Metrics;
@@ -61,10 +62,10 @@ impl Reviewed<'_> {
             let labels = [finding.code.as_str(), severity];
             metrics.findings.with_label_values(&labels).inc();
             if finding.code == Code::Unverified {
-                let reason = if finding.rests_on.is_some() {
-                    "live-read"
-                } else {
-                    "request"
+                let reason = match finding {
+                    finding if is_of_age(finding) => "age",
+                    finding if finding.rests_on.is_some() => "live-read",
+                    _ => "request",
                 };
                 metrics.unverified.with_label_values(&[reason]).inc();
             }

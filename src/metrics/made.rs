@@ -129,9 +129,9 @@ impl Metrics {
             )?,
             unverified: m.counters(
                 "unverified_total",
-                &[one_of("reason", &["live-read", "request"])],
-                "Findings that could not be confirmed (`live-read`), and requests that could not be understood \
-                 (`request`); both were let through.",
+                &[one_of("reason", &["live-read", "request", "age"])],
+                "Findings that could not be confirmed (`live-read`), requests that could not be understood \
+                 (`request`), and reviews that rest on what is known for too long (`age`); all were let through.",
                 "always: what attache is there to refuse may get through",
             )?,
             mutations: m.counters(
@@ -244,8 +244,10 @@ impl Metrics {
             cache_last_event: m.times(
                 "cache_last_event_timestamp_seconds",
                 &[Label::watched()],
-                "When the API server last said something about the kind, in seconds since 1970.",
-                "always: `time()` less this is the age of the cache. Over two minutes the watch is broken",
+                "When the API server last vouched for what is known of the kind, in seconds since 1970: with a whole list, or \
+                 with anything on a watch, bookmarks included.",
+                "always: `time()` less this is the age of the cache. Over two minutes the watch is broken; from \
+                 `limits.cacheAgeSeconds` on reviews say so",
             )?,
             snapshot_applies: m.counters(
                 "snapshot_applies_total",

@@ -15,6 +15,7 @@ mod bodies;
 #[path = "../wire/client.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod client;
+mod lists;
 mod resident;
 mod states;
 

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod age;
 mod cluster;
 mod confirm;
 mod directory;

@@ -53,6 +53,10 @@ struct State {
     held: BTreeSet<String>,
     /// All but the first page of a list is refused with this code.
     cut: BTreeMap<String, u16>,
+    /// The history is too short for lists of more pages than this.
+    short: BTreeMap<String, usize>,
+    /// Pages of the list that was begun last.
+    pages: BTreeMap<String, usize>,
     requests: Vec<(Instant, String)>,
     /// Lists that were begun, by path.
     lists: BTreeMap<String, usize>,
@@ -188,6 +192,11 @@ impl Server {
         self.state(|state| state.cut.insert(path.to_owned(), code));
     }
 
+    /// Lists of more pages than this are told that their beginning is too old, until allowed.
+    pub fn shorten_history(&self, path: &str, pages: usize) {
+        self.state(|state| state.short.insert(path.to_owned(), pages));
+    }
+
     /// Deletes without telling the watchers.
     pub fn forget(&self, path: &str, name: &str) {
         self.state(|state| state.served.get_mut(path).unwrap().objects.remove(name));
@@ -209,6 +218,7 @@ impl Server {
         self.state(|state| {
             state.refused.remove(path);
             state.cut.remove(path);
+            state.short.remove(path);
         });
     }
 
@@ -292,6 +302,12 @@ impl Server {
             if let Some(code) = state.cut.get(&path).filter(|_| is_next) {
                 let why = format!("no more pages: {path}");
                 return Ok(json_body(*code, &status(*code, &why)));
+            }
+            let pages = state.pages.entry(path.clone()).or_default();
+            *pages = if is_next { *pages + 1 } else { 1 };
+            if is_next && state.short.get(&path).is_some_and(|most| *pages > *most) {
+                let why = "the provided continue parameter is too old";
+                return Ok(json_body(410, &status(410, why)));
             }
             if path == REVIEWS {
                 return Ok(state.review(&body));

@@ -1,6 +1,6 @@
 //! What attache does when the API server is not there, and when it is told to end.
 
-use crate::harness::{Cluster, World, eventually};
+use crate::harness::{Attache, Cluster, World, eventually};
 
 const SETS: &str = "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=";
 
@@ -62,6 +62,50 @@ fn it_waits_for_an_api_server_that_is_not_up_yet() {
     world.register();
     world.apply("edge.yaml").ok();
     world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
+}
+
+/// An aggregated API whose server is gone: discovery of its group fails as long as it is registered.
+const DEAD: &str = "
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.dead.example.com}
+spec:
+  group: dead.example.com
+  version: v1
+  groupPriorityMinimum: 1000
+  versionPriority: 10
+  insecureSkipTLSVerify: true
+  service: {name: gone, namespace: default}
+";
+
+#[test]
+fn a_dead_aggregated_api_holds_up_nothing() {
+    let Some(cluster) = Cluster::own("dead-api") else {
+        return;
+    };
+    let kubectl = cluster.kubectl();
+    kubectl.run_with(["apply", "-f", "-"], DEAD).ok();
+    eventually("discovery of one group fails", || {
+        let said = kubectl.run(["get", "--raw", "/apis/dead.example.com/v1"]);
+        let available = ["get", "apiservice/v1.dead.example.com", "--no-headers"];
+        let listed = kubectl.run(available);
+        if said.code != 0 && listed.out.contains("False (ServiceNotFound)") {
+            Ok(())
+        } else {
+            Err(format!("{said}\n{listed}"))
+        }
+    });
+    // Started beside it, ready, and in the know.
+    let world = World::on(&cluster, "dead-api");
+    world.apply("edge.yaml").ok();
+    world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
+    let (_, readiness) = world.attache.get("/readyz?verbose").expect("an answer");
+    assert!(!readiness.contains("[-]"), "{readiness}");
+    let kinds = Attache::kinds(&cluster, &[]);
+    assert!(
+        kinds.contains("RetryPolicy.policies.example.com"),
+        "{kinds}"
+    );
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod events;
 mod gitops;
 mod kinds;
 mod life;
+mod lockout;
 mod manifests;
 mod mutations;
 mod operate;

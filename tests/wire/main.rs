@@ -7,6 +7,7 @@
     missing_docs
 )]
 
+mod age;
 mod authority;
 mod callers;
 mod client;

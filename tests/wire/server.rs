@@ -9,7 +9,7 @@ use attache::config::Configuration;
 use attache::engine::ids::GroupKind;
 use attache::engine::object::Object;
 use attache::engine::snapshot::{Change, Snapshot};
-use attache::http::admission::{App, Confirm, MayGet, Outside};
+use attache::http::admission::{Age, App, Confirm, MayGet, Outside};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, guarded_by, router};
 use attache::http::server::{Bound, Options, Server};
@@ -46,6 +46,8 @@ pub(crate) struct Setup {
     pub(crate) options: Options,
     pub(crate) confirm: Option<Confirm>,
     pub(crate) may_get: Option<MayGet>,
+    /// How old the state is.
+    pub(crate) age: Option<Age>,
     /// Another than [`snapshot`].
     pub(crate) state: Option<Snapshot>,
     pub(crate) certificates: Option<Arc<Certificates>>,
@@ -65,6 +67,7 @@ impl Default for Setup {
             },
             confirm: None,
             may_get: None,
+            age: None,
             state: None,
             certificates: None,
             callers: None,
@@ -130,6 +133,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         Outside {
             confirm: setup.confirm,
             may_get: setup.may_get,
+            age: setup.age,
             note: None,
             traces: setup.traces,
         },

@@ -12,6 +12,8 @@ use super::Severity;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
+    /// Could not be checked now, and why. First, for it says how the rest is to be taken.
+    Unverified,
     /// A merge strategy that the kind does not have.
     StrategyUnsupported,
     /// More than one strategy in one policy.
@@ -96,8 +98,6 @@ pub enum Code {
     PendingOver,
     /// Only controllers that do not act on the kind run the Gateways that it reaches.
     ControllerMismatch,
-    /// Could not be checked now, and why.
-    Unverified,
     /// Of files: a document that cannot be read.
     Unreadable,
     /// Of files: a field of a target that the API server does not take.
@@ -115,6 +115,7 @@ pub enum Code {
 impl Code {
     /// Every code, in the order of [`Code`].
     pub const ALL: [Self; 48] = [
+        Self::Unverified,
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -157,7 +158,6 @@ impl Code {
         Self::CrdSpecEmpty,
         Self::PendingOver,
         Self::ControllerMismatch,
-        Self::Unverified,
         Self::Unreadable,
         Self::TargetSchema,
         Self::ObjectDuplicate,
@@ -180,6 +180,31 @@ impl Code {
         matches!(
             self,
             Self::Affects | Self::AffectedBy | Self::EffectiveChange | Self::GrantOpened
+        )
+    }
+
+    /// Whether it rests on other objects than the one that it is about.
+    pub fn is_of_others(self) -> bool {
+        matches!(
+            self,
+            Self::SectionUnknown
+                | Self::SectionAmbiguous
+                | Self::TargetNotFound
+                | Self::TargetNotGranted
+                | Self::TargetSelectsNothing
+                | Self::FieldConflict
+                | Self::Conflicted
+                | Self::Overridden
+                | Self::PartlyOverridden
+                | Self::Affects
+                | Self::AffectedBy
+                | Self::EffectiveChange
+                | Self::SectionOrphaned
+                | Self::TargetOrphaned
+                | Self::GrantClosed
+                | Self::GrantOpened
+                | Self::PendingOver
+                | Self::ControllerMismatch
         )
     }
 

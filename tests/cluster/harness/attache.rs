@@ -148,7 +148,7 @@ impl Attache {
     }
 
     /// The PEM that the API server is to trust.
-    pub(super) fn ca(&self) -> String {
+    pub(crate) fn ca(&self) -> String {
         fs::read_to_string(&self.ca).expect("ca.crt")
     }
 

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::{Cluster, Kubectl};
@@ -30,6 +32,40 @@ pub(crate) fn switched_on(to: &Path, components: &[&str]) {
         text = on;
     }
     fs::write(&file, text).expect("a writable file");
+}
+
+/// Has the API server call this address in all webhooks of a copy of `manifests/`, instead of the Service.
+pub(crate) fn call_all_at(manifests: &Path, address: &str, ca: &str) {
+    let patch = |kind: &str, path: &str, webhooks: &[usize]| {
+        let client = json!({"url": format!("{address}/{path}"), "caBundle": BASE64.encode(ca)});
+        let changes = webhooks.iter().map(|webhook| {
+            let path = format!("/webhooks/{webhook}/clientConfig");
+            json!({"op": "replace", "path": path, "value": client})
+        });
+        let changes: Vec<Value> = changes.collect();
+        json!({
+            "target": {"kind": format!("{kind}WebhookConfiguration")},
+            "patch": json!(changes).to_string(),
+        })
+    };
+    let patches = [
+        patch("Validating", "validate", &[0, 1]),
+        patch("Mutating", "mutate", &[0]),
+    ];
+    let file = manifests.join("kustomization.yaml");
+    let text = fs::read_to_string(&file).expect("kustomization.yaml");
+    let lines = text.lines().filter(|line| !line.starts_with("patches: "));
+    let kept: Vec<&str> = lines.collect();
+    let text = format!("{}\npatches: {}\n", kept.join("\n"), json!(patches));
+    fs::write(&file, text).expect("a writable file");
+}
+
+/// What a controller does in a whole cluster: says how much of a quota is left.
+pub(crate) fn count_quota(kubectl: &Kubectl) {
+    let status = json!({"status": {"hard": {"pods": "10"}, "used": {"pods": "0"}}}).to_string();
+    let quota = ["patch", "resourcequota/attache", "-n", "attache-system"];
+    let with = ["--subresource=status", "--type=merge", "-p", &status];
+    kubectl.run(quota.into_iter().chain(with)).ok();
 }
 
 /// What a controller does in a whole cluster: the rules of the labelled roles into the one that collects.

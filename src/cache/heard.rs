@@ -1,0 +1,112 @@
+//! When the API server last vouched for what is known of a kind: with a whole list, or with anything that it says on
+//! a watch. Bookmarks count, which is why this listens to the connection and not to the events.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use hyper::Request;
+use kube::Client;
+use kube::client::Body;
+use tokio::time::Instant;
+
+use crate::engine::ids::GroupKind;
+use crate::metrics::{Metrics, watched_kind};
+
+/// The moment of the last word on a kind; shared, never locked.
+#[derive(Debug)]
+pub struct Heard {
+    made: Instant,
+    /// After `made`.
+    nanos: AtomicU64,
+    /// How often; 0 is never.
+    words: AtomicU64,
+}
+
+/// Notes words on a kind.
+#[derive(Clone, Debug)]
+pub(super) struct Listener {
+    heard: Arc<Heard>,
+    label: Arc<str>,
+    metrics: Arc<Metrics>,
+}
+
+// === impl Heard ===
+
+impl Default for Heard {
+    fn default() -> Self {
+        Self {
+            made: Instant::now(),
+            nanos: AtomicU64::new(0),
+            words: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Heard {
+    /// How long ago; none when nothing was ever heard.
+    pub fn age(&self) -> Option<Duration> {
+        let is_heard = self.words.load(Ordering::Acquire) > 0;
+        let last = Duration::from_nanos(self.nanos.load(Ordering::Relaxed));
+        is_heard.then(|| self.made.elapsed().saturating_sub(last))
+    }
+
+    fn now(&self) {
+        let nanos = u64::try_from(self.made.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.nanos.store(nanos, Ordering::Relaxed);
+        self.words.fetch_add(1, Ordering::Release);
+    }
+}
+
+// === impl Listener ===
+
+impl Listener {
+    pub(super) fn new(gk: &GroupKind, heard: Arc<Heard>, metrics: &Arc<Metrics>) -> Self {
+        Self {
+            heard,
+            label: watched_kind(gk).into(),
+            metrics: Arc::clone(metrics),
+        }
+    }
+
+    /// What is known of the kind is current now.
+    pub(super) fn note(&self) {
+        self.heard.now();
+        self.metrics.heard_of(&self.label);
+    }
+
+    /// How often something was heard.
+    pub(super) fn words(&self) -> u64 {
+        self.heard.words.load(Ordering::Acquire)
+    }
+
+    /// The same client, listened to: the beginning of an answer to a watch is a word, and so is each part of it.
+    /// Parts of lists are none: the list may never be complete.
+    pub(super) fn on(&self, client: Client) -> Client {
+        let listener = self.clone();
+        let namespace = client.default_namespace().to_owned();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (client, listener) = (client.clone(), listener.clone());
+            let query = request.uri().query().unwrap_or_default();
+            let is_watch = query.split('&').any(|pair| pair == "watch=true");
+            async move {
+                let response = client.send(request).await?;
+                let is_heard = is_watch && response.status().is_success();
+                if is_heard {
+                    listener.note();
+                }
+                let response = response.map(|body| {
+                    body.map_frame(move |frame| {
+                        if is_heard {
+                            listener.note();
+                        }
+                        frame
+                    })
+                });
+                Ok::<_, kube::Error>(response)
+            }
+        });
+        Client::new(service, namespace)
+    }
+}

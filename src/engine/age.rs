@@ -1,0 +1,162 @@
+//! What is said of a review that rests on knowledge which may be out of date.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::finding::{Code, Finding};
+use super::ids::{GroupKind, ObjectKey};
+use super::snapshot::Snapshot;
+use super::verdict::Verdict;
+
+/// Kinds of which nothing was heard for too long, and for how long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Old(BTreeMap<GroupKind, Duration>);
+
+/// The identity of the finding.
+const SUBJECT: &str = "age";
+/// Kinds that are named; of the others it is said how many there are.
+const NAMED: usize = 2;
+/// Characters for their names, which their definitions choose.
+const ROOM: usize = 120;
+
+// === impl Old ===
+
+impl Old {
+    /// The verdict with one warning more, where what is known of a kind that it rests on is old. Then it refuses for
+    /// nothing that only others show; and for nothing at all where the definitions are old, which say what is wrong.
+    #[must_use]
+    pub fn told(&self, mut verdict: Verdict, snapshot: &Snapshot, object: &ObjectKey) -> Verdict {
+        if self.0.is_empty() || !verdict.rests_on_state() || object.gk == GroupKind::crd() {
+            return verdict;
+        }
+        let is_policy = snapshot.profile(&object.gk).is_some();
+        // Policies of different kinds do not meet.
+        let matters =
+            |gk: &GroupKind| *gk == object.gk || !(is_policy && snapshot.profile(gk).is_some());
+        let old: Vec<_> = self.0.iter().filter(|(gk, _)| matters(gk)).collect();
+        let Some(age) = old.iter().map(|(_, age)| **age).max() else {
+            return verdict;
+        };
+        let definitions = self.0.contains_key(&GroupKind::crd());
+        for finding in &mut verdict.findings {
+            if definitions || (finding.code.is_of_others() && finding.rests_on.is_none()) {
+                finding.warn();
+            }
+        }
+        let kinds: Vec<&GroupKind> = old.into_iter().map(|(gk, _)| gk).collect();
+        let message = format!(
+            "what is known of {} is {} old: nothing was heard of it since, so this may be out of date",
+            names(&kinds),
+            minutes(age),
+        );
+        let mut told = Finding::new(Code::Unverified, object, message).about(SUBJECT);
+        told.warn();
+        verdict.findings.push(told);
+        verdict.findings.sort();
+        verdict
+    }
+}
+
+impl FromIterator<(GroupKind, Duration)> for Old {
+    fn from_iter<I: IntoIterator<Item = (GroupKind, Duration)>>(kinds: I) -> Self {
+        Self(kinds.into_iter().collect())
+    }
+}
+
+/// Whether a finding says that what is known is old.
+pub fn is_of_age(finding: &Finding) -> bool {
+    finding.code == Code::Unverified && finding.subject == SUBJECT
+}
+
+fn names(kinds: &[&GroupKind]) -> String {
+    let first: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
+    let names = first.join(", ");
+    match kinds.len().saturating_sub(NAMED) {
+        _ if names.chars().count() > ROOM => match kinds.len() {
+            1 => "a kind".to_owned(),
+            all => format!("{all} kinds"),
+        },
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+fn minutes(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..120 => format!("{seconds} seconds"),
+        seconds => format!("{} minutes", seconds / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::profile::ProfileRules;
+    use crate::engine::review::Evidence;
+
+    fn old(kinds: &[GroupKind]) -> Old {
+        let age = Duration::from_secs(432);
+        kinds.iter().map(|gk| (gk.clone(), age)).collect()
+    }
+
+    fn told(old: &Old, findings: Vec<Finding>) -> Verdict {
+        let snapshot = Snapshot::new(Arc::new(ProfileRules::default()));
+        old.told(Verdict::new(findings, &Evidence::Cached), &snapshot, &key())
+    }
+
+    fn key() -> ObjectKey {
+        ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart")
+    }
+
+    fn refusing(code: Code) -> Finding {
+        let mut finding = Finding::new(code, &key(), "because");
+        finding.severity = crate::engine::finding::Severity::Deny;
+        finding
+    }
+
+    /// What an operator made refusals of is one only as long as it is known.
+    #[test]
+    fn what_others_show_refuses_nothing_when_they_are_old() {
+        let young = old(&[]);
+        let services = old(&[GroupKind::core("Service")]);
+        let definitions = old(&[GroupKind::crd()]);
+        let allowed = |old, code| told(old, vec![refusing(code)]).allowed();
+        for code in [Code::Conflicted, Code::TargetNotFound, Code::TargetOrphaned] {
+            assert!(!allowed(&young, code), "{code:?}");
+            assert!(allowed(&services, code), "{code:?}");
+        }
+        // The object itself shows it; what is wrong with it, its definition says.
+        assert!(!allowed(&services, Code::StrategyMultiple));
+        assert!(allowed(&definitions, Code::StrategyMultiple));
+        // Read live a moment ago.
+        let confirmed = refusing(Code::SectionUnknown).resting_on(&key());
+        assert!(!told(&services, vec![confirmed]).allowed());
+    }
+
+    #[test]
+    fn whatever_the_kinds_are_called_the_line_can_be_told() {
+        let long = |c: &str| GroupKind::new(c.repeat(250), "K".repeat(63));
+        for (kinds, expected) in [
+            (vec![long("a")], "what is known of a kind is 7 minutes old"),
+            (
+                vec![long("a"), long("b")],
+                "what is known of 2 kinds is 7 minutes old",
+            ),
+        ] {
+            let lines = told(&old(&kinds), Vec::new()).warnings();
+            assert!(lines[0].contains(expected), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_passed_over_rests_on_nothing() {
+        let snapshot = Snapshot::new(Arc::new(ProfileRules::default()));
+        let old = old(&[GroupKind::core("Service")]);
+        let passed = old.told(Verdict::default(), &snapshot, &key());
+        assert!(passed.findings.is_empty());
+        let unread = Verdict::unread(&key(), "it cannot be read".to_owned());
+        assert_eq!(old.told(unread, &snapshot, &key()).findings.len(), 1);
+    }
+}

@@ -1,0 +1,263 @@
+//! What is known has an age: how long nothing was heard of a kind, and what is said of reviews that rest on it.
+
+use std::time::Duration;
+
+use attache::cache::sync::KindState;
+use attache::engine::finding::Code;
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::review::{Evidence, Operation, Request, review};
+use attache::engine::verdict::Verdict;
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use crate::server::*;
+
+/// As by default.
+const LIMIT: Duration = Duration::from_mins(5);
+
+fn gateways() -> GroupKind {
+    GroupKind::gateway_api("Gateway")
+}
+
+async fn watching(server: &Server) -> Under {
+    let under = Under::test(server);
+    under.until_ready().await;
+    eventually("watched", || {
+        [GATEWAYS, RETRIES, CRDS, SERVICES, NAMESPACES]
+            .iter()
+            .all(|path| server.is_watched(path))
+    })
+    .await;
+    under
+}
+
+/// What is said of a new object, as the server says it.
+fn said(under: &Under, gk: &GroupKind, object: &Value) -> Verdict {
+    let text = to_raw_value(object).unwrap();
+    let request = Request {
+        operation: Operation::Create,
+        gk: gk.clone(),
+        namespace: object["metadata"]["namespace"].as_str().unwrap(),
+        name: object["metadata"]["name"].as_str().unwrap(),
+        subresource: "",
+        object: Some(&text),
+        old: None,
+    };
+    let snapshot = under.cluster.snapshot.load();
+    let verdict = review(&snapshot, &request, &Evidence::Cached);
+    let old = under.cluster.sync.old(LIMIT);
+    old.told(verdict, &snapshot, &request.key())
+}
+
+fn of_policy(under: &Under) -> Vec<String> {
+    said(
+        under,
+        &retry_gk(),
+        &policy("RetryPolicy", "infra", "mine", "edge"),
+    )
+    .warnings()
+}
+
+fn of_gateway(under: &Under) -> Vec<String> {
+    said(under, &gateways(), &gateway("infra", "mine")).warnings()
+}
+
+fn is_old(under: &Under, gk: &GroupKind, limit: Duration) -> bool {
+    let snapshot = under.cluster.snapshot.load();
+    let key = ObjectKey::new(gk.clone(), "infra", "any");
+    let verdict = Verdict::new(Vec::new(), &Evidence::Cached);
+    let told = under.cluster.sync.old(limit).told(verdict, &snapshot, &key);
+    !told.findings.is_empty()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_in_which_nothing_happens_is_never_old() {
+    let server = Server::with_kinds();
+    let under = watching(&server).await;
+    for _ in 0..600 {
+        sleep(Duration::from_secs(7)).await;
+        let old = under.cluster.sync.old(Duration::from_secs(70));
+        assert_eq!(old, FromIterator::from_iter([]));
+    }
+    assert!(of_gateway(&under).iter().all(|line| !line.contains(" old")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bookmark_is_a_word() {
+    let server = Server::with_kinds();
+    let under = watching(&server).await;
+    sleep(Duration::from_secs(40)).await;
+    let second = Duration::from_secs(1);
+    assert!(is_old(&under, &gateways(), second));
+    let bookmark =
+        json!({"kind": "Gateway", "apiVersion": "gateway.networking.k8s.io/v1", "metadata": {}});
+    let before = under.cluster.snapshot.load_full();
+    for path in [GATEWAYS, SERVICES, NAMESPACES, CRDS, RETRIES] {
+        server.say(path, "BOOKMARK", bookmark.clone());
+    }
+    eventually("heard", || !is_old(&under, &gateways(), second)).await;
+    let after = under.cluster.snapshot.load_full();
+    assert!(std::sync::Arc::ptr_eq(&before, &after), "and nothing else");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_known_before_the_server_went_away_is_said_to_be_old() {
+    let server = Server::with_kinds();
+    let under = watching(&server).await;
+    let away = Instant::now();
+    server.down(true);
+    sleep(LIMIT.checked_sub(Duration::from_secs(1)).unwrap()).await;
+    assert!(
+        of_policy(&under)
+            .iter()
+            .all(|line| !line.starts_with("unverified"))
+    );
+    eventually("old", || of_policy(&under)[0].starts_with("unverified")).await;
+    assert!(
+        away.elapsed() <= LIMIT + Duration::from_secs(1),
+        "{:?}",
+        away.elapsed()
+    );
+    sleep(Duration::from_mins(20)).await;
+    for lines in [of_policy(&under), of_gateway(&under)] {
+        let told: Vec<_> = lines
+            .iter()
+            .filter(|line| line.starts_with("unverified: "))
+            .collect();
+        assert_eq!(told.len(), 1, "{lines:?}");
+        assert!(told[0].contains("is 25 minutes old"), "{told:?}");
+        assert_eq!(
+            &lines[0], told[0],
+            "first, for it says how to take the rest"
+        );
+    }
+    // Wrong whatever else is there; but the definitions that say so are old.
+    let mut wrong = policy("RetryPolicy", "infra", "mine", "edge");
+    wrong["spec"]["targetRefs"] = json!([]);
+    assert!(said(&under, &retry_gk(), &wrong).allowed());
+    assert!(under.ready(), "nobody would be left to answer");
+
+    server.down(false);
+    eventually("young again", || {
+        of_policy(&under)
+            .iter()
+            .all(|line| !line.starts_with("unverified"))
+    })
+    .await;
+    assert!(under.ready());
+}
+
+/// A balancer whose backends are gone, a server that is stopped: connections are taken, and nothing comes.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_connections_and_says_nothing_is_not_heard() {
+    let server = Server::with_kinds();
+    let under = watching(&server).await;
+    server.hold(GATEWAYS);
+    server.black_hole(GATEWAYS);
+    let silent = Instant::now();
+    eventually("old", || is_old(&under, &gateways(), LIMIT)).await;
+    let took = silent.elapsed();
+    // The watch was renewed a minute before at the most.
+    assert!(took <= LIMIT + Duration::from_secs(1), "{took:?}");
+    let lines = of_gateway(&under);
+    assert!(
+        lines[0].contains("what is known of Gateway is 5 minutes old"),
+        "{lines:?}"
+    );
+    server.release(GATEWAYS);
+    eventually("heard again", || !is_old(&under, &gateways(), LIMIT)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_may_not_be_read_any_more_grows_old_alone() {
+    let server = Server::with_kinds();
+    server.install(&policy_crd("example.dev", "LimitPolicy"));
+    let under = watching(&server).await;
+    let limits = GroupKind::new("example.dev", "LimitPolicy");
+    server.refuse(RETRIES, 403);
+    server.black_hole(RETRIES);
+    eventually("old", || is_old(&under, &retry_gk(), LIMIT)).await;
+    assert!(matches!(
+        under.state(&retry_gk()),
+        Some(KindState::Denied(_))
+    ));
+    // Its own reviews rest on it, and those of what it may act on; policies of other kinds do not meet it.
+    assert!(of_policy(&under)[0].contains("what is known of RetryPolicy.example.dev is"));
+    assert!(of_gateway(&under)[0].contains("what is known of RetryPolicy.example.dev is"));
+    let other = policy("LimitPolicy", "infra", "mine", "edge");
+    let lines = said(&under, &limits, &other).warnings();
+    assert!(
+        lines.iter().all(|line| !line.starts_with("unverified")),
+        "{lines:?}"
+    );
+    // What was never known cannot be old.
+    let fresh = Server::with_kinds();
+    fresh.refuse(RETRIES, 403);
+    let under = Under::test(&fresh);
+    under.until_ready().await;
+    sleep(3 * LIMIT).await;
+    assert!(!is_old(&under, &retry_gk(), LIMIT));
+
+    server.allow(RETRIES);
+}
+
+fn service(n: usize) -> Value {
+    json!({
+        "metadata": {"namespace": "shop", "name": format!("s{n}")},
+        "spec": {"ports": [{"name": "web", "port": 80}]},
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_too_slow_for_the_history_comes_in_larger_pages() {
+    let services = GroupKind::core("Service");
+    let server = Server::with_kinds();
+    for n in 0..4_200 {
+        server.put(SERVICES, service(n));
+    }
+    // Nine pages of 500 are too many; three of 2,000 are not.
+    server.shorten_history(SERVICES, 3);
+    let under = Under::test(&server);
+    under.until_ready().await;
+    assert_eq!(under.count(&services), 4_200);
+    assert_eq!(under.state(&services), Some(KindState::Synced));
+
+    // Later too; and where even the largest pages are too many, what was known stays, and is said to be old.
+    eventually("watched", || server.is_watched(SERVICES)).await;
+    for n in 4_200..8_100 {
+        server.put(SERVICES, service(n));
+    }
+    eventually("followed", || under.count(&services) == 8_100).await;
+    server.shorten_history(SERVICES, 1);
+    server.forget(SERVICES, "s7");
+    server.expire(SERVICES);
+    eventually("old", || is_old(&under, &services, LIMIT)).await;
+    assert_eq!(under.count(&services), 8_100);
+    assert!(under.ready());
+    server.allow(SERVICES);
+    eventually("listed anew", || under.count(&services) == 8_099).await;
+    assert!(!is_old(&under, &services, LIMIT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_not_listed_yet_is_not_taken_for_empty() {
+    let server = Server::with_kinds();
+    server.hold(GATEWAYS);
+    let under = Under::test(&server);
+    eventually("policies are known", || under.knows(&retry_gk())).await;
+    sleep(Duration::from_mins(1)).await;
+    let nowhere = policy("RetryPolicy", "infra", "mine", "nowhere");
+    let codes = |under: &Under| -> Vec<Code> {
+        let verdict = said(under, &retry_gk(), &nowhere);
+        verdict
+            .findings
+            .iter()
+            .map(|finding| finding.code)
+            .collect()
+    };
+    assert!(!codes(&under).contains(&Code::TargetNotFound));
+    server.release(GATEWAYS);
+    under.until_ready().await;
+    assert!(codes(&under).contains(&Code::TargetNotFound));
+}

@@ -1,0 +1,92 @@
+//! A review that rests on what is known for too long says so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::engine::age::Old;
+use attache::engine::ids::GroupKind;
+use attache::http::admission::Age;
+use futures::FutureExt;
+
+use crate::server::{ALLOWED, Setup, edge, on_listener, start_with};
+
+fn old(kinds: &[GroupKind]) -> Age {
+    let age = Duration::from_secs(432);
+    let old: Old = kinds.iter().map(|gk| (gk.clone(), age)).collect();
+    Arc::new(move || old.clone())
+}
+
+#[tokio::test]
+async fn what_rests_on_an_old_cache_is_told_once_and_counted() {
+    let kinds = ["Gateway", "HTTPRoute", "GRPCRoute", "TLSRoute"].map(GroupKind::gateway_api);
+    let server = start_with(Setup {
+        age: Some(old(&kinds)),
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let answer = client
+        .post("/validate?timeout=2s", on_listener("http").as_bytes())
+        .await;
+    let response = &answer.json()["response"];
+    assert_eq!(response["allowed"], true, "{response}");
+    let told = "unverified: what is known of GRPCRoute, Gateway and 2 more is 7 minutes old: nothing was heard of it since, so this may be out of date";
+    assert_eq!(response["warnings"][0], told, "{response}");
+    let warnings = response["warnings"].as_array().unwrap().iter();
+    let unverified = warnings.filter(|line| line.as_str().unwrap().starts_with("unverified"));
+    assert_eq!(unverified.count(), 1, "{response}");
+    let metrics = server.metrics.text().unwrap();
+    assert!(
+        metrics.contains("attache_unverified_total{reason=\"age\"} 1\n"),
+        "{metrics}"
+    );
+
+    // What is passed over rests on nothing.
+    let answer = client
+        .post("/validate?timeout=2s", ALLOWED.as_bytes())
+        .await;
+    assert!(
+        answer.json()["response"].get("warnings").is_none(),
+        "{}",
+        answer.body
+    );
+    // And one of the two endpoints is enough.
+    let answer = client
+        .post("/mutate?timeout=2s", on_listener("http").as_bytes())
+        .await;
+    assert!(
+        answer.json()["response"].get("warnings").is_none(),
+        "{}",
+        answer.body
+    );
+}
+
+/// The Gateway was asked for just now, so its age is nothing.
+#[tokio::test]
+async fn a_refusal_that_was_confirmed_stands_however_old_the_cache_is() {
+    let gateways = [GroupKind::gateway_api("Gateway")];
+    for (answer, allowed) in [
+        (Ok(Some(edge())), false),
+        (Err("forbidden".to_owned()), true),
+    ] {
+        let server = start_with(Setup {
+            age: Some(old(&gateways)),
+            confirm: Some(Arc::new(move |_| {
+                let answer = answer.clone();
+                async move { answer }.boxed()
+            })),
+            ..Setup::default()
+        })
+        .await;
+        let mut client = server.connect().await;
+        let answer = client
+            .post("/validate?timeout=2s", on_listener("htpp").as_bytes())
+            .await;
+        assert_eq!(
+            answer.json()["response"]["allowed"],
+            allowed,
+            "{}",
+            answer.body
+        );
+    }
+}
