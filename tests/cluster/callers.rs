@@ -79,7 +79,7 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
         "cart-route.yaml",
         "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
     );
-    assert_eq!(refused(&world.attache, "name"), None);
+    assert_eq!(refused(&world.attache, "name"), Some(0));
     // Who has none, as any pod, gets an alert.
     let said = nobody(&world.attache.address);
     assert!(said.contains("alert"), "{said}");
