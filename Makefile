@@ -60,7 +60,7 @@ bench: ## the benchmarks
 .PHONY: fuzz-build
 fuzz-build:
 	cd fuzz && RUSTFLAGS="$(COVERAGE)" cargo build --release --locked --target $(HOST)
-	mkdir -p fuzz/target/seeds/$(TARGET) fuzz/target/corpus/$(TARGET) fuzz/target/found
+	mkdir -p fuzz/corpus/$(TARGET) fuzz/target/seeds/$(TARGET) fuzz/target/corpus/$(TARGET) fuzz/target/found
 
 .PHONY: fuzz
 fuzz: fuzz-build ## look for what breaks a promise: make fuzz TARGET=review TIME=600 (needs g++)
