@@ -54,8 +54,12 @@ advisories: ## known vulnerabilities (fetches the RustSec database)
 	cargo deny --locked check advisories
 
 .PHONY: bench
-bench: ## the benchmarks
-	cargo bench --locked
+bench: ## measure what is promised and write docs/performance.md
+	benches/performance.sh
+
+.PHONY: instructions
+instructions: ## instructions of a review against those recorded (needs valgrind)
+	benches/instructions.sh
 
 .PHONY: fuzz-build
 fuzz-build:

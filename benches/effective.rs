@@ -16,7 +16,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attache::engine::effective::{Group, Survey};
 use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
@@ -25,7 +25,7 @@ use attache::engine::object::Object;
 use attache::engine::profile::ProfileRules;
 use attache::engine::review::{Evidence, Operation, Request, review};
 use attache::engine::snapshot::{Change, Snapshot};
-use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -306,6 +306,50 @@ fn one_change(c: &mut Criterion) {
     bench.finish();
 }
 
+/// The median of some runs.
+fn median(mut run: impl FnMut()) -> Duration {
+    let mut once = || {
+        let started = Instant::now();
+        run();
+        started.elapsed()
+    };
+    once();
+    let mut times: Vec<Duration> = (0..21).map(|_| once()).collect();
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// What the design promises, without the rest: `cargo bench --bench effective -- --promised`.
+fn promised() {
+    println!("| what | measured | budget | of the budget |\n|---|---|---|---|");
+    let gateway = key("Gateway", "g");
+    let time = |listeners, routes| {
+        let snapshot = state(objects(listeners, routes, With::Nothing));
+        median(|| assert_eq!(every(&snapshot, &gateway), listeners * routes))
+    };
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    let row = |what: &str, measured: f64, budget: f64, unit: &str| {
+        let share = measured / budget;
+        println!("| {what} | {measured:.2}{unit} | {budget}{unit} | {share:.2}x |");
+    };
+    let (small, large) = (millis(time(63, 63)), millis(time(63, 1_000)));
+    row(
+        "63 listeners x 63 routes, every effective policy",
+        small,
+        10.0,
+        " ms",
+    );
+    row("63 listeners x 1,000 routes", large, 100.0, " ms");
+    // Twice the listeners and the routes: twice the time, not four times.
+    let growth = millis(time(63, 2_000)) / large;
+    row(
+        "twice the routes, 63 x 2,000 against 63 x 1,000",
+        growth,
+        2.0,
+        "x",
+    );
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
@@ -314,4 +358,11 @@ criterion_group! {
         .measurement_time(Duration::from_millis(800));
     targets = one_gateway, one_class, one_change
 }
-criterion_main!(benches);
+
+fn main() {
+    if std::env::args().any(|arg| arg == "--promised") {
+        return promised();
+    }
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

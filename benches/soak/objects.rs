@@ -1,6 +1,14 @@
-//! The objects of the benches: a Gateway for every 100 routes; policies on Gateways, Namespaces and routes.
+//! The objects of the benches: a Gateway for every 100 routes, a Namespace for every 20; policies on Gateways,
+//! Namespaces and routes.
 
 use serde_json::{Value, json};
+
+#[allow(dead_code, reason = "not every bench names the group")]
+pub(crate) const GATEWAY_API: &str = "gateway.networking.k8s.io";
+/// Routes of one Gateway.
+const OF_GATEWAY: usize = 100;
+/// Routes of one Namespace.
+const OF_NAMESPACE: usize = 20;
 
 pub(crate) fn gateway(i: usize) -> Value {
     json!({
@@ -28,7 +36,7 @@ pub(crate) fn policy(i: usize, routes: usize) -> Value {
     let n = i / 3;
     let (namespace, group, kind, name) = match i % 3 {
         0 => {
-            let gateways = routes.div_ceil(100);
+            let gateways = routes.div_ceil(OF_GATEWAY);
             (
                 "infra".to_owned(),
                 "gateway.networking.k8s.io",
@@ -36,16 +44,14 @@ pub(crate) fn policy(i: usize, routes: usize) -> Value {
                 format!("g{}", n % gateways),
             )
         }
-        1 => (
-            format!("ns{}", n % 50),
-            "",
-            "Namespace",
-            format!("ns{}", n % 50),
-        ),
+        1 => {
+            let namespace = format!("ns{}", n % routes.div_ceil(OF_NAMESPACE));
+            (namespace.clone(), "", "Namespace", namespace)
+        }
         _ => {
             let route = n % routes;
             (
-                format!("ns{}", route % 50),
+                format!("ns{}", route / OF_NAMESPACE),
                 "gateway.networking.k8s.io",
                 "HTTPRoute",
                 format!("r{route}"),
@@ -72,9 +78,9 @@ pub(crate) fn route(i: usize) -> Value {
         .collect();
     json!({
         "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
-        "metadata": {"namespace": format!("ns{}", i % 50), "name": format!("r{i}"),
+        "metadata": {"namespace": format!("ns{}", i / OF_NAMESPACE), "name": format!("r{i}"),
                      "labels": {"app": format!("app{i}")}},
-        "spec": {"parentRefs": [{"namespace": "infra", "name": format!("g{}", i / 100)}],
+        "spec": {"parentRefs": [{"namespace": "infra", "name": format!("g{}", i / OF_GATEWAY)}],
                  "hostnames": [format!("h{i}.example.com")], "rules": rules},
     })
 }

@@ -1,12 +1,12 @@
 //! Which policies act on an object, and with which settings (design 9, ruling 3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::effective::{Group, Outcome, Survey};
-use super::ids::{ObjectKey, Place};
+use super::ids::{ByKey, ObjectKey, Place};
 use super::level::Level;
 use super::merge::LeafPath;
 use super::policy::Policy;
@@ -48,7 +48,7 @@ pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
 
 fn over(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
     let key = &place.object;
-    let mut found: BTreeMap<ObjectKey, Acting> = BTreeMap::new();
+    let mut found = Found::default();
     for kind in survey.kinds_over(key) {
         // Paths with the same policies on them are told once.
         let mut told: Vec<(Outcome, Level)> = Vec::new();
@@ -71,7 +71,31 @@ fn over(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
             }
         }
     }
-    found.into_values().collect()
+    let mut found = found.all;
+    found.sort_by(|a, b| a.policy.key().cmp(b.policy.key()));
+    found
+}
+
+/// What was found so far, each policy once.
+#[derive(Default)]
+struct Found {
+    all: Vec<Acting>,
+    index: HashMap<ObjectKey, usize, ByKey>,
+}
+
+impl Found {
+    fn get(&mut self, policy: &ObjectKey) -> Option<&mut Acting> {
+        let at = self.index.get(policy)?;
+        self.all.get_mut(*at)
+    }
+
+    fn entry(&mut self, policy: &Arc<Policy>) -> Option<&mut Acting> {
+        let at = *self.index.entry(policy.key().clone()).or_insert_with(|| {
+            self.all.push(Acting::of(policy));
+            self.all.len() - 1
+        });
+        self.all.get_mut(at)
+    }
 }
 
 /// The level of a place on the paths of a group; none where it is on none of them.
@@ -99,19 +123,19 @@ pub fn acting_at(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
     found
 }
 
-fn note(key: &ObjectKey, level: Level, group: &Group, found: &mut BTreeMap<ObjectKey, Acting>) {
+fn note(key: &ObjectKey, level: Level, group: &Group, found: &mut Found) {
     let is_namespace = key.gk.is_core("Namespace");
     let over = group.stack.iter().filter(|above| {
         let names_it = above.step.place.object == *key;
         names_it || (!is_namespace && above.step.level <= level)
     });
-    let in_force = group.effective.policies();
+    let in_force = group.effective.in_force();
     for above in over {
         let each = above.policies.iter().zip(rejected(&above.policies));
         for (policy, _) in each.filter(|(_, by)| by.is_none()) {
-            let acting = found
-                .entry(policy.key().clone())
-                .or_insert_with(|| Acting::of(policy));
+            let Some(acting) = found.entry(policy) else {
+                continue;
+            };
             acting.stands.insert(above.step.place.clone());
             if in_force.contains(policy.key()) {
                 acting.from.insert(above.step.place.clone());
@@ -120,7 +144,7 @@ fn note(key: &ObjectKey, level: Level, group: &Group, found: &mut BTreeMap<Objec
         }
     }
     for (path, leaf) in group.effective.leaves() {
-        if let Some(acting) = found.get_mut(&leaf.policy) {
+        if let Some(acting) = found.get(&leaf.policy) {
             acting
                 .settings
                 .entry(path)

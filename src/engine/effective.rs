@@ -217,12 +217,7 @@ impl<'a> Survey<'a> {
             return;
         }
         seen.insert(object.clone());
-        for stand in self.stands(object).iter() {
-            let kind = &stand.policy.key().gk;
-            if !kinds.contains(kind) {
-                kinds.insert(kind.clone());
-            }
-        }
+        self.stacks.add_kinds(object, kinds);
     }
 
     /// The Gateways, and Services of a mesh, through which requests come to an object; sorted.

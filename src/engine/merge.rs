@@ -6,12 +6,12 @@
 //! fold goes downward for the same reason: it decides over everything above it.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ids::ObjectKey;
+use super::ids::{ByKey, ObjectKey};
 use super::policy::{Policy, Stanza};
 use super::profile::{DictatedBy, Direction, Op, Profile, Strategy, With};
 use super::projected::token;
@@ -122,6 +122,25 @@ impl Effective {
             .unwrap_or_default()
     }
 
+    /// The same, in no order.
+    pub(super) fn in_force(&self) -> HashSet<ObjectKey, ByKey> {
+        match &self.result {
+            Some(Merged::Opaque(policies)) => policies.iter().cloned().collect(),
+            Some(known) => {
+                let mut found = HashSet::default();
+                let mut keep = |leaf: &Leaf| {
+                    if !found.contains(&leaf.policy) {
+                        found.insert(leaf.policy.clone());
+                    }
+                };
+                let trees = known.trees().iter();
+                trees.for_each(|tree| tree.each(&mut keep));
+                found
+            }
+            None => HashSet::default(),
+        }
+    }
+
     /// Whether several policies are each in force whole.
     pub fn is_together(&self) -> bool {
         matches!(self.result, Some(Merged::Together(_)))
@@ -199,8 +218,8 @@ fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
 
 fn policies_by(tree: &Tree, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKey> {
     let mut found = BTreeSet::new();
-    tree.visit(&mut Vec::new(), &mut |_, leaf| {
-        if counts(leaf) {
+    tree.each(&mut |leaf| {
+        if counts(leaf) && !found.contains(&leaf.policy) {
             found.insert(leaf.policy.clone());
         }
     });
@@ -267,7 +286,7 @@ fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
 impl Piece {
     fn new(strategy: Strategy, tree: Tree) -> Self {
         let mut leaves = 0;
-        tree.visit(&mut Vec::new(), &mut |_, _| leaves += 1);
+        tree.each(&mut |_| leaves += 1);
         Self {
             strategy,
             tree: Arc::new(tree),

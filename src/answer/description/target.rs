@@ -167,7 +167,7 @@ fn over(place: &Place, groups: &[Group], found: &mut Found) {
             if here && place.section.is_some() && stands.section.is_some() && stands != place {
                 continue;
             }
-            for policy in &above.policies {
+            for policy in above.policies.iter() {
                 let id = (policy.key().clone(), stands.clone());
                 if found.contains_key(&id) {
                     continue;

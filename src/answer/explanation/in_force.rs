@@ -304,7 +304,7 @@ fn plays(level: Level, profile: &Profile) -> bool {
 
 fn note(group: &Group, standings: &mut Standings) {
     for level in group.stack.iter() {
-        for policy in &level.policies {
+        for policy in level.policies.iter() {
             let found = standings.entry(policy.key().clone()).or_default();
             found.at.insert(level.step.place.clone());
             found.note(policy, &level.policies, group);

@@ -1,11 +1,11 @@
 //! What stands on a path, of one kind, and what comes of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::engine::attach::{Stand, standing};
-use crate::engine::ids::{ByKey, ObjectKey};
+use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::{Level, Step};
 use crate::engine::merge::{Effective, Own, leaves_of, merged};
 use crate::engine::policy::Policy;
@@ -18,8 +18,11 @@ pub struct StackLevel {
     /// The place.
     pub step: Step,
     /// The policies.
-    pub policies: Vec<Arc<Policy>>,
+    pub policies: Here,
 }
+
+/// Policies of one kind at one place; one list for every path that leads there.
+pub(super) type Here = Rc<[Arc<Policy>]>;
 
 /// Everything that stands on a path, of one kind, from the least to the most specific.
 pub type Stack = Vec<StackLevel>;
@@ -28,15 +31,87 @@ pub type Stack = Vec<StackLevel>;
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
-    stands: HashMap<ObjectKey, Rc<[Stand]>, ByKey>,
+    stands: HashMap<ObjectKey, Rc<At>, ByKey>,
     /// Most objects have no policy.
-    nobody: Rc<[Stand]>,
+    nobody: Rc<At>,
     /// Kept for as long as this: `folded` knows them by their address.
-    named: HashMap<Vec<(Step, Vec<ObjectKey>)>, Rc<Stack>>,
+    named: HashMap<Vec<(Step, *const Arc<Policy>)>, Rc<Stack>>,
+    /// Lists that were put together for some requests only, so that equal ones are one.
+    mixed: HashMap<Vec<*const Policy>, Here>,
     nothing: Rc<Stack>,
     folded: HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
     /// How many leaves may still be folded; none where that is not limited.
     left: Option<usize>,
+}
+
+/// What stands at an object.
+#[derive(Debug)]
+struct At {
+    stands: Rc<[Stand]>,
+    /// The kinds of them, sorted.
+    kinds: Vec<GroupKind>,
+    /// The same without what is rejected, by section and kind; what stands at every Namespace before what stands
+    /// at this one, which is more specific. In the order of the stands.
+    places: Vec<Alike>,
+    /// Whether some act on requests from their own namespace alone.
+    asks: bool,
+}
+
+/// What stands at one section of an object, or at the whole of it, of one kind.
+#[derive(Debug)]
+struct Alike {
+    section: Option<Arc<str>>,
+    wide: bool,
+    policies: Here,
+}
+
+// === impl At ===
+
+impl At {
+    fn new(stands: Vec<Stand>) -> Self {
+        let mut places = Vec::new();
+        // They are sorted so.
+        let runs =
+            stands.chunk_by(|a, b| a.wide == b.wide && a.policy.key().gk == b.policy.key().gk);
+        for run in runs {
+            let mut sections: BTreeMap<Option<&Arc<str>>, Vec<Arc<Policy>>> = BTreeMap::new();
+            for stand in run.iter().filter(|stand| stand.rejected.is_none()) {
+                let here = sections.entry(stand.section.as_ref()).or_default();
+                here.push(stand.policy.clone());
+            }
+            let wide = run.first().is_some_and(|stand| stand.wide);
+            places.extend(sections.into_iter().map(|(section, policies)| Alike {
+                section: section.cloned(),
+                wide,
+                policies: policies.into(),
+            }));
+        }
+        let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
+        let kinds = kinds.filter_map(|run| run.first());
+        Self {
+            places,
+            kinds: kinds.map(|stand| stand.policy.key().gk.clone()).collect(),
+            asks: stands.iter().any(|stand| stand.consumer),
+            stands: stands.into(),
+        }
+    }
+}
+
+// === impl Alike ===
+
+impl Alike {
+    fn is_of(&self, profile: &Profile) -> bool {
+        let first = self.policies.first();
+        first.is_some_and(|policy| policy.key().gk == profile.gk)
+    }
+
+    /// Whether a stand is one of these.
+    fn has(&self, profile: &Profile, stand: &Stand) -> bool {
+        stand.rejected.is_none()
+            && stand.wide == self.wide
+            && stand.section == self.section
+            && stand.policy.key().gk == profile.gk
+    }
 }
 
 // === impl Stacks ===
@@ -46,8 +121,9 @@ impl<'a> Stacks<'a> {
         Self {
             snapshot,
             stands: HashMap::default(),
-            nobody: Rc::default(),
+            nobody: Rc::new(At::new(Vec::new())),
             named: HashMap::new(),
+            mixed: HashMap::new(),
             nothing: Rc::default(),
             folded: HashMap::new(),
             left: None,
@@ -71,6 +147,19 @@ impl<'a> Stacks<'a> {
 
     /// What stands at an object and its sections.
     pub(super) fn stands(&mut self, key: &ObjectKey) -> Rc<[Stand]> {
+        self.at(key).stands.clone()
+    }
+
+    /// Adds the kinds of what stands at an object and its sections.
+    pub(super) fn add_kinds(&mut self, key: &ObjectKey, kinds: &mut BTreeSet<GroupKind>) {
+        for kind in &self.at(key).kinds {
+            if !kinds.contains(kind) {
+                kinds.insert(kind.clone());
+            }
+        }
+    }
+
+    fn at(&mut self, key: &ObjectKey) -> Rc<At> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
@@ -79,7 +168,7 @@ impl<'a> Stacks<'a> {
             // That is found as quickly as remembered.
             return self.nobody.clone();
         }
-        let found: Rc<[Stand]> = found.into();
+        let found = Rc::new(At::new(found));
         self.stands.insert(key.clone(), found.clone());
         found
     }
@@ -93,21 +182,19 @@ impl<'a> Stacks<'a> {
     ) -> Rc<Stack> {
         let mut stack: Stack = Vec::new();
         for step in steps {
-            if profile.rank(step.level).is_none() {
+            if profile.rank(step.level).is_none() || !plays(step.level, profile) {
                 continue;
             }
-            let stands = self.stands(&step.place.object);
-            let here = stands.iter().filter(|stand| {
-                stand.section == step.place.section
-                    && stand.policy.key().gk == profile.gk
-                    && stand.rejected.is_none()
-                    && (!stand.consumer || consumer == Some(&stand.policy.key().namespace))
-                    && plays(step.level, profile)
-            });
-            // What stands at every Namespace is less specific than what stands at this one.
-            let (wide, own): (Vec<&Stand>, Vec<&Stand>) = here.partition(|stand| stand.wide);
-            for stands in [wide, own] {
-                let policies: Vec<Arc<Policy>> = stands.iter().map(|s| s.policy.clone()).collect();
+            let at = self.at(&step.place.object);
+            let of_step =
+                |alike: &&Alike| alike.section == step.place.section && alike.is_of(profile);
+            for alike in at.places.iter().filter(of_step) {
+                let policies = if at.asks {
+                    let here = at.stands.iter().filter(|stand| alike.has(profile, stand));
+                    self.asked_by(here, consumer)
+                } else {
+                    alike.policies.clone()
+                };
                 if !policies.is_empty() {
                     let step = step.clone();
                     stack.push(StackLevel { step, policies });
@@ -117,15 +204,26 @@ impl<'a> Stacks<'a> {
         if stack.is_empty() {
             return self.nothing.clone();
         }
-        let name = stack.iter().map(|level| {
-            let keys = level.policies.iter().map(|policy| policy.key().clone());
-            (level.step.clone(), keys.collect())
-        });
-        let name: Vec<(Step, Vec<ObjectKey>)> = name.collect();
+        let name = stack.iter();
+        let name = name.map(|level| (level.step.clone(), level.policies.as_ptr()));
         self.named
-            .entry(name)
+            .entry(name.collect())
             .or_insert_with(|| Rc::new(stack))
             .clone()
+    }
+
+    /// Those that act on requests from a namespace.
+    fn asked_by<'b>(
+        &mut self,
+        here: impl Iterator<Item = &'b Stand>,
+        consumer: Option<&Arc<str>>,
+    ) -> Here {
+        let acts =
+            here.filter(|stand| !stand.consumer || consumer == Some(&stand.policy.key().namespace));
+        let policies: Vec<Arc<Policy>> = acts.map(|stand| stand.policy.clone()).collect();
+        let name = policies.iter().map(Arc::as_ptr).collect();
+        let mixed = self.mixed.entry(name);
+        mixed.or_insert_with(|| policies.into()).clone()
     }
 
     /// Folds a path. An object takes one place on it: a Namespace that holds both the Gateway and the
@@ -179,7 +277,7 @@ pub(super) fn taking_part<'a>(profile: &Profile, stack: &'a Stack) -> Vec<&'a [A
     let levels = stack.iter().enumerate();
     levels
         .filter(|(i, level)| !passes_over || *i == last || level.step.level.is_upper())
-        .map(|(_, level)| level.policies.as_slice())
+        .map(|(_, level)| &*level.policies)
         .collect()
 }
 

@@ -198,6 +198,16 @@ impl Tree {
         }
     }
 
+    /// Visits the leaves in the order of their paths, which it does not tell.
+    pub(super) fn each<'a>(&'a self, found: &mut impl FnMut(&'a Leaf)) {
+        match self {
+            Self::Leaf(leaf) => found(leaf),
+            Self::Map(map) => map.values().for_each(|tree| tree.each(found)),
+            Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(found)),
+            Self::Instead(tree) => tree.each(found),
+        }
+    }
+
     /// The tree at a path, or what there is nearest above it.
     pub(super) fn nearest(&self, path: &[String]) -> &Self {
         if let Self::Instead(tree) = self {

@@ -1,0 +1,290 @@
+//! What a review costs without network, from the bytes of a request to those of the answer:
+//! `cargo bench --bench engine -- --routes 10000 --policies 5000`.
+//!
+//! `--case NAME --times N` makes so many reviews of one case and prints nothing: `benches/instructions.sh` counts
+//! what they take.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    missing_docs
+)]
+
+use std::time::{Duration, Instant};
+
+use attache::engine::conduct::Conduct;
+use attache::engine::ids::GroupKind;
+use attache::engine::object::Object;
+use attache::engine::review::Evidence;
+use attache::engine::snapshot::{Change, Snapshot};
+use attache::http::admission::{Endpoint, respond};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+#[path = "soak/objects.rs"]
+mod objects;
+
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Different requests of a case, so that no cache of the processor holds one answer.
+const DIFFERENT: usize = 64;
+/// The case that stands apart: its policy reaches everything.
+const WIDE: &str = "create a policy on a GatewayClass";
+/// What is promised of any review, and of a policy that reaches everything.
+const P50: Duration = Duration::from_micros(50);
+const P99: Duration = Duration::from_micros(500);
+const WIDEST: Duration = Duration::from_millis(20);
+
+struct Size {
+    routes: usize,
+    policies: usize,
+}
+
+/// What is asked: of 100 requests so many are this.
+struct Case {
+    name: &'static str,
+    share: usize,
+    endpoint: Endpoint,
+    bodies: Vec<Vec<u8>>,
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let value = |flag: &str| {
+        let at = args.iter().position(|arg| arg == flag)?;
+        args.get(at + 1)
+    };
+    let number = |flag: &str, default: usize| value(flag).map_or(default, |n| n.parse().unwrap());
+    let size = Size {
+        routes: number("--routes", 1_000),
+        policies: number("--policies", 300),
+    };
+    let snapshot = state(&size);
+    let cases = cases(&size);
+    if args.iter().any(|arg| arg == "--list") {
+        cases.iter().for_each(|case| println!("{}", case.name));
+    } else if let Some(name) = value("--case") {
+        let case = cases.iter().find(|case| case.name == *name).unwrap();
+        (0..number("--times", 1)).for_each(|i| once(&snapshot, case, i));
+    } else {
+        table(&snapshot, &cases, &size);
+    }
+}
+
+/// One review; it keeps a name of its own, by which its instructions are counted.
+#[inline(never)]
+fn once(snapshot: &Snapshot, case: &Case, i: usize) {
+    let body = &case.bodies[i % case.bodies.len()];
+    let conduct = Conduct::default();
+    let evidence = Evidence::Authoritative;
+    let answer = respond(snapshot, &conduct, &evidence, case.endpoint, body);
+    assert!(answer.unwrap().len() > 100);
+}
+
+fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
+    let (routes, policies) = (size.routes, size.policies);
+    println!(
+        "{routes} routes, {policies} policies, without network\n\n| review | p50 | p99 |\n|---|---|---|"
+    );
+    let mut all: Vec<Duration> = Vec::new();
+    let mut widest = Duration::ZERO;
+    for case in cases {
+        let reviews = if case.name == WIDE {
+            51
+        } else {
+            40 * case.share.max(1)
+        };
+        (0..20).for_each(|i| once(snapshot, case, i));
+        let mut times: Vec<Duration> = (0..reviews)
+            .map(|i| {
+                let started = Instant::now();
+                once(snapshot, case, i);
+                started.elapsed()
+            })
+            .collect();
+        times.sort();
+        println!(
+            "| {} | {} | {} |",
+            case.name,
+            told(at(&times, 0.5)),
+            told(at(&times, 0.99))
+        );
+        if case.name == WIDE {
+            widest = at(&times, 0.5);
+        } else if case.share > 0 {
+            all.extend(times);
+        }
+    }
+    all.sort();
+    println!("\n| what | measured | budget | of the budget |\n|---|---|---|---|");
+    let row = |what: &str, measured: Duration, budget: Duration| {
+        let share = measured.as_secs_f64() / budget.as_secs_f64();
+        println!(
+            "| {what} | {} | {} | {share:.2}x |",
+            told(measured),
+            told(budget)
+        );
+    };
+    let state = format!("{routes} routes, {policies} policies");
+    row(&format!("any review, {state}, p50"), at(&all, 0.5), P50);
+    row(&format!("any review, {state}, p99"), at(&all, 0.99), P99);
+    row(
+        &format!("a policy on a GatewayClass over {routes} routes"),
+        widest,
+        WIDEST,
+    );
+}
+
+fn at(sorted: &[Duration], share: f64) -> Duration {
+    sorted[(sorted.len() as f64 * share) as usize]
+}
+
+fn told(time: Duration) -> String {
+    match time.as_secs_f64() {
+        long if long >= 1e-3 => format!("{:.1} ms", long * 1e3),
+        short => format!("{:.1} us", short * 1e6),
+    }
+}
+
+/// Kinds as the lists of the API server give them: one name for all objects of a kind.
+fn state(size: &Size) -> Snapshot {
+    let mut values = vec![objects::crd(), class()];
+    values.extend((0..size.routes.div_ceil(100)).map(objects::gateway));
+    values.extend((0..size.routes).map(objects::route));
+    values.extend((0..size.policies).map(|i| objects::policy(i, size.routes)));
+    let mut kinds: Vec<GroupKind> = Vec::new();
+    let mut snapshot = Snapshot::default();
+    for value in &values {
+        let version = value["apiVersion"].as_str().unwrap();
+        let group = version.split_once('/').map_or("", |(group, _)| group);
+        let gk = GroupKind::new(group, value["kind"].as_str().unwrap());
+        let known = kinds.iter().find(|known| **known == gk).cloned();
+        let gk = known.unwrap_or_else(|| {
+            kinds.push(gk.clone());
+            gk
+        });
+        let object = Object::from_json(&gk, &to_raw_value(value).unwrap()).unwrap();
+        snapshot = snapshot.apply(Change::Applied(Box::new(object)));
+    }
+    snapshot
+}
+
+fn class() -> Value {
+    json!({
+        "apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass",
+        "metadata": {"name": "c"}, "spec": {"controllerName": "example.com/controller"},
+    })
+}
+
+fn cases(size: &Size) -> Vec<Case> {
+    let routes = size.routes;
+    let route = |i: usize| objects::route(i * 37 % routes);
+    // Every third policy is on a Gateway, the next on a Namespace, the last on a route.
+    let policy =
+        |i: usize, on: usize| objects::policy((i * 3 + on) % size.policies / 3 * 3 + on, routes);
+    let gateway = |i: usize| objects::gateway(i * 7 % routes.div_ceil(100));
+    let fresh = |policy: &Value| with(policy, "/metadata/name", json!("fresh"));
+    let case = |name, share, endpoint, request: &dyn Fn(usize) -> Value| Case {
+        name,
+        share,
+        endpoint,
+        bodies: (0..DIFFERENT).map(|i| body(&request(i))).collect(),
+    };
+    let validate = Endpoint::Validate;
+    let create = |object: &Value| request("CREATE", Some(object), None);
+    let update = |new: &Value, old: &Value| request("UPDATE", Some(new), Some(old));
+    vec![
+        case("create a route", 26, validate, &|i| create(&route(i))),
+        case("label a route", 10, validate, &|i| {
+            update(
+                &with(&route(i), "/metadata/labels", json!({"app": "new"})),
+                &route(i),
+            )
+        }),
+        case("move a route to another Gateway", 10, validate, &|i| {
+            update(
+                &with(&route(i), "/spec/parentRefs/0/name", json!("g0")),
+                &route(i),
+            )
+        }),
+        case("delete a route", 10, validate, &|i| {
+            request("DELETE", None, Some(&route(i)))
+        }),
+        case("create a policy on a route", 15, validate, &|i| {
+            create(&fresh(&policy(i, 2)))
+        }),
+        case("update a policy on a route", 10, validate, &|i| {
+            update(
+                &with(&policy(i, 2), "/spec/retries", json!(7)),
+                &policy(i, 2),
+            )
+        }),
+        case("delete a policy on a route", 5, validate, &|i| {
+            request("DELETE", None, Some(&policy(i, 2)))
+        }),
+        case("a controller writes a status", 10, validate, &|i| {
+            update(
+                &with(&route(i), "/status", json!({"parents": []})),
+                &route(i),
+            )
+        }),
+        case("mend a route", 0, Endpoint::Mutate, &|i| create(&route(i))),
+        case("create a policy on a Namespace", 1, validate, &|i| {
+            create(&fresh(&policy(i, 1)))
+        }),
+        case("create a policy on a Gateway", 1, validate, &|i| {
+            create(&fresh(&policy(i, 0)))
+        }),
+        case("update a policy on a Gateway", 1, validate, &|i| {
+            update(
+                &with(&policy(i, 0), "/spec/retries", json!(7)),
+                &policy(i, 0),
+            )
+        }),
+        case("rename a listener of a Gateway", 1, validate, &|i| {
+            update(
+                &with(&gateway(i), "/spec/listeners/1/name", json!("tls")),
+                &gateway(i),
+            )
+        }),
+        case(WIDE, 0, validate, &|i| {
+            let target =
+                json!({"group": objects::GATEWAY_API, "kind": "GatewayClass", "name": "c"});
+            create(&with(&fresh(&policy(i, 0)), "/spec/targetRef", target))
+        }),
+    ]
+}
+
+/// The object with another value at that place, which may be new.
+fn with(object: &Value, at: &str, value: Value) -> Value {
+    let mut object = object.clone();
+    let (parent, name) = at.rsplit_once('/').unwrap();
+    object.pointer_mut(parent).unwrap()[name] = value;
+    object
+}
+
+fn request(operation: &str, object: Option<&Value>, old: Option<&Value>) -> Value {
+    let of = object.or(old).unwrap();
+    let (group, version) = of["apiVersion"].as_str().unwrap().split_once('/').unwrap();
+    json!({
+        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
+        "kind": {"group": group, "version": version, "kind": of["kind"]},
+        "name": of["metadata"]["name"], "namespace": of["metadata"]["namespace"],
+        "operation": operation, "dryRun": false,
+        "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
+        "object": object, "oldObject": old,
+    })
+}
+
+fn body(request: &Value) -> Vec<u8> {
+    let review = json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request,
+    });
+    serde_json::to_vec(&review).unwrap()
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Measures everything that is promised and writes the table of docs/performance.md: `make bench`. About 15 minutes
+# once all is built. Each bench prints rows of `what | measured | budget | of the budget`; the command is added here.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+page=docs/performance.md
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
+
+# COMMAND...: shows what it prints, and keeps its rows.
+measure() {
+  echo "==== $*"
+  "$@" | tee /dev/stderr | awk -v command="$*" '
+    /^\| what \| measured / { in_table = 1; next }
+    in_table && /^\|---/ { next }
+    in_table && /^\|/ { printf "%s `%s` |\n", $0, command; next }
+    { in_table = 0 }' >>"$rows"
+}
+
+bench() {
+  measure cargo bench --locked --bench "$@"
+}
+
+describe() {
+  local took
+  took=$(tests/cluster/measure.sh | tee /dev/stderr | awk '/describe httproute/ { print $1 }')
+  echo "| what | measured | budget | of the budget |"
+  echo "|---|---|---|---|"
+  printf '| `describe` of a route on a real API server | %d ms | 200 ms | %.2fx |\n' "$took" \
+    "$(awk -v took="$took" 'BEGIN { print took / 200 }')"
+}
+
+cargo build --release --locked
+bench load
+bench engine -- --routes 10000 --policies 5000
+bench effective -- --promised
+bench resident
+measure describe
+sed -i 's/`describe`  *|$/`tests\/cluster\/measure.sh` |/; s/ | `describe` |$/ | `tests\/cluster\/measure.sh` |/' "$rows"
+
+processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+{
+  sed '/<!-- measured: begin -->/q' "$page"
+  echo "$(nproc) cores of ${processor:-a processor that does not say its name}, $(rustc --version | cut -d' ' -f1,2)."
+  echo
+  echo "| what | measured | budget | of the budget | command |"
+  echo "|---|---|---|---|---|"
+  cat "$rows"
+  sed -n '/<!-- measured: end -->/,$p' "$page"
+} >"$page.new"
+mv "$page.new" "$page"
