@@ -69,6 +69,17 @@ fn main() {
     let cases = cases(&size);
     if args.iter().any(|arg| arg == "--list") {
         cases.iter().for_each(|case| println!("{}", case.name));
+    } else if let Some(threads) = value("--threads") {
+        let threads: usize = threads.parse().unwrap();
+        let case = &cases[0];
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            for t in 0..threads {
+                let snapshot = &snapshot;
+                scope.spawn(move || (0..20_000).for_each(|i| once(snapshot, case, i + t * 7)));
+            }
+        });
+        println!("{threads} threads: {:.1} us a review on each", started.elapsed().as_secs_f64() / 20_000.0 * 1e6);
     } else if let Some(name) = value("--case") {
         let case = cases.iter().find(|case| case.name == *name).unwrap();
         (0..number("--times", 1)).for_each(|i| once(&snapshot, case, i));

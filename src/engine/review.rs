@@ -1,6 +1,7 @@
 //! `review(&Snapshot, &Request, &Evidence) -> Verdict`: the one door into the engine.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
@@ -107,7 +108,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     } else if is_policy {
         policy::findings(snapshot, object, old)
     } else {
-        target::findings(snapshot, &object, old.as_ref())
+        target::findings(snapshot, &Arc::new(object), old.map(Arc::new))
     };
     Verdict::new(findings, evidence)
 }

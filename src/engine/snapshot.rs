@@ -103,9 +103,9 @@ impl Snapshot {
     /// The snapshot with a target that is as good as there. For questions about that object alone:
     /// what refers to what is indexed as before, so this costs nothing.
     #[must_use]
-    pub fn suppose(&self, object: &Object) -> Self {
+    pub fn suppose(&self, object: Arc<Object>) -> Self {
         Self {
-            supposed: Some(Arc::new(object.clone())),
+            supposed: Some(object),
             ..self.clone()
         }
     }

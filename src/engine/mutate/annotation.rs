@@ -32,7 +32,7 @@ pub(super) fn is_for(snapshot: &Snapshot, gk: &GroupKind) -> bool {
 /// Only names that attache could have given are taken away, and only of kinds whose policies it knows:
 /// older forms and those of other domains are somebody else's.
 pub(super) fn mark(snapshot: &Snapshot, object: &Object, value: &mut Value) {
-    let after = snapshot.suppose(object);
+    let after = snapshot.suppose(Arc::new(object.clone()));
     let mut survey = Survey::bounded(&after);
     let affected = affected(&mut survey, &object.key);
     if survey.is_spent() {

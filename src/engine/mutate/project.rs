@@ -38,7 +38,7 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
     if kinds.is_empty() || !kinds.iter().all(|profile| snapshot.knows(&profile.gk)) {
         return Vec::new();
     }
-    let after = snapshot.suppose(object);
+    let after = snapshot.suppose(Arc::new(object.clone()));
     let mut survey = Survey::bounded(&after);
     let claims = kinds
         .into_iter()

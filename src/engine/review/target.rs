@@ -1,5 +1,8 @@
 //! What is said of a target: the policies that will act on it, and those on it that cannot.
 
+
+use std::sync::Arc;
+
 use crate::engine::affected::{Acting, standing_over};
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding};
@@ -11,14 +14,18 @@ use super::change;
 use crate::engine::words;
 
 /// Findings on a target as it will be once it is admitted, and on what the change does to others.
-pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object>) -> Vec<Finding> {
+pub(super) fn findings(
+    snapshot: &Snapshot,
+    object: &Arc<Object>,
+    old: Option<Arc<Object>>,
+) -> Vec<Finding> {
     let key = object.key.clone();
     let is_grant = key.gk.is_gateway_api("ReferenceGrant");
-    let change = |object: &Object| {
+    let change = |object: &Arc<Object>| {
         if is_grant {
-            snapshot.apply(Change::Applied(Box::new(object.clone())))
+            snapshot.apply(Change::Applied(Box::new((**object).clone())))
         } else {
-            snapshot.suppose(object)
+            snapshot.suppose(object.clone())
         }
     };
     let after = change(object);
@@ -28,14 +35,14 @@ pub(super) fn findings(snapshot: &Snapshot, object: &Object, old: Option<&Object
         findings = vec![change::too_much(&key, "which policies act on this")];
     }
     // The stored object of the request is newer than any cache.
-    let before = match old {
+    let before = match &old {
         Some(old) => change(old),
         None if is_grant => snapshot.apply(Change::Deleted(key.clone())),
         // What is new alters nothing that was in force.
         None => return findings,
     };
     findings.extend(change::effects(&before, &after, &key));
-    if let Some(old) = old {
+    if let Some(old) = &old {
         findings.extend(change::sections(&before, old, object));
     }
     if is_grant {
