@@ -151,6 +151,11 @@ impl ObjectKey {
         }))
     }
 
+    /// Its hash.
+    pub(super) fn hashed(&self) -> u64 {
+        self.hash
+    }
+
     /// Whether these are its parts, which have this hash.
     pub(super) fn is(&self, gk: &GroupKind, namespace: &str, name: &str, hash: u64) -> bool {
         self.hash == hash && *self.name == *name && *self.namespace == *namespace && self.gk == *gk

@@ -157,7 +157,7 @@ impl Policy {
 
     /// The settings of one stanza: what is left of the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
-        settings::proper(&spec(&self.object), stanza.place, &self.profile)
+        settings::proper(spec(&self.object), stanza.place, &self.profile)
     }
 }
 

@@ -3,22 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use imbl::shared_ptr::DefaultSharedPtr;
-use imbl::{GenericHashMap, HashMap, OrdMap, OrdSet};
+use imbl::{HashMap, OrdMap, OrdSet};
 
-use super::ids::{ByKey, GroupKind, ObjectKey};
+use super::ids::{GroupKind, ObjectKey};
 use super::object::{Annotations, Crd, Node, Object};
 use super::policy::Policy;
 use super::profile::{Profile, ProfileRules, is_policy_kind};
 
 mod edges;
+mod keys;
 mod set;
 mod stands;
 
 pub(crate) use edges::{class_key, namespace_key};
-
-/// A map by object.
-type KeyMap<V> = GenericHashMap<ObjectKey, V, ByKey, DefaultSharedPtr>;
+use keys::KeyMap;
 
 /// What can happen to the state. Informer events, the what-if of a review and files are all this.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::KeyMap;
+use super::keys::KeyMap;
 use super::set::Set;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object};

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::KeyMap;
+use super::keys::KeyMap;
 use super::set::Set;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::{Policy, Precedence, Select};
