@@ -16,6 +16,7 @@ mod annotations;
 mod crd;
 mod few;
 mod json;
+mod same;
 mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
@@ -342,8 +343,7 @@ fn same_json(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     let (Some(a), Some(b)) = (a, b) else {
         return a.is_none() && b.is_none();
     };
-    let value = |spec: &RawValue| serde_json::from_str::<serde_json::Value>(spec.get()).ok();
-    a.get() == b.get() || value(a).is_some_and(|a| Some(a) == value(b))
+    same::same(a.get(), b.get())
 }
 
 /// Whether a kind is one of [`ROUTES`].

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::targets::at;
 use super::{Stanza, StanzaPlace, direction, op_named};
-use crate::engine::profile::{Op, Profile, StanzaNames, Strategies, Strategy};
+use crate::engine::profile::{Op, Profile, Strategies, Strategy};
 
 /// Why the strategy of a policy cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
