@@ -49,8 +49,8 @@ impl Size {
         let process = last.unwrap();
         let skipped = process.metric("attache_skipped_objects").await;
         assert_eq!(
-            skipped.unwrap_or_default(),
-            0.0,
+            skipped.unwrap_or_default() as u64,
+            0,
             "objects that were left out"
         );
         process.forget_peak();

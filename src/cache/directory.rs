@@ -322,11 +322,9 @@ fn placed(mut meta: Meta, gk: &GroupKind, is_global: bool, namespace: &str) -> M
     } else if meta.namespace.is_empty() {
         meta.namespace = namespace.into();
     }
-    if gk.is_core("Namespace") {
-        if !meta.labels.contains_key(NAMESPACE_LABEL) {
-            meta.labels
-                .insert(NAMESPACE_LABEL.into(), Arc::clone(&meta.name));
-        }
+    if gk.is_core("Namespace") && !meta.labels.contains_key(NAMESPACE_LABEL) {
+        let name = Arc::clone(&meta.name);
+        meta.labels.insert(NAMESPACE_LABEL.into(), name);
     }
     meta
 }

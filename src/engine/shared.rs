@@ -103,7 +103,7 @@ mod tests {
         let service = || key(&gk, &text("shop"), &text("cart"));
         let (one, other) = (service(), service());
         assert_eq!((&one, "Service shop/cart"), (&other, &*one.to_string()));
-        assert!(std::ptr::eq(&*one, &*other));
+        assert!(Arc::ptr_eq(&one.name, &other.name));
         assert_ne!(one, key(&gk, &text("cart"), &text("shop")));
     }
 

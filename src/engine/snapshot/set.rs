@@ -21,7 +21,7 @@ impl<T: Clone + Ord> Set<T> {
         match self {
             Self::One(known) if *known == new => *known = new,
             Self::One(known) => {
-                *self = Self::Many(Arc::new(OrdSet::from_iter([known.clone(), new])))
+                *self = Self::Many(Arc::new(OrdSet::from_iter([known.clone(), new])));
             }
             Self::Many(known) => drop(Arc::make_mut(known).insert(new)),
         }
