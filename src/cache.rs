@@ -138,7 +138,9 @@ impl Cluster {
             Arc::clone(&metrics),
         );
         let (tell, watched) = latest::channel(Watched::None);
-        let kinds = Kinds::new(source.clone(), changes, rules, settings, resources).telling(tell);
+        let kinds = Kinds::new(source.clone(), changes, rules, settings, resources)
+            .telling(tell)
+            .knowing(Arc::clone(&snapshot));
         let mut tasks = JoinSet::new();
         let notices = settings.events.then_some(notices);
         if notices.is_some() {

@@ -12,9 +12,11 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::interval;
+use tokio_rustls::TlsAcceptor;
 
 use crate::objects;
 use crate::stand_in::{self, GATEWAYS, NAMESPACES, Server};
@@ -72,9 +74,7 @@ impl Api {
         }
         // Users may read what they are told of.
         server.grant(true);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        tokio::spawn(accept(listener, server.clone()));
+        let addr = listen(&server, None).await;
         Self {
             server,
             addr,
@@ -180,32 +180,51 @@ fn come_or_go(server: &Server, path: &str, round: u64, object: Value) {
     }
 }
 
-async fn accept(listener: TcpListener, server: Server) {
+/// Serves on a port of its own, with TLS where there is something to do it with.
+pub(crate) async fn listen(server: &Server, tls: Option<TlsAcceptor>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    tokio::spawn(accept(listener, server.clone(), tls));
+    addr
+}
+
+async fn accept(listener: TcpListener, server: Server, tls: Option<TlsAcceptor>) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
-        let server = server.clone();
-        let service = service_fn(move |request: Request<Incoming>| {
-            let server = server.clone();
-            async move {
-                let (head, body) = request.into_parts();
-                let body = body.collect().await.map_err(std::io::Error::other)?;
-                let body = kube::client::Body::from(body.to_bytes().to_vec());
-                server
-                    .answer(Request::from_parts(head, body))
-                    .await
-                    .map(|answer| {
-                        let (mut head, body) = answer.into_parts();
-                        let json = hyper::header::HeaderValue::from_static("application/json");
-                        head.headers.insert("content-type", json);
-                        Response::from_parts(head, body)
-                    })
+        let (server, tls) = (server.clone(), tls.clone());
+        tokio::spawn(async move {
+            match tls {
+                Some(tls) => {
+                    if let Ok(stream) = tls.accept(stream).await {
+                        serve(stream, server).await;
+                    }
+                }
+                None => serve(stream, server).await,
             }
         });
-        let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-        tokio::spawn(async move {
-            // A client that goes away ends its watches.
-            let _ = serving.await;
-        });
     }
+}
+
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, server: Server) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let server = server.clone();
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect().await.map_err(std::io::Error::other)?;
+            let body = kube::client::Body::from(body.to_bytes().to_vec());
+            server
+                .answer(Request::from_parts(head, body))
+                .await
+                .map(|answer| {
+                    let (mut head, body) = answer.into_parts();
+                    let json = hyper::header::HeaderValue::from_static("application/json");
+                    head.headers.insert("content-type", json);
+                    Response::from_parts(head, body)
+                })
+        }
+    });
+    let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    // A client that goes away ends its watches.
+    let _ = serving.await;
 }

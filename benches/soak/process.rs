@@ -1,5 +1,6 @@
 //! `attache serve` on an API server, as users run it, in a process of its own.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -23,6 +24,12 @@ pub(crate) struct Process {
     dir: TempDir,
 }
 
+/// The server of this build, or another one to compare it with.
+fn server() -> OsString {
+    let other = std::env::var_os("ATTACHE_BENCH_SERVER");
+    other.unwrap_or_else(|| env!("CARGO_BIN_EXE_attache").into())
+}
+
 /// A certificate for `localhost`, and who signed it.
 pub(crate) fn pair() -> Made {
     make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap()
@@ -37,7 +44,7 @@ impl Process {
             fs::write(&path, text).unwrap();
             path
         };
-        let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+        let mut child = Command::new(server())
             .args(["serve", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0"])
             .arg("--tls-cert")
             .arg(file("tls.crt", &made.cert_pem))
@@ -98,11 +105,24 @@ impl Process {
 
     /// Resident memory in KiB.
     pub(crate) fn resident(&self) -> u64 {
+        self.status("VmRSS")
+    }
+
+    /// The most that was resident, in KiB, since it was last forgotten.
+    #[allow(dead_code, reason = "for the bench of memory")]
+    pub(crate) fn peak(&self) -> u64 {
+        self.status("VmHWM")
+    }
+
+    /// From now on the most is counted anew.
+    #[allow(dead_code, reason = "for the bench of memory")]
+    pub(crate) fn forget_peak(&self) {
+        fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").unwrap();
+    }
+
+    fn status(&self, name: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status
-            .lines()
-            .find(|line| line.starts_with("VmRSS"))
-            .unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 

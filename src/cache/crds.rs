@@ -39,8 +39,7 @@ pub async fn read(client: Client) -> Result<Found, Trouble> {
                     }
                 }
                 Err(why) => {
-                    let name = raw.metadata.name.as_deref().unwrap_or_default();
-                    found.odd.push((name.into(), why.0));
+                    found.odd.push((raw.meta().name.clone(), why.0));
                 }
             }
         }

@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Crd, Meta, Node, Object, ROUTES};
 use crate::engine::profile::ProfileRules;
+use crate::engine::selector::Labels;
 use crate::engine::snapshot::{Change, Snapshot};
 
 pub(super) use super::files::files;
@@ -153,7 +154,7 @@ impl Loaded {
             age = age
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
-            let mut meta = placed(raw.meta(), gk, cluster_scoped(gk), namespace);
+            let mut meta = placed(raw.meta().clone(), gk, cluster_scoped(gk), namespace);
             meta.namespace = shared.namespace(meta.namespace);
             let known = base.and_then(|base| base.get(&key_of(gk, &meta)));
             let known = known.and_then(|object| object.meta.created);
@@ -214,7 +215,7 @@ impl Loaded {
                 continue;
             }
             let meta = Meta {
-                labels: BTreeMap::from([(NAMESPACE_LABEL.into(), Arc::clone(&name))]),
+                labels: Labels::from_iter([(NAMESPACE_LABEL.into(), Arc::clone(&name))]),
                 name,
                 created: Some(created),
                 ..Meta::default()
@@ -265,7 +266,10 @@ impl Loaded {
                     .map(change)
                     .fold(snapshot, |s, c| s.apply(c));
             } else {
-                snapshot = snapshot.apply(Change::Listed(gk, objects));
+                snapshot = snapshot.apply(Change::Listed(
+                    gk,
+                    objects.into_iter().map(Arc::new).collect(),
+                ));
             }
         }
         self.counts.policy_kinds = snapshot
@@ -318,9 +322,9 @@ fn placed(mut meta: Meta, gk: &GroupKind, is_global: bool, namespace: &str) -> M
     } else if meta.namespace.is_empty() {
         meta.namespace = namespace.into();
     }
-    if gk.is_core("Namespace") {
-        let label = meta.labels.entry(NAMESPACE_LABEL.into());
-        label.or_insert_with(|| Arc::clone(&meta.name));
+    if gk.is_core("Namespace") && !meta.labels.contains_key(NAMESPACE_LABEL) {
+        let name = Arc::clone(&meta.name);
+        meta.labels.insert(NAMESPACE_LABEL.into(), name);
     }
     meta
 }

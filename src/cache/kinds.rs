@@ -9,20 +9,20 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::engine::ids::{APIEXTENSIONS, GroupKind};
-use crate::engine::object::{Crd, Node, Object, ROUTES};
+use crate::engine::object::{Crd, Node, Object, ROUTES, Unreadable};
 use crate::engine::profile::{Keeps, ProfileRules, is_policy_kind};
 use crate::engine::snapshot::Change;
 use crate::registration::Resource;
 
-use super::Settings;
 use super::raw::RawObject;
 use super::watch::{Event, Source, follow};
 use super::webhooks::Watched;
+use super::{Published, Settings};
 
 /// A CRD as it was seen.
 #[derive(Debug)]
 pub struct SeenCrd {
-    object: Object,
+    object: Arc<Object>,
     /// Whether the API server serves the kind yet.
     established: bool,
 }
@@ -42,6 +42,7 @@ pub struct Kinds {
     tasks: JoinSet<()>,
     resources: Arc<Resources>,
     watched: watch::Sender<Watched>,
+    known: Published,
 }
 
 struct Running {
@@ -58,7 +59,7 @@ pub async fn watch_crds(source: Source, events: mpsc::Sender<Event<SeenCrd>>) ->
     source.sync.started(&gk);
     let read = |raw: &RawObject, gk: &GroupKind| {
         Ok(SeenCrd {
-            object: raw.to_object(gk)?,
+            object: Arc::new(raw.to_object(gk)?),
             established: raw.established,
         })
     };
@@ -96,7 +97,14 @@ impl Kinds {
             tasks: JoinSet::new(),
             resources,
             watched: watch::Sender::default(),
+            known: Published::default(),
         }
+    }
+
+    /// What a list brings again is taken from this state, and is in memory once.
+    #[must_use]
+    pub fn knowing(self, known: Published) -> Self {
+        Self { known, ..self }
     }
 
     /// Tells which policy kinds are watched, from the first list of CRDs on.
@@ -138,7 +146,7 @@ impl Kinds {
             Event::Applied(crd) => {
                 let object = crd.object.clone();
                 self.crds.extend([by_name(crd)]);
-                Change::Applied(Box::new(object))
+                Change::Applied(Box::new(Object::clone(&object)))
             }
             Event::Deleted(key) => {
                 self.crds.remove(&key.name);
@@ -286,12 +294,13 @@ impl Kinds {
             tracing::info!(kind = %gk, version = %resource.version, "watching");
             self.source.sync.started(gk);
             let listed = gk.clone();
+            let (known, keeps) = (self.known.clone(), self.rules.borrow().keeps().clone());
             let task = self.tasks.spawn(follow(
                 self.source.clone(),
                 gk.clone(),
                 resource.clone(),
                 self.changes.clone(),
-                RawObject::to_object,
+                move |raw, gk| once(raw, gk, &known, &keeps),
                 move |event| change(&listed, event),
             ));
             let running = Running {
@@ -333,10 +342,26 @@ fn by_name(crd: SeenCrd) -> (Arc<str>, SeenCrd) {
     (Arc::clone(&crd.object.key.name), crd)
 }
 
-fn change(gk: &GroupKind, event: Event<Object>) -> Change {
+/// What of an object is kept. One that is known already is not kept twice: while everything is listed anew there
+/// are two states, the one that is served and the one that comes, and most of it is the same.
+fn once(
+    raw: &RawObject,
+    gk: &GroupKind,
+    known: &Published,
+    keeps: &Keeps,
+) -> Result<Arc<Object>, Unreadable> {
+    let mut object = raw.to_object(gk)?;
+    object.trim(keeps);
+    Ok(match known.load().get(&object.key) {
+        Some(known) if known.is_identical(&object) => known.clone(),
+        _ => Arc::new(object),
+    })
+}
+
+fn change(gk: &GroupKind, event: Event<Arc<Object>>) -> Change {
     match event {
         Event::Listed(objects) => Change::Listed(gk.clone(), objects),
-        Event::Applied(object) => Change::Applied(Box::new(object)),
+        Event::Applied(object) => Change::Applied(Box::new(Arc::unwrap_or_clone(object))),
         Event::Deleted(key) => Change::Deleted(key),
     }
 }

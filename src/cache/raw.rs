@@ -1,7 +1,6 @@
 //! An object of any kind as the API server sends it, read so leniently that no object breaks a list.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource;
@@ -11,15 +10,18 @@ use serde_json::value::RawValue;
 
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{
-    Annotations, Incoming, Meta, Object, RawAnnotations, Unreadable, short_annotations,
+    Incoming, Meta, Object, RawAnnotations, Unreadable, short_annotations,
 };
+use crate::engine::selector::Labels;
+use crate::engine::shared::{self, Text};
 
 /// An object of any kind: the metadata that is used, and the spec as text. Everything else is passed over; parsed
 /// JSON would take twenty times the memory of the text.
 #[derive(Clone, Debug, Default)]
 pub struct RawObject {
-    /// Name, namespace, labels, short annotations, times and resource version; the rest is left out.
-    pub metadata: ObjectMeta,
+    /// The resource version, by which a watch goes on; the rest is left out.
+    metadata: ObjectMeta,
+    meta: Meta,
     /// `spec`, as it came.
     pub spec: Option<Box<RawValue>>,
     /// Whether the status says `Established`, which only CRDs do.
@@ -41,10 +43,10 @@ struct Parts<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SlimMeta<'a> {
-    name: Option<String>,
-    namespace: Option<String>,
+    name: Option<Text>,
+    namespace: Option<Text>,
     resource_version: Option<String>,
-    labels: Option<BTreeMap<String, String>>,
+    labels: Option<Labels>,
     #[serde(borrow)]
     annotations: Option<RawAnnotations<'a>>,
     creation_timestamp: Option<Time>,
@@ -89,9 +91,13 @@ impl RawObject {
                 };
             }
         };
-        let (metadata, odd) = read_meta(parts.metadata);
+        let (version, meta, odd) = read_meta(parts.metadata);
         Self {
-            metadata,
+            metadata: ObjectMeta {
+                resource_version: version,
+                ..ObjectMeta::default()
+            },
+            meta,
             spec: parts.spec.map(ToOwned::to_owned),
             established: parts.status.is_some_and(is_established),
             odd,
@@ -99,42 +105,18 @@ impl RawObject {
     }
 
     /// The metadata as the engine keeps it.
-    pub fn meta(&self) -> Meta {
-        let meta = &self.metadata;
-        Meta {
-            namespace: meta.namespace.as_deref().unwrap_or_default().into(),
-            name: meta.name.as_deref().unwrap_or_default().into(),
-            labels: meta
-                .labels
-                .iter()
-                .flatten()
-                .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
-                .collect(),
-            annotations: meta
-                .annotations
-                .iter()
-                .flatten()
-                .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
-                .collect(),
-            created: self.created(),
-            deleting: meta.deletion_timestamp.is_some(),
-            generation: meta.generation,
-        }
+    pub fn meta(&self) -> &Meta {
+        &self.meta
     }
 
     /// When it was created.
     pub fn created(&self) -> Option<jiff::Timestamp> {
-        self.metadata.creation_timestamp.as_ref().map(|time| time.0)
+        self.meta.created
     }
 
     /// Its key.
     pub fn key(&self, gk: &GroupKind) -> ObjectKey {
-        let meta = &self.metadata;
-        ObjectKey::new(
-            gk.clone(),
-            meta.namespace.as_deref().unwrap_or_default(),
-            meta.name.as_deref().unwrap_or_default(),
-        )
+        shared::key(gk, &self.meta.namespace, &self.meta.name)
     }
 
     /// The object as the engine keeps it.
@@ -142,7 +124,7 @@ impl RawObject {
     /// # Errors
     /// When it is odd, or a field that attachment depends on has the wrong type.
     pub fn to_object(&self, gk: &GroupKind) -> Result<Object, Unreadable> {
-        self.to_object_as(gk, &self.meta())
+        self.to_object_as(gk, &self.meta)
     }
 
     /// The object as the engine keeps it, with other metadata than it came with.
@@ -193,46 +175,46 @@ impl Resource for RawObject {
     }
 }
 
-fn read_meta(raw: Option<&RawValue>) -> (ObjectMeta, Option<String>) {
+/// The resource version, what the engine keeps, and what is odd.
+fn read_meta(raw: Option<&RawValue>) -> (Option<String>, Meta, Option<String>) {
     let Some(raw) = raw else {
-        return (ObjectMeta::default(), Some("it has no metadata".to_owned()));
+        return (None, Meta::default(), Some("it has no metadata".to_owned()));
     };
     match serde_json::from_str::<SlimMeta<'_>>(raw.get()) {
         Ok(slim) => {
             let odd = slim.name.is_none().then(|| "it has no name".to_owned());
-            let meta = ObjectMeta {
-                name: slim.name,
-                namespace: slim.namespace,
-                resource_version: slim.resource_version,
-                labels: slim.labels,
-                annotations: Some(texts(&short_annotations(slim.annotations))),
-                creation_timestamp: slim.creation_timestamp,
-                deletion_timestamp: slim.deletion_timestamp,
-                ..ObjectMeta::default()
+            let meta = Meta {
+                name: slim.name.unwrap_or_default().0,
+                namespace: slim.namespace.unwrap_or_default().0,
+                labels: slim.labels.unwrap_or_default(),
+                annotations: short_annotations(slim.annotations),
+                created: slim.creation_timestamp.map(|time| time.0),
+                deleting: slim.deletion_timestamp.is_some(),
+                generation: None,
             };
-            (meta, odd)
+            (slim.resource_version, meta, odd)
         }
         // The name still tells which object left, and the version lets the watch go on behind it.
-        Err(error) => (names(raw), Some(format!("odd metadata: {error}"))),
+        Err(error) => {
+            let (version, meta) = names(raw);
+            (version, meta, Some(format!("odd metadata: {error}")))
+        }
     }
 }
 
-fn texts(annotations: &Annotations) -> BTreeMap<String, String> {
-    let texts = annotations.iter();
-    texts.map(|(k, v)| (k.to_string(), v.to_string())).collect()
-}
-
-fn names(raw: &RawValue) -> ObjectMeta {
-    let text = |value: Option<&RawValue>| value.and_then(|v| serde_json::from_str(v.get()).ok());
-    match serde_json::from_str::<Names<'_>>(raw.get()) {
-        Ok(names) => ObjectMeta {
-            name: text(names.name),
-            namespace: text(names.namespace),
-            resource_version: text(names.resource_version),
-            ..ObjectMeta::default()
-        },
-        Err(_) => ObjectMeta::default(),
-    }
+fn names(raw: &RawValue) -> (Option<String>, Meta) {
+    let text = |value: Option<&RawValue>| -> Option<String> {
+        value.and_then(|v| serde_json::from_str(v.get()).ok())
+    };
+    let Ok(names) = serde_json::from_str::<Names<'_>>(raw.get()) else {
+        return (None, Meta::default());
+    };
+    let meta = Meta {
+        name: text(names.name).unwrap_or_default().into(),
+        namespace: text(names.namespace).unwrap_or_default().into(),
+        ..Meta::default()
+    };
+    (text(names.resource_version), meta)
 }
 
 fn is_established(status: &RawValue) -> bool {

@@ -130,15 +130,35 @@ impl fmt::Display for GroupKind {
 impl ObjectKey {
     /// An object's key.
     pub fn new(gk: GroupKind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
-        static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         let (namespace, name) = (namespace.into(), name.into());
-        let hash = SEED.hash_one((&gk, &namespace, &name));
+        let hash = Self::hash_of(&gk, &namespace, &name);
+        Self::with_hash(gk, namespace, name, hash)
+    }
+
+    /// The hash of the key with these parts.
+    pub(super) fn hash_of(gk: &GroupKind, namespace: &str, name: &str) -> u64 {
+        static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        SEED.hash_one((gk, namespace, name))
+    }
+
+    /// The key with these parts, whose hash this is.
+    pub(super) fn with_hash(gk: GroupKind, namespace: Arc<str>, name: Arc<str>, hash: u64) -> Self {
         Self(Arc::new(KeyParts {
             gk,
             namespace,
             name,
             hash,
         }))
+    }
+
+    /// Its hash.
+    pub(super) fn hashed(&self) -> u64 {
+        self.hash
+    }
+
+    /// Whether these are its parts, which have this hash.
+    pub(super) fn is(&self, gk: &GroupKind, namespace: &str, name: &str, hash: u64) -> bool {
+        self.hash == hash && *self.name == *name && *self.namespace == *namespace && self.gk == *gk
     }
 
     /// The whole object as a place.

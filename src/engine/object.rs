@@ -8,12 +8,15 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::ids::{GroupKind, ObjectKey};
+use super::profile::Keeps;
 use super::selector::{Labels, Selector};
+use super::shared;
 
 mod annotations;
 mod crd;
 mod few;
 mod json;
+mod same;
 mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
@@ -78,7 +81,7 @@ pub enum Node {
         /// `spec.gatewayClassName`.
         class: Arc<str>,
         /// Listeners in the order of the spec.
-        listeners: Vec<Listener>,
+        listeners: Box<[Listener]>,
         /// Whose `ListenerSets` may join (`spec.allowedListeners`); nobody's where it is not said.
         sets: From,
     },
@@ -87,28 +90,28 @@ pub enum Node {
         /// The Gateway.
         parent: ParentRef,
         /// Listeners in the order of the spec.
-        listeners: Vec<Listener>,
+        listeners: Box<[Listener]>,
     },
     /// Any of [`ROUTES`].
     Route {
         /// Where it attaches.
-        parents: Vec<ParentRef>,
+        parents: Box<[ParentRef]>,
         /// Hostnames that it serves.
-        hostnames: Vec<Arc<str>>,
+        hostnames: Box<[Arc<str>]>,
         /// Rules in the order of the spec.
-        rules: Vec<Rule>,
+        rules: Box<[Rule]>,
     },
     /// A Service.
     Service {
         /// Its ports in the order of the spec.
-        ports: Vec<Port>,
+        ports: Box<[Port]>,
     },
     /// Leave for objects of other namespaces to refer to objects of this one.
     ReferenceGrant {
         /// Who may refer.
-        from: Vec<GrantFrom>,
+        from: Box<[GrantFrom]>,
         /// To what.
-        to: Vec<GrantTo>,
+        to: Box<[GrantTo]>,
     },
     /// A custom resource definition.
     Crd(Arc<Crd>),
@@ -131,7 +134,7 @@ pub struct Listener {
     /// Namespaces whose routes may attach.
     pub routes_from: From,
     /// Kinds of routes that may attach; those of the protocol where it is empty.
-    pub routes_of: Vec<GroupKind>,
+    pub routes_of: Box<[GroupKind]>,
 }
 
 /// Namespaces from which objects may attach.
@@ -145,7 +148,7 @@ pub enum From {
     /// None.
     None,
     /// Those with these labels.
-    Selector(Selector),
+    Selector(Box<Selector>),
 }
 
 /// A rule of a route.
@@ -154,7 +157,7 @@ pub struct Rule {
     /// Its name, the section name; many rules have none.
     pub name: Option<Arc<str>>,
     /// Where it sends requests.
-    pub backends: Vec<BackendRef>,
+    pub backends: Box<[BackendRef]>,
 }
 
 /// A reference to a backend.
@@ -233,7 +236,7 @@ impl Object {
             Some((spec, Err(why))) => json::node_of_large(gk, meta, spec).ok_or(why)?,
         };
         Ok(Self {
-            key: ObjectKey::new(gk.clone(), meta.namespace.clone(), meta.name.clone()),
+            key: shared::key(gk, &meta.namespace, &meta.name),
             meta: meta.clone(),
             node,
             spec: incoming.spec.map(|spec| Arc::from(spec.to_owned())),
@@ -271,6 +274,35 @@ impl Object {
             && (one.created, one.deleting) == (two.created, two.deleting)
     }
 
+    /// Leaves out what no profile asks for.
+    pub fn trim(&mut self, keeps: &Keeps) {
+        if !self.keeps_spec(keeps) {
+            self.spec = None;
+        }
+        let annotations = &mut self.meta.annotations;
+        annotations.retain(|key| keeps.annotation(key));
+    }
+
+    /// Whether there is nothing to leave out.
+    pub fn is_trimmed(&self, keeps: &Keeps) -> bool {
+        let mut annotations = self.meta.annotations.keys();
+        (self.spec.is_none() || self.keeps_spec(keeps))
+            && annotations.all(|key| keeps.annotation(key))
+    }
+
+    fn keeps_spec(&self, keeps: &Keeps) -> bool {
+        matches!(self.node, Node::Other) || keeps.spec(&self.key.gk)
+    }
+
+    /// Whether this is nothing else than another that was read before.
+    pub fn is_identical(&self, other: &Self) -> bool {
+        let (one, two) = (self.spec.as_deref(), other.spec.as_deref());
+        self.key == other.key
+            && self.meta == other.meta
+            && self.node == other.node
+            && one.map(RawValue::get) == two.map(RawValue::get)
+    }
+
     /// Whether the specs of two objects that can be read are the same values.
     pub(crate) fn same_spec(one: &RawValue, other: &RawValue) -> bool {
         let (Ok((_, a)), Ok((_, b))) = (json::parts(one), json::parts(other)) else {
@@ -282,10 +314,10 @@ impl Object {
     /// Where a route sends requests; nothing for other kinds.
     pub fn backends(&self) -> impl Iterator<Item = &BackendRef> {
         let rules = match &self.node {
-            Node::Route { rules, .. } => rules.as_slice(),
-            _ => &[],
+            Node::Route { rules, .. } => rules,
+            _ => &[][..],
         };
-        rules.iter().flat_map(|rule| &rule.backends)
+        rules.iter().flat_map(|rule| rule.backends.iter())
     }
 
     /// The names of its sections, in the order of the spec; none when its kind has no sections or
@@ -311,8 +343,7 @@ fn same_json(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     let (Some(a), Some(b)) = (a, b) else {
         return a.is_none() && b.is_none();
     };
-    let value = |spec: &RawValue| serde_json::from_str::<serde_json::Value>(spec.get()).ok();
-    a.get() == b.get() || value(a).is_some_and(|a| Some(a) == value(b))
+    same::same(a.get(), b.get())
 }
 
 /// Whether a kind is one of [`ROUTES`].

@@ -11,6 +11,7 @@ use super::merge::{Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
 use super::profile::{Direction, Op, Profile, Strategy};
 use super::selector::Selector;
+use super::shared;
 
 mod settings;
 mod targets;
@@ -29,10 +30,10 @@ pub struct Policy {
     /// What is known of its kind.
     pub profile: Arc<Profile>,
     /// What it names, faulty entries left out.
-    pub targets: Vec<TargetRef>,
+    pub targets: Box<[TargetRef]>,
     /// How it merges; none when the spec names an unknown or more than one strategy: such a policy
     /// takes part in no merge (GEP-713: an unsupported name is never replaced by the default).
-    pub strategies: Option<Vec<Stanza>>,
+    pub strategies: Option<Box<[Stanza]>>,
     /// Its settings, parsed when a review first asks for them: most policies are never asked.
     pieces: OnceLock<Vec<Piece>>,
     precedence: Precedence,
@@ -59,7 +60,7 @@ pub enum Select {
     /// The one of this name.
     Name(Arc<str>),
     /// Those with these labels; none where the selector cannot be read.
-    Labels(Option<Selector>),
+    Labels(Option<Box<Selector>>),
     /// Those with an annotation of this key and value.
     Annotated(Arc<str>, Arc<str>),
 }
@@ -89,7 +90,6 @@ pub enum StanzaPlace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precedence {
     created: Option<Timestamp>,
-    path: String,
     key: ObjectKey,
 }
 
@@ -100,8 +100,8 @@ impl Policy {
     pub fn read(object: Arc<Object>, profile: Arc<Profile>) -> Self {
         let spec = spec(&object);
         Self {
-            targets: targets::of(&object, &spec, &profile),
-            strategies: settings::stanzas(&spec, &profile).ok(),
+            targets: targets::of(&object, &spec, &profile).into(),
+            strategies: settings::stanzas(&spec, &profile).ok().map(Into::into),
             precedence: Precedence::of(&object),
             object,
             profile,
@@ -132,7 +132,7 @@ impl Policy {
 
     /// Whether its strategy is None.
     pub fn merges_by_none(&self) -> bool {
-        let mut stanzas = self.strategies.iter().flatten();
+        let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
         stanzas.any(|stanza| stanza.strategy == Strategy::None)
     }
 
@@ -157,7 +157,7 @@ impl Policy {
 
     /// The settings of one stanza: what is left of the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
-        settings::proper(&spec(&self.object), stanza.place, &self.profile)
+        settings::proper(spec(&self.object), stanza.place, &self.profile)
     }
 }
 
@@ -177,7 +177,7 @@ impl TargetRef {
             return None;
         };
         let namespace = self.namespace(namespace).clone();
-        Some(ObjectKey::new(self.gk.clone(), namespace, name.clone()))
+        Some(shared::key(&self.gk, &namespace, name))
     }
 
     /// The namespace of what it names, for a policy in `own`; empty for cluster-scoped kinds.
@@ -241,7 +241,6 @@ impl Precedence {
     pub fn of(object: &Object) -> Self {
         Self {
             created: object.meta.created,
-            path: object.key.path(),
             key: object.key.clone(),
         }
     }
@@ -261,9 +260,24 @@ impl Ord for Precedence {
             (None, Some(_)) => Ordering::Greater,
             (None, None) => Ordering::Equal,
         };
-        age.then_with(|| self.path.cmp(&other.path))
+        age.then_with(|| paths(&self.key, &other.key))
             .then_with(|| self.key.cmp(&other.key))
     }
+}
+
+/// The order of `namespace/name`, as one text.
+fn paths(one: &ObjectKey, other: &ObjectKey) -> Ordering {
+    if one.namespace == other.namespace {
+        return one.name.cmp(&other.name);
+    }
+    path(one).cmp(path(other))
+}
+
+/// The bytes of `namespace/name`, or of the name alone.
+fn path(key: &ObjectKey) -> impl Iterator<Item = u8> {
+    let between = if key.namespace.is_empty() { "" } else { "/" };
+    let parts = [&*key.namespace, between, &*key.name];
+    parts.into_iter().flat_map(str::bytes)
 }
 
 impl PartialOrd for Precedence {

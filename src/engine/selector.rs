@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::texts::Texts;
+
 /// Labels of an object.
-pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
+pub type Labels = Texts;
 
 /// Values of a label.
 type Values = BTreeSet<Arc<str>>;
@@ -57,11 +59,11 @@ pub enum Operator {
 
 impl Selector {
     /// Those with all of these labels.
-    pub fn by_labels(labels: Labels) -> Self {
-        let equal = labels.into_iter();
+    pub fn by_labels(labels: &Labels) -> Self {
+        let equal = labels.iter();
         Self {
             required: equal
-                .map(|(key, value)| (key, Some(Values::from([value]))))
+                .map(|(key, value)| (key.clone(), Some(Values::from([value.clone()]))))
                 .collect(),
             refused: BTreeMap::new(),
         }
@@ -136,7 +138,7 @@ impl Expression {
 
 impl From<SelectorJson> for Selector {
     fn from(json: SelectorJson) -> Self {
-        let mut selector = Self::by_labels(json.match_labels.unwrap_or_default());
+        let mut selector = Self::by_labels(&json.match_labels.unwrap_or_default());
         for Expression {
             key,
             operator,

@@ -3,21 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use imbl::shared_ptr::DefaultSharedPtr;
-use imbl::{GenericHashMap, HashMap, OrdMap, OrdSet};
+use imbl::{HashMap, OrdMap, OrdSet};
 
-use super::ids::{ByKey, GroupKind, ObjectKey};
+use super::ids::{GroupKind, ObjectKey};
 use super::object::{Annotations, Crd, Node, Object};
 use super::policy::Policy;
 use super::profile::{Profile, ProfileRules, is_policy_kind};
 
 mod edges;
+mod keys;
+mod set;
 mod stands;
 
 pub(crate) use edges::{class_key, namespace_key};
-
-/// A map by object.
-type KeyMap<V> = GenericHashMap<ObjectKey, V, ByKey, DefaultSharedPtr>;
+use keys::KeyMap;
 
 /// What can happen to the state. Informer events, the what-if of a review and files are all this.
 #[derive(Clone, Debug)]
@@ -27,9 +26,9 @@ pub enum Change {
     /// An object is gone, or was never there.
     Deleted(ObjectKey),
     /// The objects of a kind are these and no others (the end of a list).
-    Listed(GroupKind, Vec<Object>),
+    Listed(GroupKind, Vec<Arc<Object>>),
     /// The objects of a kind in one namespace are these and no others.
-    ListedIn(GroupKind, Arc<str>, Vec<Object>),
+    ListedIn(GroupKind, Arc<str>, Vec<Arc<Object>>),
     /// Of a kind that is served not all may be read: what is not known may be there.
     Hidden(GroupKind),
     /// The kind is gone with everything in it.
@@ -86,7 +85,7 @@ impl Snapshot {
     pub fn apply(&self, change: Change) -> Self {
         let mut next = self.clone();
         match change {
-            Change::Applied(object) => next.insert(*object),
+            Change::Applied(object) => next.insert(Arc::new(*object)),
             Change::Deleted(key) => next.remove(&key),
             Change::Listed(gk, objects) => next.list(gk, objects),
             Change::ListedIn(gk, namespace, objects) => next.list_in(gk, namespace, objects),
@@ -230,16 +229,18 @@ impl Snapshot {
         keys.filter_map(|key| self.get(key))
     }
 
-    fn insert(&mut self, mut object: Object) {
-        if !matches!(object.node, Node::Other) && !self.rules.keeps().spec(&object.key.gk) {
-            object.spec = None;
+    fn insert(&mut self, mut object: Arc<Object>) {
+        if !object.is_trimmed(self.rules.keeps()) {
+            Arc::make_mut(&mut object).trim(self.rules.keeps());
         }
-        let annotations = &mut object.meta.annotations;
-        annotations.retain(|key, _| self.rules.keeps().annotation(key));
-        let object = Arc::new(object);
         let key = object.key.clone();
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         kind.absent.remove(&key);
+        let known = kind.objects.get(&key);
+        if known.is_some_and(|known| Arc::ptr_eq(known, &object) || known.is_identical(&object)) {
+            // A list brought it again, or what changed is nothing that is kept: its status.
+            return;
+        }
         if let Some(old) = kind.objects.insert(key.clone(), object.clone()) {
             self.edges.unlink(&old);
         }
@@ -281,7 +282,7 @@ impl Snapshot {
         }
     }
 
-    fn list(&mut self, gk: GroupKind, objects: Vec<Object>) {
+    fn list(&mut self, gk: GroupKind, objects: Vec<Arc<Object>>) {
         self.replace(&gk, None, objects);
         let kind = self.kinds.entry(gk).or_default();
         kind.listed = true;
@@ -290,14 +291,14 @@ impl Snapshot {
         kind.absent = OrdSet::new();
     }
 
-    fn list_in(&mut self, gk: GroupKind, namespace: Arc<str>, objects: Vec<Object>) {
+    fn list_in(&mut self, gk: GroupKind, namespace: Arc<str>, objects: Vec<Arc<Object>>) {
         self.replace(&gk, Some(&namespace), objects);
         let kind = self.kinds.entry(gk).or_default();
         kind.listed_in.insert(namespace);
     }
 
     /// The objects of a kind, in a namespace or everywhere, are these from now on.
-    fn replace(&mut self, gk: &GroupKind, namespace: Option<&Arc<str>>, objects: Vec<Object>) {
+    fn replace(&mut self, gk: &GroupKind, namespace: Option<&Arc<str>>, objects: Vec<Arc<Object>>) {
         let kept: std::collections::HashSet<&ObjectKey> =
             objects.iter().map(|object| &object.key).collect();
         let kind = self.kinds.get(gk);

@@ -75,7 +75,10 @@ fn policy(version: &str, targets: &Value) -> Value {
 
 fn start() -> Snapshot {
     let rules = Arc::new(ProfileRules::default());
-    Snapshot::new(rules).apply(Change::Listed(GroupKind::core("Service"), vec![service()]))
+    Snapshot::new(rules).apply(Change::Listed(
+        GroupKind::core("Service"),
+        vec![Arc::new(service())],
+    ))
 }
 
 fn stored(snapshot: &Snapshot) -> Arc<Policy> {
@@ -163,7 +166,8 @@ fn policies_are_read_again_when_their_crd_changes() {
 fn removed_and_installed_again() {
     let naming = json!({"targetRef": {"group": "", "kind": "Service", "name": "cart"}});
     let definition = || crd(None, &[version("v1", true, &singular())]);
-    let listed = |objects| Change::Listed(kind(), objects);
+    let listed =
+        |objects: Vec<Object>| Change::Listed(kind(), objects.into_iter().map(Arc::new).collect());
     let there = start()
         .apply(definition())
         .apply(listed(vec![object(&policy("v1", &naming))]));

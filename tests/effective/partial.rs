@@ -1,5 +1,7 @@
 //! States that are known in part: what was not looked at may be there, what was and is not is absent.
 
+use std::sync::Arc;
+
 use attache::config::Configuration;
 use attache::engine::effective::Survey;
 use attache::engine::ids::GroupKind;
@@ -74,7 +76,10 @@ fn one_namespace_may_be_known_and_others_not() {
         )
     };
     let kind = GroupKind::core("Service");
-    let listed = |services: Vec<_>| Change::ListedIn(kind.clone(), "shop".into(), services);
+    let listed = |services: Vec<_>| {
+        let services = services.into_iter().map(Arc::new).collect();
+        Change::ListedIn(kind.clone(), "shop".into(), services)
+    };
     let state = start().apply(listed(vec![service("cart"), service("other")]));
     assert!(stands(&state));
     assert!(state.lacks(&key("Service shop/unknown")));

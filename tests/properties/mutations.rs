@@ -1,5 +1,7 @@
 //! Patches apply, lead to an object that needs none, and are not there when nothing is switched on.
 
+use std::sync::Arc;
+
 use attache::engine::ids::GroupKind;
 use attache::engine::mutate::{Mutation, Mutations, mutate};
 use attache::engine::object::Object;
@@ -48,7 +50,7 @@ fn state(events: &[Event], both_forms: bool) -> Snapshot {
     }
     let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
     kinds.into_iter().fold(snapshot, |snapshot, kind| {
-        let objects: Vec<Object> = snapshot.objects(&kind).map(|o| (**o).clone()).collect();
+        let objects: Vec<Arc<Object>> = snapshot.objects(&kind).cloned().collect();
         snapshot.apply(Change::Listed(kind, objects))
     })
 }

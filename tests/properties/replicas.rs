@@ -1,6 +1,7 @@
 //! Replicas that came by a state in other ways answer a request with the same bytes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use attache::engine::conduct::Conduct;
 use attache::engine::ids::GroupKind;
@@ -73,7 +74,10 @@ fn listed(rest: &[Event], seed: u64) -> Snapshot {
     let before = before.apply(Change::Listed(GroupKind::core("Service"), Vec::new()));
     lists.into_iter().fold(before, |snapshot, (gk, objects)| {
         if empty().knows(&gk) {
-            return snapshot.apply(Change::Listed(gk, objects));
+            return snapshot.apply(Change::Listed(
+                gk,
+                objects.into_iter().map(Arc::new).collect(),
+            ));
         }
         let applied = objects
             .into_iter()

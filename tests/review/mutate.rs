@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use attache::config::Configuration;
 use attache::engine::ids::GroupKind;
@@ -32,7 +33,7 @@ fn configuration(case: &Path) -> Configuration {
 fn listed(snapshot: Snapshot) -> Snapshot {
     let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
     kinds.into_iter().fold(snapshot, |snapshot, kind| {
-        let objects: Vec<Object> = snapshot.objects(&kind).map(|o| (**o).clone()).collect();
+        let objects: Vec<Arc<Object>> = snapshot.objects(&kind).cloned().collect();
         snapshot.apply(Change::Listed(kind, objects))
     })
 }

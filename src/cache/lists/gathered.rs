@@ -104,14 +104,15 @@ impl Gathered {
         let mut snapshot = Snapshot::new(Arc::clone(rules));
         let mut objects: Vec<Object> = Vec::new();
         if let Some(found) = crds {
-            let crds = found.crds.iter().map(of_crd).collect();
+            let crds = found.crds.iter().map(|crd| Arc::new(of_crd(crd))).collect();
             snapshot = snapshot.apply(Change::Listed(GroupKind::crd(), crds));
         }
         for (gk, list) in self.lists {
             objects.extend(list.objects.iter().cloned());
+            let listed = list.objects.into_iter().map(Arc::new).collect();
             snapshot = snapshot.apply(match list.only {
-                None => Change::Listed(gk, list.objects),
-                Some((namespace, _)) => Change::ListedIn(gk, namespace, list.objects),
+                None => Change::Listed(gk, listed),
+                Some((namespace, _)) => Change::ListedIn(gk, namespace, listed),
             });
         }
         for (key, found) in self.objects {

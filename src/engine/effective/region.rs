@@ -176,7 +176,7 @@ impl<'a> Regions<'a> {
                 .map(|p| (p.object.clone(), p.section.clone(), p.port))
                 .collect(),
             hostnames: match &route.node {
-                Node::Route { hostnames, .. } if asks => hostnames.clone(),
+                Node::Route { hostnames, .. } if asks => hostnames.to_vec(),
                 _ => Vec::new(),
             },
             mesh: parents

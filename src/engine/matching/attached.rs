@@ -41,7 +41,7 @@ pub(super) fn references<'a>(
     to: &ObjectKey,
 ) -> impl Iterator<Item = &'a ParentRef> {
     let parents = match &route.node {
-        Node::Route { parents, .. } => parents.as_slice(),
+        Node::Route { parents, .. } => &**parents,
         _ => &[],
     };
     parents.iter().filter(move |parent| parent.object == *to)

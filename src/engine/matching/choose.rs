@@ -75,7 +75,7 @@ impl<'a> Matching<'a> {
         let mut choice = Choice::default();
         for route in routes {
             let hostnames = match &route.node {
-                Node::Route { hostnames, .. } => hostnames.as_slice(),
+                Node::Route { hostnames, .. } => &**hostnames,
                 _ => &[],
             };
             let fits = match hosts {

@@ -66,9 +66,7 @@ fn entries<'a>(
     owner: &'a Arc<Object>,
 ) -> impl Iterator<Item = Entry<'a>> {
     let listeners = match &owner.node {
-        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
-            listeners.as_slice()
-        }
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => &**listeners,
         _ => &[],
     };
     listeners.iter().map(move |listener| Entry {

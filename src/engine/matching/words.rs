@@ -148,7 +148,7 @@ pub(super) fn hostnames<'a>(
     host: &str,
 ) -> Vec<String> {
     let all = routes.into_iter().flat_map(|route| match &route.node {
-        Node::Route { hostnames, .. } => hostnames.clone(),
+        Node::Route { hostnames, .. } => hostnames.to_vec(),
         _ => Vec::new(),
     });
     likest(all.map(|name| name.to_string()), host)

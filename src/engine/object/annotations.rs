@@ -1,11 +1,13 @@
 //! Annotations: those with short values. Others may be as large as the object, and name nothing.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::engine::projected;
+use crate::engine::shared::Text;
+use crate::engine::texts::Texts;
 
 /// The annotation by which an object leaves out findings about itself.
 pub const IGNORE: &str = "attache.dev/ignore";
@@ -16,25 +18,33 @@ const LONGEST: usize = 255;
 const LONGEST_IGNORE: usize = 4096;
 
 /// Annotations of an object.
-pub type Annotations = BTreeMap<Arc<str>, Arc<str>>;
+pub type Annotations = Texts;
 
 /// Annotations as they came: long ones are never copied.
-pub type Raw<'a> = BTreeMap<Arc<str>, &'a RawValue>;
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct Raw<'a>(#[serde(borrow)] BTreeMap<Text, &'a RawValue>);
 
 /// Those with short texts as values.
 pub fn short(raw: Option<Raw<'_>>) -> Annotations {
-    let short = raw.into_iter().flatten().filter(|(key, value)| {
-        let longest = if **key == *projected::ANNOTATION {
-            // Quotes in it are escaped.
-            2 * projected::LONGEST
-        } else if **key == *IGNORE {
-            LONGEST_IGNORE
-        } else {
-            LONGEST
-        };
-        value.get().len() <= longest
-    });
+    let short = raw
+        .into_iter()
+        .flat_map(|Raw(raw)| raw)
+        .filter(|(Text(key), value)| {
+            let longest = if **key == *projected::ANNOTATION {
+                // Quotes in it are escaped.
+                2 * projected::LONGEST
+            } else if **key == *IGNORE {
+                LONGEST_IGNORE
+            } else {
+                LONGEST
+            };
+            value.get().len() <= longest
+        });
     short
-        .filter_map(|(key, value)| Some((key, serde_json::from_str(value.get()).ok()?)))
+        .filter_map(|(Text(key), value)| {
+            let Text(value) = serde_json::from_str(value.get()).ok()?;
+            Some((key, value))
+        })
         .collect()
 }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
+use crate::engine::shared::{self, Text};
 
 /// Services of media servers have some thousand.
 const MOST_PORTS: usize = 4_096;
@@ -33,8 +34,8 @@ struct Large<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct MetaJson<'a> {
-    name: Option<Arc<str>>,
-    namespace: Option<Arc<str>>,
+    name: Option<Text>,
+    namespace: Option<Text>,
     labels: Option<Labels>,
     #[serde(borrow, default)]
     annotations: Option<annotations::Raw<'a>>,
@@ -46,13 +47,13 @@ struct MetaJson<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct GatewayClassSpec {
-    controller_name: Arc<str>,
+    controller_name: Text,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct GatewaySpec {
-    gateway_class_name: Arc<str>,
+    gateway_class_name: Text,
     listeners: Option<Few<ListenerJson>>,
     allowed_listeners: Option<AllowedJson>,
 }
@@ -67,10 +68,10 @@ struct ListenerSetSpec {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ListenerJson {
-    name: Arc<str>,
+    name: Text,
     port: Option<u32>,
-    protocol: Option<Arc<str>>,
-    hostname: Option<Arc<str>>,
+    protocol: Option<Text>,
+    hostname: Option<Text>,
     allowed_routes: Option<AllowedJson>,
 }
 
@@ -89,33 +90,33 @@ struct FromJson {
 
 #[derive(Deserialize)]
 struct KindJson {
-    group: Option<Arc<str>>,
-    kind: Arc<str>,
+    group: Option<Text>,
+    kind: Text,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct RouteSpec {
     parent_refs: Option<Few<ParentJson>>,
-    hostnames: Option<Few<Arc<str>>>,
+    hostnames: Option<Few<Text>>,
     rules: Option<Few<RuleJson>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct ParentJson {
-    group: Option<Arc<str>>,
-    kind: Option<Arc<str>>,
-    namespace: Option<Arc<str>>,
-    name: Arc<str>,
-    section_name: Option<Arc<str>>,
+    group: Option<Text>,
+    kind: Option<Text>,
+    namespace: Option<Text>,
+    name: Text,
+    section_name: Option<Text>,
     port: Option<u32>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct RuleJson {
-    name: Option<Arc<str>>,
+    name: Option<Text>,
     backend_refs: Option<Few<ParentJson>>,
 }
 
@@ -127,7 +128,7 @@ struct ServiceSpec {
 
 #[derive(Deserialize)]
 struct PortJson {
-    name: Option<Arc<str>>,
+    name: Option<Text>,
     port: Option<u32>,
 }
 
@@ -140,16 +141,16 @@ struct GrantSpec {
 
 #[derive(Deserialize)]
 struct GrantFromJson {
-    group: Arc<str>,
-    kind: Arc<str>,
-    namespace: Arc<str>,
+    group: Text,
+    kind: Text,
+    namespace: Text,
 }
 
 #[derive(Deserialize)]
 struct GrantToJson {
-    group: Arc<str>,
-    kind: Arc<str>,
-    name: Option<Arc<str>>,
+    group: Text,
+    kind: Text,
+    name: Option<Text>,
 }
 
 /// Splits an object into metadata and spec.
@@ -166,8 +167,8 @@ pub(super) fn parts(text: &RawValue) -> Result<(Meta, Option<&RawValue>), Unread
         .transpose()
         .map_err(|_| Unreadable("metadata.creationTimestamp is not a time".into()))?;
     let meta = Meta {
-        namespace: json.namespace.unwrap_or_default(),
-        name: json.name.unwrap_or_default(),
+        namespace: json.namespace.unwrap_or_default().0,
+        name: json.name.unwrap_or_default().0,
         labels: json.labels.unwrap_or_default(),
         annotations: annotations::short(json.annotations),
         created,
@@ -186,12 +187,12 @@ pub(super) fn node(
     let text = spec.map_or("{}", RawValue::get);
     let node = match (&*gk.group, &*gk.kind) {
         (GATEWAY_API, "GatewayClass") => Node::GatewayClass {
-            controller: parse::<GatewayClassSpec>("spec", text)?.controller_name,
+            controller: parse::<GatewayClassSpec>("spec", text)?.controller_name.0,
         },
         (GATEWAY_API, "Gateway") => {
             let spec: GatewaySpec = parse("spec", text)?;
             Node::Gateway {
-                class: spec.gateway_class_name,
+                class: spec.gateway_class_name.0,
                 listeners: listeners(spec.listeners),
                 sets: spec
                     .allowed_listeners
@@ -209,7 +210,7 @@ pub(super) fn node(
             let spec: RouteSpec = parse("spec", text)?;
             Node::Route {
                 parents: all(spec.parent_refs, |p| parent(p, meta)),
-                hostnames: all(spec.hostnames, |host| host),
+                hostnames: all(spec.hostnames, |Text(host)| host),
                 rules: all(spec.rules, |r| rule(r, meta)),
             }
         }
@@ -217,7 +218,7 @@ pub(super) fn node(
             let spec: ServiceSpec = parse("spec", text)?;
             Node::Service {
                 ports: all(spec.ports, |p| Port {
-                    name: p.name.filter(|name| !name.is_empty()),
+                    name: said(p.name),
                     number: port(p.port).unwrap_or_default(),
                 }),
             }
@@ -226,12 +227,12 @@ pub(super) fn node(
             let spec: GrantSpec = parse("spec", text)?;
             Node::ReferenceGrant {
                 from: all(spec.from, |f| GrantFrom {
-                    gk: GroupKind::new(f.group, f.kind),
-                    namespace: f.namespace,
+                    gk: GroupKind::new(f.group.0, f.kind.0),
+                    namespace: f.namespace.0,
                 }),
                 to: all(spec.to, |t| GrantTo {
-                    gk: GroupKind::new(t.group, t.kind),
-                    name: t.name.filter(|name| !name.is_empty()),
+                    gk: GroupKind::new(t.group.0, t.kind.0),
+                    name: said(t.name),
                 }),
             }
         }
@@ -258,22 +259,34 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result
     serde_json::from_str(text).map_err(|e| Unreadable(format!("{what} cannot be read: {e}")))
 }
 
-fn all<A, B, const N: usize>(items: Option<Few<A, N>>, f: impl Fn(A) -> B) -> Vec<B> {
+/// In a piece of memory of their own: the one that they were read into is many times as large.
+fn all<A, B, const N: usize>(items: Option<Few<A, N>>, f: impl Fn(A) -> B) -> Box<[B]> {
     let items = items.map(|few| few.0).unwrap_or_default();
-    items.into_iter().map(f).collect()
+    let mut all = Vec::with_capacity(items.len());
+    all.extend(items.into_iter().map(f));
+    all.into()
 }
 
-fn listeners(json: Option<Few<ListenerJson>>) -> Vec<Listener> {
+/// A text that is not empty.
+fn said(text: Option<Text>) -> Option<Arc<str>> {
+    text.map(|Text(text)| text).filter(|text| !text.is_empty())
+}
+
+fn listeners(json: Option<Few<ListenerJson>>) -> Box<[Listener]> {
     all(json, |l| {
         let allowed = l.allowed_routes.unwrap_or_default();
         Listener {
-            name: l.name,
+            name: l.name.0,
             port: port(l.port).unwrap_or_default(),
-            protocol: l.protocol.unwrap_or_default(),
-            hostname: l.hostname.filter(|h| !h.is_empty()),
+            protocol: l.protocol.unwrap_or_default().0,
+            hostname: said(l.hostname),
             routes_from: from(allowed.namespaces, From::Same),
             routes_of: all(allowed.kinds, |k| {
-                GroupKind::new(k.group.unwrap_or_else(|| GATEWAY_API.into()), k.kind)
+                GroupKind::new(
+                    k.group
+                        .map_or_else(|| shared::text(GATEWAY_API), |Text(group)| group),
+                    k.kind.0,
+                )
             }),
         }
     })
@@ -287,7 +300,7 @@ fn from(json: Option<FromJson>, unsaid: From) -> From {
     match (json.from.as_deref(), json.selector) {
         (Some("All"), _) => From::All,
         (Some("Same"), _) => From::Same,
-        (Some("Selector"), Some(selector)) => From::Selector(selector),
+        (Some("Selector"), Some(selector)) => From::Selector(Box::new(selector)),
         (Some(_), _) => From::None,
         (None, _) => unsaid,
     }
@@ -298,29 +311,26 @@ fn port(number: Option<u32>) -> Option<u16> {
 }
 
 fn reference(json: &ParentJson, meta: &Meta, group: &str, kind: &str) -> ObjectKey {
-    ObjectKey::new(
-        GroupKind::new(
-            json.group.clone().unwrap_or_else(|| group.into()),
-            json.kind.clone().unwrap_or_else(|| kind.into()),
-        ),
-        json.namespace
-            .clone()
-            .unwrap_or_else(|| meta.namespace.clone()),
-        json.name.clone(),
-    )
+    let or = |said: &Option<Text>, unsaid: &str| match said {
+        Some(Text(said)) => said.clone(),
+        None => shared::text(unsaid),
+    };
+    let gk = GroupKind::new(or(&json.group, group), or(&json.kind, kind));
+    let namespace = json.namespace.as_ref().map(|Text(namespace)| namespace);
+    shared::key(&gk, namespace.unwrap_or(&meta.namespace), &json.name.0)
 }
 
 fn parent(json: ParentJson, meta: &Meta) -> ParentRef {
     ParentRef {
         object: reference(&json, meta, GATEWAY_API, "Gateway"),
-        section: json.section_name.filter(|s| !s.is_empty()),
         port: port(json.port),
+        section: said(json.section_name),
     }
 }
 
 fn rule(json: RuleJson, meta: &Meta) -> Rule {
     Rule {
-        name: json.name.filter(|name| !name.is_empty()),
+        name: said(json.name),
         backends: all(json.backend_refs, |b| BackendRef {
             object: reference(&b, meta, "", "Service"),
             port: port(b.port),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::targets::at;
 use super::{Stanza, StanzaPlace, direction, op_named};
-use crate::engine::profile::{Op, Profile, StanzaNames, Strategies, Strategy};
+use crate::engine::profile::{Op, Profile, Strategies, Strategy};
 
 /// Why the strategy of a policy cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,27 +75,25 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
     Ok(found.into_iter().map(|(_, stanza)| stanza).collect())
 }
 
-/// The settings of one stanza.
-pub(super) fn proper(spec: &Value, place: StanzaPlace, profile: &Profile) -> Value {
-    let names = profile.strategies.value.stanzas;
-    let stanza = |name: fn(StanzaNames) -> &'static str| spec.get(name(names?));
-    let (body, inside) = match place {
-        StanzaPlace::Spec => (Some(spec), false),
-        StanzaPlace::Defaults => (stanza(|names| names.defaults), true),
-        StanzaPlace::Overrides => (stanza(|names| names.overrides), true),
-    };
-    let Some(Value::Object(map)) = body else {
+/// The settings of one stanza: what of a spec is no target and no strategy.
+pub(super) fn proper(spec: Value, place: StanzaPlace, profile: &Profile) -> Value {
+    let Value::Object(mut spec) = spec else {
         return Value::Object(Map::new());
     };
-    let keep = |name: &str| {
-        if inside {
-            name != "strategy"
-        } else {
-            !is_excluded(name, profile)
+    let names = profile.strategies.value.stanzas;
+    let stanza = match place {
+        StanzaPlace::Spec => {
+            spec.retain(|name, _| !is_excluded(name, profile));
+            return Value::Object(spec);
         }
+        StanzaPlace::Defaults => names.map(|names| names.defaults),
+        StanzaPlace::Overrides => names.map(|names| names.overrides),
     };
-    let kept = map.iter().filter(|(name, _)| keep(name));
-    Value::Object(kept.map(|(k, v)| (k.clone(), v.clone())).collect())
+    let Some(Value::Object(mut stanza)) = stanza.and_then(|name| spec.remove(name)) else {
+        return Value::Object(Map::new());
+    };
+    stanza.remove("strategy");
+    Value::Object(stanza)
 }
 
 fn is_excluded(name: &str, profile: &Profile) -> bool {

@@ -10,6 +10,7 @@ use crate::engine::ids::GroupKind;
 use crate::engine::object::{From, Object, ROUTES};
 use crate::engine::profile::{CrossNamespace, Profile, RefField, Spelled, Without};
 use crate::engine::selector::{Labels, Selector};
+use crate::engine::shared;
 
 /// One entry of a target field.
 #[derive(Clone, Debug)]
@@ -130,7 +131,7 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
         let own = &object.key.namespace;
         // A policy of the root namespace acts on all of them.
         let select = if profile.root.as_ref() == Some(own) {
-            Select::Labels(Some(Selector::default()))
+            Select::Labels(Some(Box::default()))
         } else {
             Select::Name(own.clone())
         };
@@ -230,18 +231,18 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     };
     let text = |key: &str| {
         let text = map.get(key).and_then(Value::as_str);
-        text.filter(|t| !t.is_empty()).map(Arc::<str>::from)
+        text.filter(|t| !t.is_empty()).map(shared::text)
     };
     let kind = text("kind").or_else(|| field.default_kind.clone());
     let kind = kind.ok_or(Fault::Missing("kind"))?;
     let group = match map.get("group").and_then(Value::as_str) {
         Some("core") => Arc::default(),
         Some(group) if group.contains('/') => return Err(Fault::Versioned(group.to_owned())),
-        Some(group) => Arc::from(group),
+        Some(group) => shared::text(group),
         None => field
             .default_group
             .clone()
-            .unwrap_or_else(|| guessed_group(&kind).into()),
+            .unwrap_or_else(|| shared::text(guessed_group(&kind))),
     };
     let select = match (text("name"), selection(item, field)) {
         (Some(name), _) => Select::Name(name),
@@ -252,7 +253,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
             if (map.is_empty() && field.default_kind.is_some())
                 || field.path == "targetSelectors" =>
         {
-            Select::Labels(Some(Selector::default()))
+            Select::Labels(Some(Box::default()))
         }
         (None, None) => return Err(Fault::Missing("name")),
     };
@@ -275,7 +276,7 @@ fn namespaces(item: &Value) -> From {
         Some("Selector") => {
             let selector = namespaces.get("selector");
             let selector = selector.and_then(|selector| Selector::deserialize(selector).ok());
-            selector.map_or(From::None, From::Selector)
+            selector.map_or(From::None, |selector| From::Selector(Box::new(selector)))
         }
         _ => From::Same,
     }
@@ -287,12 +288,14 @@ fn selection(item: &Value, field: &RefField) -> Option<Select> {
     let own = field.labels.as_deref().and_then(|key| item.get(key));
     if let Some(labels) = own {
         let labels = Labels::deserialize(labels).ok();
-        return Some(Select::Labels(labels.map(Selector::by_labels)));
+        let selector = labels.as_ref().map(Selector::by_labels);
+        return Some(Select::Labels(selector.map(Box::new)));
     }
     let inside = ["matchLabels", "matchExpressions"];
     let bare = inside.iter().any(|key| item.get(key).is_some());
     let selector = item.get("selector").or(bare.then_some(item))?;
-    Some(Select::Labels(Selector::deserialize(selector).ok()))
+    let selector = Selector::deserialize(selector).ok();
+    Some(Select::Labels(selector.map(Box::new)))
 }
 
 /// What a value is, in words.

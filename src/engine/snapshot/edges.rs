@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use imbl::OrdSet;
-
-use super::KeyMap;
+use super::keys::KeyMap;
+use super::set::Set;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object};
+use crate::engine::shared;
 
-type Sets = KeyMap<OrdSet<ObjectKey>>;
+type Sets = KeyMap<Set<ObjectKey>>;
 
 /// Objects by what they refer to.
 #[derive(Clone, Debug, Default)]
@@ -23,12 +23,10 @@ impl Edges {
     /// Takes an object in.
     pub(super) fn link(&mut self, object: &Object) {
         for above in above(object) {
-            let set = self.below.entry(above).or_default();
-            set.insert(object.key.clone());
+            add(&mut self.below, above, object.key.clone());
         }
         for backend in object.backends() {
-            let set = self.using.entry(backend.object.clone()).or_default();
-            set.insert(object.key.clone());
+            add(&mut self.using, backend.object.clone(), object.key.clone());
         }
     }
 
@@ -44,12 +42,12 @@ impl Edges {
 
     /// What names an object as its class, parent or Namespace; sorted.
     pub(super) fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
-        self.below.get(key).into_iter().flatten()
+        self.below.get(key).into_iter().flat_map(Set::iter)
     }
 
     /// The routes that send requests to an object; sorted.
     pub(super) fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
-        self.using.get(key).into_iter().flatten()
+        self.using.get(key).into_iter().flat_map(Set::iter)
     }
 }
 
@@ -73,21 +71,26 @@ static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
 /// The key of a class of Gateways.
 pub(crate) fn class_key(name: &Arc<str>) -> ObjectKey {
     static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GatewayClass"));
-    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
+    shared::key(&KIND, &NOWHERE, name)
 }
 
 /// The key of a Namespace.
 pub(crate) fn namespace_key(name: &Arc<str>) -> ObjectKey {
     static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::core("Namespace"));
-    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
+    shared::key(&KIND, &NOWHERE, name)
+}
+
+/// Puts a key into the set of another.
+fn add(sets: &mut Sets, at: ObjectKey, key: ObjectKey) {
+    match sets.get_mut(&at) {
+        Some(set) => set.insert(key),
+        None => drop(sets.insert(at, Set::One(key))),
+    }
 }
 
 /// Takes a key out of a set; a set that is left empty goes with it.
 fn forget(sets: &mut Sets, at: &ObjectKey, key: &ObjectKey) {
-    if let Some(set) = sets.get_mut(at) {
-        set.remove(key);
-        if set.is_empty() {
-            sets.remove(at);
-        }
+    if sets.get_mut(at).is_some_and(|set| !set.remove(key)) {
+        sets.remove(at);
     }
 }

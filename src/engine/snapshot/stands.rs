@@ -1,15 +1,20 @@
 //! Policies by what they name.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
-use super::KeyMap;
+use super::keys::KeyMap;
+use super::set::Set;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::{Policy, Precedence, Select};
+use crate::engine::shared;
 
 /// Policies of one place: by kind, the established first.
-type Standing = OrdMap<(GroupKind, Precedence), Arc<Policy>>;
+type Standing = Set<Ordered>;
+
+/// A policy in that order.
+#[derive(Clone, Debug)]
+struct Ordered(Arc<Policy>);
 
 /// Policies by the objects that they name, and by the namespaces in which they select.
 #[derive(Clone, Debug, Default)]
@@ -23,20 +28,24 @@ impl Stands {
     /// Takes a policy in.
     pub(super) fn set(&mut self, policy: &Arc<Policy>) {
         for (selects, at) in places(policy) {
-            let standing = self.map(selects).entry(at).or_default();
-            standing.insert(order(policy), policy.clone());
+            let (map, policy) = (self.map(selects), Ordered(policy.clone()));
+            match map.get_mut(&at) {
+                Some(standing) => standing.insert(policy),
+                None => drop(map.insert(at, Set::One(policy))),
+            }
         }
     }
 
     /// Takes a policy out.
-    pub(super) fn unset(&mut self, policy: &Policy) {
+    pub(super) fn unset(&mut self, policy: &Arc<Policy>) {
         for (selects, at) in places(policy) {
             let map = self.map(selects);
-            if let Some(standing) = map.get_mut(&at) {
-                standing.remove(&order(policy));
-                if standing.is_empty() {
-                    map.remove(&at);
-                }
+            let policy = Ordered(policy.clone());
+            if map
+                .get_mut(&at)
+                .is_some_and(|standing| !standing.remove(&policy))
+            {
+                map.remove(&at);
             }
         }
     }
@@ -44,7 +53,7 @@ impl Stands {
     /// Policies that may name an object or sections of it: those that name it by name, then those
     /// that select; each by kind, the established first. Whether they do is asked of each.
     pub(super) fn of_object(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
-        let named = self.naming.get(key).into_iter().flat_map(OrdMap::values);
+        let named = self.naming.get(key).into_iter().flat_map(Set::iter);
         let anywhere = (!key.namespace.is_empty()).then_some("");
         let namespaces = anywhere.into_iter().chain([&*key.namespace]);
         // Most clusters have no selecting policy: no keys are made for them.
@@ -53,7 +62,8 @@ impl Stands {
             let at = ObjectKey::new(key.gk.clone(), namespace, "");
             self.selecting.get(&at)
         });
-        named.chain(selecting.flat_map(OrdMap::values))
+        let found = named.chain(selecting.flat_map(Set::iter));
+        found.map(|Ordered(policy)| policy)
     }
 
     fn map(&mut self, selects: bool) -> &mut KeyMap<Standing> {
@@ -78,10 +88,34 @@ fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
             Select::Name(name) => (false, name.clone()),
             Select::Labels(_) | Select::Annotated(..) => (true, Arc::default()),
         };
-        (selects, ObjectKey::new(target.gk.clone(), namespace, name))
+        (selects, shared::key(&target.gk, &namespace, &name))
     })
 }
 
-fn order(policy: &Policy) -> (GroupKind, Precedence) {
-    (policy.key().gk.clone(), policy.precedence().clone())
+// === impl Ordered ===
+
+impl Ordered {
+    fn order(&self) -> (&GroupKind, &Precedence) {
+        (&self.0.key().gk, self.0.precedence())
+    }
+}
+
+impl PartialEq for Ordered {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
 }

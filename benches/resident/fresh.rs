@@ -1,0 +1,144 @@
+//! How long it takes until a change of the cluster is seen by reviews, while many others happen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::api::ROUTES;
+use crate::client::Connection;
+use crate::cluster::{Cluster, policies_of};
+use crate::life::{self, KINDS};
+use crate::process::{LONG, Process};
+use crate::stand_in::GATEWAYS;
+
+/// Changes in a second.
+pub(crate) const RATE: u64 = 500;
+/// The place of the kind in [`KINDS`] that is looked at: its settings stand in the spec as they are.
+const PROBED: usize = KINDS.len() - 1;
+
+pub(crate) struct Seen {
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+}
+
+/// From the moment at which the API server writes a change to its watchers to the end of the first review that
+/// tells of it. Reviews are asked one after another.
+pub(crate) async fn measure(cluster: &Cluster, process: &Process, probes: usize) -> Seen {
+    let churn = Churn::start(cluster);
+    let mut connection = Connection::new(process.place.clone());
+    let body = review();
+    let mut times = Vec::new();
+    let mut reviews = 0;
+    for n in 0..probes {
+        // Not in step with the changes.
+        sleep(Duration::from_micros(7_000 + n as u64 * 997 % 9_000)).await;
+        let marker = format!("fresh-{n}.");
+        let policy = probe(&marker);
+        let written = Instant::now();
+        cluster.server.put(&policies_of(PROBED), policy);
+        loop {
+            let answer = connection.post("/validate?timeout=10s", body.clone()).await;
+            let answer = answer.unwrap();
+            reviews += 1;
+            if String::from_utf8_lossy(&answer.body).contains(&marker) {
+                times.push(written.elapsed());
+                break;
+            }
+            let text = String::from_utf8_lossy(&answer.body);
+            assert!(written.elapsed() < LONG, "never seen: {text}");
+        }
+    }
+    let (made, seconds) = churn.stop();
+    println!(
+        "\n{probes} changes looked for with {reviews} reviews, among {:.0} changes/s",
+        (made + probes as u64) as f64 / seconds
+    );
+    times.sort_unstable();
+    Seen {
+        p50: times[times.len() / 2],
+        p99: times[times.len() * 99 / 100],
+    }
+}
+
+/// A policy on the first Gateway.
+fn probe(marker: &str) -> Value {
+    let (group, kind, _, version) = KINDS[PROBED];
+    json!({
+        "apiVersion": format!("{group}/{version}"), "kind": kind,
+        "metadata": {"namespace": "infra", "name": "probe", "creationTimestamp": "2020-01-01T00:00:00Z"},
+        "spec": {
+            "targetRef": {"group": life::GATEWAY_API, "kind": "Gateway", "name": "edge-0"},
+            "a": marker,
+        },
+    })
+}
+
+/// A new route on that Gateway.
+fn review() -> Bytes {
+    let mut route = life::route(0);
+    route["metadata"] = json!({"namespace": "infra", "name": "new"});
+    let review = json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+        "request": {
+            "uid": "00000000-0000-0000-0000-000000000000",
+            "kind": {"group": life::GATEWAY_API, "version": "v1", "kind": "HTTPRoute"},
+            "resource": {"group": life::GATEWAY_API, "version": "v1", "resource": "httproutes"},
+            "name": "new", "namespace": "infra", "operation": "CREATE", "dryRun": true,
+            "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
+            "object": route, "oldObject": null,
+        },
+    });
+    Bytes::from(review.to_string())
+}
+
+/// Changes at fixed times, from a thread: the timers of the runtime are too coarse.
+struct Churn {
+    stop: Arc<AtomicBool>,
+    thread: thread::JoinHandle<(u64, f64)>,
+}
+
+impl Churn {
+    fn start(cluster: &Cluster) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (server, routes, policies) = (cluster.server.clone(), cluster.routes, cluster.policies);
+        let stopped = stop.clone();
+        let thread = thread::spawn(move || {
+            let started = Instant::now();
+            let mut n = 0;
+            while !stopped.load(Ordering::Relaxed) {
+                let due = (started.elapsed().as_secs_f64() * RATE as f64) as u64;
+                while n < due {
+                    // Of 20 changes 15 are of routes, 4 of policies and 1 of a Gateway.
+                    let i = (n * 7919) as usize;
+                    let (path, mut object) = match n % 20 {
+                        0..15 => (ROUTES.to_owned(), life::route(i % routes)),
+                        15..19 => {
+                            let i = i % policies;
+                            (policies_of(i), life::policy(i, routes))
+                        }
+                        _ => (
+                            GATEWAYS.to_owned(),
+                            life::gateway(i % life::gateways(routes)),
+                        ),
+                    };
+                    object["metadata"]["labels"]["round"] = json!(n.to_string());
+                    server.put(&path, object);
+                    n += 1;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            (n, started.elapsed().as_secs_f64())
+        });
+        Self { stop, thread }
+    }
+
+    fn stop(self) -> (u64, f64) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}

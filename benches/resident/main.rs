@@ -1,0 +1,145 @@
+//! 100,000 routes and 10,000 policies: what they take, how soon they are there, how soon a change is seen, and what
+//! the largest bodies take: `cargo bench --bench resident`.
+//!
+//! The server is `attache serve`, as users run it, on the API server of the tests: TLS, pages of 500, watches.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    missing_docs
+)]
+
+#[path = "../soak/api.rs"]
+#[allow(dead_code)]
+mod api;
+mod bare;
+mod body;
+#[path = "../soak/client.rs"]
+#[allow(dead_code)]
+mod client;
+mod cluster;
+mod fresh;
+#[path = "../soak/life.rs"]
+mod life;
+#[path = "../soak/objects.rs"]
+#[allow(dead_code)]
+mod objects;
+#[path = "../soak/process.rs"]
+#[allow(dead_code)]
+mod process;
+mod size;
+#[path = "../../tests/cache/server.rs"]
+#[allow(dead_code, unused_imports, unreachable_pub)]
+mod stand_in;
+
+use std::time::Duration;
+
+use cluster::Cluster;
+use size::Size;
+
+/// As in the server: the bare lists must not be slower for it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const MIB: f64 = 1024.0;
+
+/// What is promised.
+const RESIDENT: f64 = 150.0;
+const READY: f64 = 1.5;
+const SEEN: f64 = 50.0;
+const BODY: f64 = 4.0;
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let value = |flag: &str| {
+        let at = args.iter().position(|arg| arg == flag)?;
+        args.get(at + 1).cloned()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    if let Some(kubeconfig) = value(bare::FLAG) {
+        return runtime.block_on(bare::lists(&kubeconfig));
+    }
+    let number =
+        |flag: &str, default| value(flag).map_or(default, |n| n.parse().expect("a number"));
+    let sizes = value("--sizes").unwrap_or_else(|| "10000,50000,100000".to_owned());
+    let sizes: Vec<usize> = sizes.split(',').map(|n| n.parse().unwrap()).collect();
+    let rounds = number("--rounds", 3);
+    let probes = number("--probes", 500);
+    runtime.block_on(run(&sizes, rounds, probes));
+}
+
+async fn run(sizes: &[usize], rounds: usize, probes: usize) {
+    let mut measured: Vec<Size> = Vec::new();
+    println!("{}", size::HEAD);
+    let mut seen = None;
+    for (i, routes) in sizes.iter().enumerate() {
+        let cluster = Cluster::start(*routes).await;
+        let (size, process) = Size::measure(&cluster, rounds).await;
+        println!("{size}");
+        measured.push(size);
+        if i + 1 == sizes.len() && probes > 0 {
+            seen = Some(fresh::measure(&cluster, &process, probes).await);
+        }
+    }
+    let body = body::measure().await;
+    let last = measured.last().unwrap();
+    println!("\n| what | measured | budget | of the budget |\n|---|---|---|---|");
+    let row = |what: &str, measured: String, budget: String, share: f64| {
+        println!("| {what} | {measured} | {budget} | {share:.2}x |");
+    };
+    let resident = last.resident as f64 / MIB;
+    row(
+        &format!(
+            "{} routes, {} policies in cache",
+            last.routes, last.policies
+        ),
+        format!("{resident:.0} MiB"),
+        format!("{RESIDENT:.0} MiB"),
+        resident / RESIDENT,
+    );
+    let ratio = last.ready.as_secs_f64() / last.bare.as_secs_f64();
+    row(
+        "start to ready",
+        format!("{ratio:.2}x the bare lists"),
+        format!("{READY}x"),
+        ratio / READY,
+    );
+    if let Some(seen) = seen {
+        let p99 = millis(seen.p99);
+        row(
+            &format!("a change is seen by reviews, at {} changes/s", fresh::RATE),
+            format!("p50 {:.1} ms, p99 {p99:.1} ms", millis(seen.p50)),
+            format!("p99 {SEEN:.0} ms"),
+            p99 / SEEN,
+        );
+    }
+    let most = body.iter().map(|b| b.ratio).fold(0.0, f64::max);
+    row(
+        "a body of 2 x 3 MiB",
+        format!("{most:.1}x the body"),
+        format!("{BODY:.0}x"),
+        most / BODY,
+    );
+    for body in &body {
+        println!(
+            "\n{}: {:.1} MiB of body, {:.1} MiB more, {:.2}x",
+            body.what, body.size, body.grown, body.ratio
+        );
+    }
+    println!("\n{}", size::growth(&measured));
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// The one in the middle.
+fn median<T: Copy + Ord>(mut of: Vec<T>) -> T {
+    of.sort_unstable();
+    of[of.len() / 2]
+}

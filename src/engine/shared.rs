@@ -1,0 +1,117 @@
+//! Texts and keys that were read before, so that what stands in many objects is in memory once.
+//!
+//! Each thread remembers some that it has seen lately. What is forgotten is only in memory twice; nothing else
+//! depends on it.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, LazyLock};
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+use super::ids::{GroupKind, ObjectKey};
+
+/// How many are remembered of each sort.
+const MOST: usize = 4096;
+/// Longer texts are not looked for: names have 63 bytes, and what is longer is seldom the same.
+const LONGEST: usize = 64;
+/// The same for the parts of keys.
+const LONGEST_OF_KEY: usize = 253;
+
+/// Made for each process, because names come from users.
+static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+thread_local! {
+    static TEXTS: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };
+    static KEYS: RefCell<Vec<Option<ObjectKey>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A text that is read with [`text`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Text(pub Arc<str>);
+
+/// This text, the one that was seen before if there is one.
+pub fn text(text: &str) -> Arc<str> {
+    if text.len() > LONGEST {
+        return text.into();
+    }
+    TEXTS.with_borrow_mut(|known| match slot(known, SEED.hash_one(text)) {
+        Some(Some(known)) if **known == *text => known.clone(),
+        Some(slot) => slot.insert(text.into()).clone(),
+        None => text.into(),
+    })
+}
+
+/// The key of an object, the one that was seen before if there is one.
+pub fn key(gk: &GroupKind, namespace: &Arc<str>, name: &Arc<str>) -> ObjectKey {
+    let hash = ObjectKey::hash_of(gk, namespace, name);
+    let made = || ObjectKey::with_hash(gk.clone(), namespace.clone(), name.clone(), hash);
+    if [&gk.group, &gk.kind, namespace, name]
+        .iter()
+        .any(|part| part.len() > LONGEST_OF_KEY)
+    {
+        return made();
+    }
+    KEYS.with_borrow_mut(|known| match slot(known, hash) {
+        Some(Some(known)) if known.is(gk, namespace, name, hash) => known.clone(),
+        Some(slot) => slot.insert(made()).clone(),
+        None => made(),
+    })
+}
+
+/// Where something with this hash is remembered.
+fn slot<T>(known: &mut Vec<Option<T>>, hash: u64) -> Option<&mut Option<T>> {
+    if known.is_empty() {
+        known.resize_with(MOST, || None);
+    }
+    let at = usize::try_from(hash % MOST as u64).ok()?;
+    known.get_mut(at)
+}
+
+// === impl Text ===
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct One;
+        impl Visitor<'_> for One {
+            type Value = Text;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_str<E: Error>(self, read: &str) -> Result<Text, E> {
+                Ok(Text(text(read)))
+            }
+        }
+        from.deserialize_str(One)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{LONGEST, key, text};
+    use crate::engine::ids::GroupKind;
+
+    #[test]
+    fn what_was_seen_is_the_same_in_memory() {
+        assert!(Arc::ptr_eq(&text("https"), &text("https")));
+        let long = "x".repeat(LONGEST + 1);
+        assert_eq!(text(&long), text(&long));
+        let gk = GroupKind::core("Service");
+        let service = || key(&gk, &text("shop"), &text("cart"));
+        let (one, other) = (service(), service());
+        assert_eq!((&one, "Service shop/cart"), (&other, &*one.to_string()));
+        assert!(Arc::ptr_eq(&one.name, &other.name));
+        assert_ne!(one, key(&gk, &text("cart"), &text("shop")));
+    }
+
+    #[test]
+    fn as_many_as_there_are_they_stay_themselves() {
+        for i in 0..100_000 {
+            let name = (i % 7_000).to_string();
+            assert_eq!(*text(&name), *name);
+        }
+    }
+}

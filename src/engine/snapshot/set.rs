@@ -1,0 +1,72 @@
+//! Sorted sets of which most have one element: that one takes no memory of its own.
+
+use std::sync::Arc;
+
+use imbl::OrdSet;
+
+/// A set that is not empty.
+#[derive(Clone, Debug)]
+pub(super) enum Set<T: Ord> {
+    /// Of one element.
+    One(T),
+    /// Of any number.
+    Many(Arc<OrdSet<T>>),
+}
+
+// === impl Set ===
+
+impl<T: Clone + Ord> Set<T> {
+    /// Puts an element in, in the place of one that is equal.
+    pub(super) fn insert(&mut self, new: T) {
+        match self {
+            Self::One(known) if *known == new => *known = new,
+            Self::One(known) => {
+                *self = Self::Many(Arc::new(OrdSet::from_iter([known.clone(), new])));
+            }
+            Self::Many(known) => drop(Arc::make_mut(known).insert(new)),
+        }
+    }
+
+    /// Takes an element out; false where nothing is left.
+    #[must_use]
+    pub(super) fn remove(&mut self, element: &T) -> bool {
+        match self {
+            Self::One(known) => *known != *element,
+            Self::Many(known) => {
+                Arc::make_mut(known).remove(element);
+                !known.is_empty()
+            }
+        }
+    }
+
+    /// The elements, sorted.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        let (one, many) = match self {
+            Self::One(element) => (Some(element), None),
+            Self::Many(elements) => (None, Some(elements.iter())),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Set;
+
+    #[test]
+    fn elements_are_sorted_and_there_once() {
+        let mut set = Set::One(2);
+        let listed = |set: &Set<u8>| set.iter().copied().collect::<Vec<_>>();
+        set.insert(2);
+        assert_eq!(listed(&set), [2]);
+        assert!(set.remove(&1), "2 is left");
+        for new in [3, 1, 3] {
+            set.insert(new);
+        }
+        let before = set.clone();
+        assert!(set.remove(&2) && set.remove(&1) && set.remove(&4));
+        assert_eq!((listed(&before), listed(&set)), (vec![1, 2, 3], vec![3]));
+        assert!(!set.remove(&3));
+        assert!(!Set::One(7).remove(&7));
+    }
+}
