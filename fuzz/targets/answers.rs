@@ -230,3 +230,16 @@ pub(crate) fn patched(body: &[u8], patch: &json_patch::Patch) -> Vec<u8> {
         .concat()
         .into_bytes()
 }
+
+/// What an answer must be, and where it mends: what the patch leads to is asked about again, and needs no mending.
+pub(crate) fn settled(body: &[u8], answer: &[u8], mutates: bool, ask: impl Fn(&[u8]) -> Vec<u8>) {
+    let Some(patch) = check(body, answer, mutates) else {
+        return;
+    };
+    let mended = patched(body, &patch);
+    assert_eq!(
+        check(&mended, &ask(&mended), true),
+        None,
+        "a patch after {patch}"
+    );
+}

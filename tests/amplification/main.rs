@@ -10,6 +10,7 @@
 )]
 
 #[path = "../../fuzz/targets/answers.rs"]
+#[allow(dead_code, reason = "the fuzz targets use the rest")]
 mod answers;
 mod bodies;
 #[path = "../wire/client.rs"]

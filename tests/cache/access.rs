@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::time::{Instant, advance};
 
 use crate::server::*;
+use crate::under::*;
 
 fn policy_key(name: &str) -> ObjectKey {
     ObjectKey::new(retry_gk(), "infra", name)
