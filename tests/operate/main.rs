@@ -16,4 +16,7 @@ mod metrics;
 mod monitoring;
 mod process;
 mod promql;
+#[path = "../serving/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod serving;
 mod traces;

@@ -33,6 +33,8 @@ mod process;
 mod renewal;
 mod rotation;
 mod server;
+#[path = "../serving/mod.rs"]
+mod serving;
 mod stalls;
 mod traces;
 mod transport;
