@@ -20,6 +20,7 @@ mod labels;
 pub mod man;
 pub mod manifests;
 mod names;
+mod output;
 pub mod policies;
 mod progress;
 mod render;

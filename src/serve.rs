@@ -4,11 +4,11 @@
 
 mod args;
 mod follow;
+mod state;
 
 pub use args::Args;
 
 use std::io::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,18 +17,11 @@ use jiff::Zoned;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::cache::access::Access;
-use crate::cache::confirm::Confirm as LiveRead;
-use crate::cache::events::{Notice, Notices};
-use crate::cache::reach;
-use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
-use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
-use crate::cache::{Cluster, Published, Settings, tuned};
+use crate::cache::webhooks::WebhookState;
 use crate::config::{Configuration, Text};
-use crate::engine::profile::ProfileRules;
 use crate::http::admin::{self, Check, Checks};
-use crate::http::admission::{App, Note, Outside};
+use crate::http::admission::App;
 use crate::http::drain::{self, Phase};
 use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
@@ -37,6 +30,7 @@ use crate::metrics::Metrics;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
 use self::follow::{Follow, Health};
+use self::state::{from_cluster, from_directory};
 
 /// Why a run ended, in words for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -47,22 +41,8 @@ const CERTIFICATE_POLL: Duration = Duration::from_secs(2);
 const ADMIN_CONNECTIONS: usize = 64;
 /// How often the configuration is looked at.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
-/// How often a directory is looked at.
-const DIRECTORY_POLL: Duration = Duration::from_secs(1);
 /// How long the end of the process waits for the collector of traces.
 const LAST_TRACES: Duration = Duration::from_secs(2);
-/// Without a word of a kind for so long, reviews that rest on it say so. An API server restarts in less.
-const CACHE_AGE: Duration = Duration::from_mins(5);
-
-/// Where the state comes from, running.
-struct State {
-    snapshot: Published,
-    outside: Outside,
-    sync: Option<Arc<SyncState>>,
-    webhooks: Option<Arc<WebhookState>>,
-    tasks: JoinSet<String>,
-}
-
 /// Serves until a signal.
 ///
 /// # Errors
@@ -170,10 +150,6 @@ async fn broken(tasks: &mut JoinSet<String>) -> Failure {
     }
 }
 
-fn millis(said: Option<u64>, default: Duration) -> Duration {
-    said.map_or(default, Duration::from_millis)
-}
-
 fn limits(config: &Configuration) -> Limits {
     let default = Limits::default();
     Limits {
@@ -241,110 +217,6 @@ fn callers(
         "the client CA reload ended".to_owned()
     });
     Some(callers)
-}
-
-async fn from_directory(
-    path: &Path,
-    rules: watch::Receiver<Arc<ProfileRules>>,
-    metrics: &Arc<Metrics>,
-) -> Result<State, Failure> {
-    if !path.is_dir() {
-        return Err(format!("{} is not a directory", path.display()).into());
-    }
-    let directory = Directory {
-        paths: vec![path.to_owned()],
-        namespace: "default".to_owned(),
-        rules: rules.borrow().clone(),
-    };
-    let reading = directory.clone();
-    let (loaded, seen) = tokio::task::spawn_blocking(move || reading.load()).await?;
-    for problem in &loaded.problems {
-        problem.log();
-    }
-    say(&loaded.counts.summary(&path.display().to_string()));
-    let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
-    let mut tasks = JoinSet::new();
-    let published = snapshot.clone();
-    let metrics = metrics.clone();
-    tasks.spawn(reload::watch_directory(
-        directory,
-        seen,
-        rules,
-        DIRECTORY_POLL,
-        published,
-        metrics,
-    ));
-    Ok(State {
-        snapshot,
-        outside: Outside::default(),
-        sync: None,
-        webhooks: None,
-        tasks,
-    })
-}
-
-async fn from_cluster(
-    args: &Args,
-    rules: watch::Receiver<Arc<ProfileRules>>,
-    config: &Configuration,
-    metrics: &Arc<Metrics>,
-) -> Result<State, Failure> {
-    let client = {
-        let config = reach::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
-        kube::Client::try_from(tuned(config))?
-    };
-    let default = Settings::default();
-    let settings = Settings {
-        max_policy_kinds: config
-            .limits
-            .policy_kinds
-            .unwrap_or(default.max_policy_kinds),
-        events: config.events,
-        live_read: millis(config.limits.live_read_millis, default.live_read),
-        access: millis(config.limits.access_millis, default.access),
-    };
-    let mut cluster = Cluster::start(client.clone(), rules, metrics.clone(), settings);
-    let webhooks = args.manage_webhooks.then(|| {
-        let kept = Kept {
-            name: args.webhook_name.clone(),
-            ca: args.ca_cert.clone(),
-        };
-        let webhooks = Webhooks::new(client, kept, cluster.watched, metrics.clone());
-        let state = webhooks.state();
-        cluster.tasks.spawn(webhooks.run());
-        state
-    });
-    let mut outside = outside(cluster.confirm, cluster.access, cluster.notices);
-    let limit = config.limits.cache_age_seconds;
-    let limit = limit.map_or(CACHE_AGE, Duration::from_secs);
-    let sync = cluster.sync.clone();
-    outside.age = Some(Arc::new(move || sync.old(limit)));
-    Ok(State {
-        snapshot: cluster.snapshot,
-        outside,
-        sync: Some(cluster.sync),
-        webhooks,
-        tasks: cluster.tasks,
-    })
-}
-
-/// `cache` answers and `http` asks; neither knows the other.
-fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Outside {
-    Outside {
-        confirm: Some(Arc::new(move |key| {
-            let confirm = confirm.clone();
-            Box::pin(async move { confirm.read(key).await })
-        })),
-        may_get: Some(Arc::new(move |subject, policy| {
-            let access = access.clone();
-            Box::pin(async move { access.may_get(subject, policy).await })
-        })),
-        note: notices.map(|notices| -> Note {
-            Arc::new(move |policy, code, line| notices.hand(Notice { policy, code, line }))
-        }),
-        age: None,
-        traces: Traces::default(),
-    }
 }
 
 fn checks(

@@ -22,7 +22,12 @@ mod pace;
 mod process;
 mod sample;
 #[path = "../../tests/cache/server.rs"]
-#[allow(dead_code, unused_imports, unreachable_pub)]
+#[allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the tests of the cache, whose module it is, use the rest"
+)]
 mod stand_in;
 mod verdict;
 

@@ -88,15 +88,20 @@ struct Inner<'a> {
     kind: Option<&'a RawValue>,
 }
 
-/// What an answer must be; gives the patch that it carries.
+/// What the answer to a body must be; gives the patch that it carries.
 pub(crate) fn check(body: &[u8], answer: &[u8], mutates: bool) -> Option<json_patch::Patch> {
+    let uid = uid(body).expect("only a review is answered");
+    checked(&uid, answer, mutates)
+}
+
+/// The same where the uid is known.
+pub(crate) fn checked(uid: &str, answer: &[u8], mutates: bool) -> Option<json_patch::Patch> {
     let text = std::str::from_utf8(answer).expect("an answer is UTF-8");
     let answer: Value = serde_json::from_str(text).expect("an answer is JSON");
     assert_eq!(answer["apiVersion"], "admission.k8s.io/v1", "{text}");
     assert_eq!(answer["kind"], "AdmissionReview", "{text}");
     let response = answer["response"].as_object().expect("a response");
-    let expected = uid(body).expect("only a review is answered");
-    assert_eq!(response["uid"], Value::from(expected), "{text}");
+    assert_eq!(response["uid"], uid, "{text}");
     let known = [
         "uid",
         "allowed",
@@ -229,4 +234,17 @@ pub(crate) fn patched(body: &[u8], patch: &json_patch::Patch) -> Vec<u8> {
     [&text[..start], &object.to_string(), &text[end..]]
         .concat()
         .into_bytes()
+}
+
+/// What an answer must be, and where it mends: what the patch leads to is asked about again, and needs no mending.
+pub(crate) fn settled(body: &[u8], answer: &[u8], mutates: bool, ask: impl Fn(&[u8]) -> Vec<u8>) {
+    let Some(patch) = check(body, answer, mutates) else {
+        return;
+    };
+    let mended = patched(body, &patch);
+    assert_eq!(
+        check(&mended, &ask(&mended), true),
+        None,
+        "a patch after {patch}"
+    );
 }

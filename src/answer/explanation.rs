@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Answer, Effective, Named};
 use crate::engine::effective::Survey;
 use crate::engine::ids::ObjectKey;
-use crate::engine::matching::{Criterion, Matching, Outcome, Request, State, Way};
+use crate::engine::matching::{Criterion, Matching, Outcome, Request, Stage, State, Way};
 
 mod in_force;
 mod told;
@@ -225,7 +225,7 @@ pub struct Unserved {
     #[serde(flatten)]
     pub entrance: Entrance,
     /// At which step it fails.
-    pub at: At,
+    pub at: Stage,
     /// Why.
     pub message: String,
     /// What there is instead, the nearest first.
@@ -236,26 +236,6 @@ pub struct Unserved {
     pub considered_more: usize,
     /// What else is to be known.
     pub notes: Vec<String>,
-}
-
-/// The steps at which a request can fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum At {
-    /// There is no such Gateway or Service.
-    Entrance,
-    /// No listener, or port of the Service, fits port and protocol.
-    Port,
-    /// No listener has the hostname.
-    ListenerHostname,
-    /// The listeners with the hostname are in conflict, so none of them is accepted.
-    ListenerConflict,
-    /// No route is attached to the listener.
-    Route,
-    /// No route has the hostname.
-    RouteHostname,
-    /// No rule takes the request.
-    Rule,
 }
 
 /// A policy that stands on the way of a request.

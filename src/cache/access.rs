@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use k8s_openapi::api::authorization::v1::{
@@ -22,6 +23,8 @@ use super::kinds::Resources;
 const YES: Duration = Duration::from_mins(1);
 /// How long a no is believed: whoever was just given a right should not wait long.
 const NO: Duration = Duration::from_secs(10);
+/// After so many answers in a row access reviews work again.
+const WORKS: u32 = 10;
 /// Most answers remembered.
 const REMEMBERED: usize = 10_000;
 
@@ -32,6 +35,9 @@ pub struct Access {
     metrics: Arc<Metrics>,
     /// A review waits for it.
     budget: Duration,
+    /// How many must be answered until they work again; none where they do. A line for each that fails would
+    /// drown the log.
+    owed: AtomicU32,
     known: Mutex<HashMap<Question, (bool, Instant)>>,
 }
 
@@ -52,6 +58,7 @@ impl Access {
             resources,
             metrics,
             budget,
+            owed: AtomicU32::default(),
             known: Mutex::default(),
         }
     }
@@ -116,16 +123,28 @@ impl Access {
         let answer = timeout(self.budget, api.create(&params, &review)).await;
         let took = asked.elapsed().as_secs_f64();
         self.metrics.sar_duration.observe(took);
-        match answer {
-            Ok(Ok(review)) => Some(review.status?.allowed),
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "an access review failed; what it was for is not shown");
-                None
+        let said = match answer {
+            Ok(Ok(review)) => review.status.ok_or_else(|| "no answer in it".to_owned()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {:?}", self.budget)),
+        };
+        self.tell(said.as_ref().err().map(String::as_str));
+        said.ok().map(|status| status.allowed)
+    }
+
+    /// Says when access reviews begin to fail, and when they work again.
+    fn tell(&self, error: Option<&str>) {
+        let Some(error) = error else {
+            let less = |owed: u32| owed.checked_sub(1);
+            if self.owed.fetch_update(Relaxed, Relaxed, less) == Ok(1) {
+                tracing::info!("access reviews are answered again");
             }
-            Err(_) => {
-                tracing::warn!(took = ?asked.elapsed(), "an access review took too long");
-                None
-            }
+            return;
+        };
+        if self.owed.swap(WORKS, Relaxed) == 0 {
+            tracing::warn!(error, "access reviews fail; what they are for is not shown");
+        } else {
+            tracing::debug!(error, "another access review failed");
         }
     }
 

@@ -1,9 +1,9 @@
 //! `attache describe`: which policies act on an object, and what is in force.
 
-use clap::ValueEnum;
 use jiff::Timestamp;
 
 use super::names::split;
+use super::output::Output;
 use super::render::description::show;
 use super::render::style::Style;
 use super::state::{Opened, Scope, State, View};
@@ -36,13 +36,6 @@ pub struct Args {
     output: Output,
     #[command(flatten)]
     watching: Watching,
-}
-
-/// Output formats.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 /// What policy kinds are asked for by.

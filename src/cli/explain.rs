@@ -1,8 +1,7 @@
 //! `attache explain`: which Gateway, listener, route, rule and backend a request takes, and every
 //! setting on the way with its policy.
 
-use clap::ValueEnum;
-
+use super::output::Output;
 use super::render::{explain as render, style::Style};
 use super::state::{Scope, State};
 use super::{Failure, Outcome, print};
@@ -56,13 +55,6 @@ pub struct Args {
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
-}
-
-/// Output formats.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 /// Runs the command. A request that nothing serves is a finding.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::names::Names;
+use super::output::Output;
 use super::render::impact::text;
 use super::render::style::Style;
 use super::state::{Scope, State, View};
@@ -44,13 +45,6 @@ pub struct Args {
     output: Output,
     #[command(flatten)]
     at: State,
-}
-
-/// Output formats.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 /// What ends the command with 1.

@@ -1,8 +1,7 @@
 //! `attache kinds`: policy kinds, what is known of each, and where each fact came from.
 
-use clap::ValueEnum;
-
 use super::Failure;
+use super::output::Output;
 use super::render::kinds::{details, table};
 use super::render::style::Style;
 use super::state::{Definitions, State};
@@ -23,13 +22,6 @@ pub struct Args {
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
-}
-
-/// Output formats.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 /// Runs the command.

@@ -6,6 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::ids::{ByKey, ObjectKey, Place};
 use super::object::{Node, Object};
 use super::snapshot::Snapshot;
@@ -162,18 +165,21 @@ pub struct Missed {
     pub near: Vec<String>,
 }
 
-/// The steps of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The steps at which a request can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "At")]
 pub enum Stage {
     /// There is no such Gateway or Service.
+    #[serde(rename = "entrance")]
     Front,
-    /// No listener has the port and protocol; no port of the Service is the one.
+    /// No listener, or port of the Service, fits port and protocol.
     Port,
     /// No listener has the hostname.
     ListenerHostname,
-    /// The listeners with the hostname are in conflict.
+    /// The listeners with the hostname are in conflict, so none of them is accepted.
     ListenerConflict,
-    /// No route is attached.
+    /// No route is attached to the listener.
     Route,
     /// No route has the hostname.
     RouteHostname,

@@ -1,5 +1,6 @@
 //! Bodies made to take much: each a little, or as large as the API server lets an object be.
 
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 mod crowds;
@@ -16,12 +17,14 @@ pub(crate) use settings::settings;
 pub(crate) use targets::targets;
 pub(crate) use topology::topology;
 
+/// The uid of every body.
+pub(crate) const UID: &str = "u";
 const MIB: usize = 1 << 20;
 /// The API server takes objects of 3 MiB.
 const LARGEST: usize = 3 * MIB;
 
 /// A state that a body is judged against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
     /// A Gateway, a route and a policy.
     Small,
@@ -76,7 +79,7 @@ impl Hostile {
         let (operation, of, object) = (self.operation, self.of, &self.object);
         let old = self.old.as_deref().unwrap_or("null");
         let mut body = format!(
-            r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","operation":"{operation}","name":"{of}","namespace":"infra","kind":{{"group":"{group}","version":"v1","kind":"{kind}"}},"userInfo":{{"username":"jane"}},"object":{object},"oldObject":{old}}}}}"#
+            r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"{UID}","operation":"{operation}","name":"{of}","namespace":"infra","kind":{{"group":"{group}","version":"v1","kind":"{kind}"}},"userInfo":{{"username":"jane"}},"object":{object},"oldObject":{old}}}}}"#
         );
         if let Some((what, by)) = &self.instead {
             assert!(body.contains(what), "{what}");
@@ -123,11 +126,16 @@ fn with(spec: &str) -> String {
 
 /// As many of these as fit into an object, with commas between them; `#` stands for a number.
 fn many(one: &str) -> String {
+    let parts: Vec<&str> = one.split('#').collect();
     let mut text = String::with_capacity(LARGEST);
     let mut i = 0;
     while text.len() + one.len() + 8 < LARGEST {
         text += if i == 0 { "" } else { "," };
-        text += &one.replace('#', &i.to_string());
+        match parts[..] {
+            [same] => text += same,
+            [before, after] => write!(text, "{before}{i}{after}").unwrap(),
+            _ => text += &one.replace('#', &i.to_string()),
+        }
         i += 1;
     }
     text

@@ -163,7 +163,7 @@ fn long_lists_that_break_off_take_what_the_state_takes_twice_at_most() {
         .unwrap();
     let server = Arc::new(Server {
         // Twice before it is first complete, once after the history is gone.
-        breaks: vec![(10, 500), (100, 429), (usize::MAX, 0), (150, 503)],
+        breaks: vec![(10, 500), (20, 429), (usize::MAX, 0), (100, 503)],
         ..Server::default()
     });
     let routes = GroupKind::gateway_api("HTTPRoute");

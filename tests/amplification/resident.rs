@@ -1,70 +1,25 @@
 //! What the largest bodies make of a process: the body itself, TLS and the allocator included.
 
-use std::io::{BufRead as _, BufReader};
-use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-
-use attache::http::tls::{Made, make_ca_and_pair};
-use tempfile::TempDir;
-
 use crate::bodies;
-use crate::client::Tls;
+use crate::serving::{Serving, quickstart};
 
 /// Beside four times the body: buffers, and what the allocator keeps for threads.
 const FIXED: usize = 32 << 20;
 
-/// `attache serve --from examples/quickstart`; ended with the test.
-struct Process {
-    child: Child,
-    addr: SocketAddr,
-    made: Made,
-    _files: TempDir,
-}
+/// `attache serve --from examples/quickstart`.
+struct Process(Serving);
 
 impl Process {
     fn start() -> Self {
-        let made = make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap();
-        let files = TempDir::new().unwrap();
-        let (cert, key) = (files.path().join("tls.crt"), files.path().join("tls.key"));
-        std::fs::write(&cert, &made.cert_pem).unwrap();
-        std::fs::write(&key, &made.key_pem).unwrap();
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
-            .args([
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--admin",
-                "127.0.0.1:0",
-                "--from",
-            ])
-            .arg(from)
-            .arg("--tls-cert")
-            .arg(cert)
-            .arg("--tls-key")
-            .arg(key)
-            .env("ATTACHE_LOG", "error")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let addr = lines.find_map(|line| {
-            let line = line.unwrap();
-            let rest = line.strip_prefix("attache: https://")?;
-            rest.split('/').next()?.parse().ok()
-        });
-        Self {
-            child,
-            addr: addr.expect("no address"),
-            made,
-            _files: files,
-        }
+        Self(Serving::start(|_, mut attache| {
+            attache.arg("--from").arg(quickstart());
+            attache
+        }))
     }
 
     /// The most that it has held at once since `forget`.
     fn most(&self) -> usize {
-        let path = format!("/proc/{}/status", self.child.id());
+        let path = format!("/proc/{}/status", self.0.pid());
         let status = std::fs::read_to_string(path).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
@@ -72,14 +27,7 @@ impl Process {
     }
 
     fn forget(&self) {
-        std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").unwrap();
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        std::fs::write(format!("/proc/{}/clear_refs", self.0.pid()), "5").unwrap();
     }
 }
 
@@ -97,7 +45,7 @@ async fn a_process_takes_four_times_a_body_at_most() {
     for group in groups {
         for hostile in group().iter().step_by(3) {
             let body = hostile.body().replace("PlainPolicy", "RetryPolicy");
-            let mut client = Tls::connect(process.addr, &process.made.ca_pem).await;
+            let mut client = process.0.connect().await;
             process.forget();
             let before = process.most();
             let answer = client.post("/validate", body.as_bytes()).await;

@@ -1,13 +1,17 @@
 //! The states that hostile bodies are judged against.
 
+use std::sync::OnceLock;
+
 use attache::config::Configuration;
 use attache::engine::ids::GroupKind;
 use attache::engine::object::Object;
+use attache::engine::review::Evidence;
 use attache::engine::snapshot::{Change, Snapshot};
+use attache::http::admission::{Endpoint, respond};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use crate::bodies::State;
+use crate::bodies::{self, State};
 
 const PROFILES: &str = r"
 apiVersion: attache.dev/v1
@@ -49,8 +53,22 @@ pub(crate) fn configuration() -> Configuration {
 }
 
 impl State {
-    /// All objects of it.
-    pub(crate) fn build(self) -> Snapshot {
+    /// All objects of it; built when it is first asked for, and kept for all tests.
+    pub(crate) fn get(self) -> &'static Snapshot {
+        static BUILT: [OnceLock<Snapshot>; 5] = [const { OnceLock::new() }; 5];
+        BUILT[self as usize].get_or_init(|| {
+            let snapshot = self.build();
+            // Settings of the policies that are there are read when they are first asked for, and kept: a policy
+            // on the class asks for those of all.
+            let conduct = configuration().conduct();
+            let (evidence, body) = (Evidence::Authoritative, bodies::far()[0].body());
+            let endpoint = Endpoint::Validate;
+            respond(&snapshot, &conduct, &evidence, endpoint, body.as_bytes()).unwrap();
+            snapshot
+        })
+    }
+
+    fn build(self) -> Snapshot {
         let mut values = vec![
             definition(),
             json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass",

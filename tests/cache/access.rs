@@ -1,6 +1,7 @@
 //! Who may read a policy: asked of the API server, remembered for a short time, and a no where there is no answer.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use attache::engine::disclosure::Subject;
@@ -9,6 +10,7 @@ use serde_json::json;
 use tokio::time::{Instant, advance};
 
 use crate::server::*;
+use crate::under::*;
 
 fn policy_key(name: &str) -> ObjectKey {
     ObjectKey::new(retry_gk(), "infra", name)
@@ -197,4 +199,77 @@ async fn a_kind_that_is_not_served_is_not_asked_about() {
     let access = &under.cluster.access;
     assert!(!access.may_get(Arc::new(alice()), other).await);
     assert!(server.reviews().is_empty());
+}
+
+/// What is logged on this thread from now on.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn lines(&self) -> Vec<String> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        let about = text.lines().filter(|line| line.contains("access review"));
+        about.map(str::to_owned).collect()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_log_says_once_that_they_fail_and_once_that_they_work_again() {
+    let log = Log::default();
+    let writer = log.clone();
+    let to_log = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || writer.clone());
+    let _logging = tracing::subscriber::set_default(to_log.finish());
+    let server = Server::with_kinds();
+    server.grant(true);
+    let under = ready(&server).await;
+    let ask = async |n: usize| {
+        let access = &under.cluster.access;
+        let policy = policy_key(&format!("p{n}"));
+        access.may_get(Arc::new(alice()), policy).await
+    };
+    for _ in 0..2 {
+        // Some hang and some are refused; one in between is answered.
+        server.hold(REVIEWS);
+        for n in 0..50 {
+            assert!(!ask(n).await);
+        }
+        server.release(REVIEWS);
+        assert!(ask(0).await);
+        server.refuse(REVIEWS, 503);
+        for n in 1..50 {
+            assert!(!ask(n).await);
+        }
+        server.allow(REVIEWS);
+        for n in 1..50 {
+            assert!(ask(n).await);
+        }
+        advance(Duration::from_mins(2)).await;
+    }
+    let lines = log.lines();
+    assert_eq!(lines.len(), 4, "{lines:#?}");
+    for two in lines.chunks(2) {
+        let fails =
+            "access reviews fail; what they are for is not shown error=\"no answer within 200ms\"";
+        assert!(
+            two[0].contains("WARN") && two[0].contains(fails),
+            "{two:#?}"
+        );
+        let again = "access reviews are answered again";
+        assert!(
+            two[1].contains("INFO") && two[1].contains(again),
+            "{two:#?}"
+        );
+    }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::server::*;
+use crate::under::*;
 
 /// As by default.
 const LIMIT: Duration = Duration::from_mins(5);
@@ -200,13 +201,6 @@ async fn a_kind_that_may_not_be_read_any_more_grows_old_alone() {
     assert!(!is_old(&under, &retry_gk(), LIMIT));
 
     server.allow(RETRIES);
-}
-
-fn service(n: usize) -> Value {
-    json!({
-        "metadata": {"namespace": "shop", "name": format!("s{n}")},
-        "spec": {"ports": [{"name": "web", "port": 80}]},
-    })
 }
 
 #[tokio::test(start_paused = true)]

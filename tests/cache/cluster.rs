@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::server::*;
+use crate::under::*;
 
 #[tokio::test(start_paused = true)]
 async fn objects_that_are_there_are_known_when_ready() {
@@ -91,13 +92,6 @@ async fn long_lists_come_in_pages() {
     assert_eq!(under.count(&GroupKind::core("Service")), 1_200);
     let asked = server.requests(SERVICES);
     assert!((3..=4).contains(&asked), "three pages and a watch: {asked}");
-}
-
-fn service(n: usize) -> serde_json::Value {
-    json!({
-        "metadata": {"namespace": "shop", "name": format!("s{n}")},
-        "spec": {"ports": [{"name": "web", "port": 80}]},
-    })
 }
 
 #[tokio::test(start_paused = true)]

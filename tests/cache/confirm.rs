@@ -8,6 +8,7 @@ use attache::engine::object::Node;
 use tokio::time::{Instant, sleep};
 
 use crate::server::*;
+use crate::under::*;
 
 const EDGE: &str = "/apis/gateway.networking.k8s.io/v1/namespaces/infra/gateways/edge";
 

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 
 use crate::server::gateway_key;
+use crate::under::eventually;
 
 const CRD: &str = r"
 apiVersion: apiextensions.k8s.io/v1
@@ -362,18 +363,18 @@ async fn a_changed_directory_is_read_again() {
 
     write(&dir, "a.yaml", "apiVersion: [");
     write(&dir, "more/c.yaml", &gateway("c", ""));
-    crate::server::eventually("read again", || has("c")).await;
+    eventually("read again", || has("c")).await;
     assert!(has("b") && !has("a"), "the broken file is left out");
     write(&dir, "a.yaml", &gateway("a", ""));
     fs::remove_file(dir.path().join("b.yaml")).unwrap();
-    crate::server::eventually("mended", || has("a") && !has("b")).await;
+    eventually("mended", || has("a") && !has("b")).await;
 
     let profile = "match: {group: example.com, kind: Widget}";
     let profile = serde_saphyr::from_str(profile).unwrap();
     rules.send_replace(Arc::new(ProfileRules::new(vec![profile], Vec::new())));
     let widget = GroupKind::new("example.com", "Widget");
     let knows = || published.load().profile(&widget).is_some();
-    crate::server::eventually("read by the new rules", knows).await;
+    eventually("read by the new rules", knows).await;
     assert!(has("a"));
     task.abort();
 }

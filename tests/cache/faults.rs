@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::server::*;
+use crate::under::*;
 
 fn gateways() -> GroupKind {
     GroupKind::gateway_api("Gateway")
@@ -91,13 +92,6 @@ async fn a_short_break_is_gone_on_from_without_a_list() {
     let meanwhile = gateway_key("infra", "meanwhile");
     eventually("known", || under.get(&meanwhile).is_some()).await;
     assert_eq!(server.lists(GATEWAYS), lists);
-}
-
-fn service(n: usize) -> serde_json::Value {
-    json!({
-        "metadata": {"namespace": "shop", "name": format!("s{n}")},
-        "spec": {"ports": [{"name": "web", "port": 80}]},
-    })
 }
 
 #[tokio::test(start_paused = true)]

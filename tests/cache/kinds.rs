@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::server::*;
+use crate::under::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_kind_installed_later_is_watched_and_does_not_end_readiness() {

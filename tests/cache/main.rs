@@ -17,4 +17,5 @@ mod faults;
 mod kinds;
 mod server;
 mod trouble;
+mod under;
 mod webhooks;

@@ -52,6 +52,13 @@ pub fn policy(kind: &str, namespace: &str, name: &str, gateway: &str) -> Value {
     })
 }
 
+pub fn service(n: usize) -> Value {
+    json!({
+        "metadata": {"namespace": "shop", "name": format!("s{n}")},
+        "spec": {"ports": [{"name": "web", "port": 80}]},
+    })
+}
+
 pub fn gateway_key(namespace: &str, name: &str) -> ObjectKey {
     ObjectKey::new(GroupKind::gateway_api("Gateway"), namespace, name)
 }

@@ -7,6 +7,7 @@ use attache::engine::ids::GroupKind;
 use tokio::time::{Instant, sleep};
 
 use crate::server::*;
+use crate::under::*;
 
 fn gateways() -> GroupKind {
     GroupKind::gateway_api("Gateway")

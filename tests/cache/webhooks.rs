@@ -17,6 +17,7 @@ use tokio::time::sleep;
 
 use crate::kinds::rules;
 use crate::server::*;
+use crate::under::*;
 
 const CA: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 

@@ -238,14 +238,7 @@ fn told_of_one_route(name: &str, policies: usize) -> Option<Vec<String>> {
     let shop = world.namespace("shop");
     let alice = |args: &[&str]| world.kubectl_as("alice", args.iter().copied());
     // Rights to the route come first.
-    eventually("alice may send routes", || {
-        let said = alice(&APPLY);
-        if said.code == 0 {
-            Ok(())
-        } else {
-            Err(said.to_string())
-        }
-    });
+    eventually("alice may send routes", || alice(&APPLY).succeeded());
     let away = r#"{"spec":{"parentRefs":[{"name":"nowhere"}]}}"#;
     let steps: [&[&str]; 4] = [
         &APPLY,

@@ -173,12 +173,7 @@ fn established(world: &World<'_>, definition: &str) {
 }
 
 fn created(world: &World<'_>, policy: &str) -> Result<(), String> {
-    let said = world.apply_text(policy);
-    if said.code == 0 {
-        Ok(())
-    } else {
-        Err(said.to_string())
-    }
+    world.apply_text(policy).succeeded()
 }
 
 #[test]

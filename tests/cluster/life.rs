@@ -1,5 +1,6 @@
 //! What attache does when the API server is not there, and when it is told to end.
 
+use crate::harness::manifests::DEAD_API;
 use crate::harness::{Attache, Cluster, World, eventually};
 
 const SETS: &str = "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=";
@@ -36,12 +37,7 @@ fn it_outlives_a_restart_of_the_api_server() {
         more,
     ];
     eventually("the API server asks attache again", || {
-        let said = world.kubectl(patch);
-        if said.code == 0 {
-            Ok(())
-        } else {
-            Err(said.to_string())
-        }
+        world.kubectl(patch).succeeded()
     });
     world.warns_at_last("cart-route.yaml", &format!("{SETS}7"));
 }
@@ -64,27 +60,13 @@ fn it_waits_for_an_api_server_that_is_not_up_yet() {
     world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
 }
 
-/// An aggregated API whose server is gone: discovery of its group fails as long as it is registered.
-const DEAD: &str = "
-apiVersion: apiregistration.k8s.io/v1
-kind: APIService
-metadata: {name: v1.dead.example.com}
-spec:
-  group: dead.example.com
-  version: v1
-  groupPriorityMinimum: 1000
-  versionPriority: 10
-  insecureSkipTLSVerify: true
-  service: {name: gone, namespace: default}
-";
-
 #[test]
 fn a_dead_aggregated_api_holds_up_nothing() {
     let Some(cluster) = Cluster::own("dead-api") else {
         return;
     };
     let kubectl = cluster.kubectl();
-    kubectl.run_with(["apply", "-f", "-"], DEAD).ok();
+    kubectl.run_with(["apply", "-f", "-"], DEAD_API).ok();
     eventually("discovery of one group fails", || {
         let said = kubectl.run(["get", "--raw", "/apis/dead.example.com/v1"]);
         let available = ["get", "apiservice/v1.dead.example.com", "--no-headers"];

@@ -194,14 +194,7 @@ fn with_fail_and_nobody_there_everything_that_mends_it_passes() {
         .kubectl
         .run(["delete"].into_iter().chain(CONFIGURATIONS))
         .ok();
-    eventually("open", || {
-        let said = closed.apply(GATEWAY);
-        if said.code == 0 {
-            Ok(())
-        } else {
-            Err(said.to_string())
-        }
-    });
+    eventually("open", || closed.apply(GATEWAY).succeeded());
     // And all at once, while the configurations are there.
     closed
         .kubectl
@@ -216,14 +209,7 @@ fn with_fail_and_nobody_there_everything_that_mends_it_passes() {
     for what in ["namespace \"attache-system\"", "\"attache\" deleted"] {
         assert!(gone.out.contains(what), "{gone}");
     }
-    eventually("open", || {
-        let said = closed.apply(SERVICE);
-        if said.code == 0 {
-            Ok(())
-        } else {
-            Err(said.to_string())
-        }
-    });
+    eventually("open", || closed.apply(SERVICE).succeeded());
 }
 
 #[test]
@@ -236,14 +222,7 @@ fn with_fail_reviews_pass_as_soon_as_attache_is_there_and_no_longer_than_that() 
     attache.wait_until_ready();
     closed.call(&attache.address, &attache.ca());
     for text in [GATEWAY, SERVICE, NAMESPACE, POLICY] {
-        eventually("it passes", || {
-            let said = closed.apply(text);
-            if said.code == 0 {
-                Ok(())
-            } else {
-                Err(said.to_string())
-            }
-        });
+        eventually("it passes", || closed.apply(text).succeeded());
     }
     let wrong = POLICY.replace(
         "gateway.networking.k8s.io,",

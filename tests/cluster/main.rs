@@ -11,8 +11,10 @@
 )]
 
 #[path = "../operate/collector.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "tests/operate asks for more of its spans")]
 mod collector;
+#[path = "../commands/git.rs"]
+mod git;
 mod harness;
 
 mod access;

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 
 use attache::metrics::Metrics;
 use serde_json::Value;
 
 use crate::collector::{attribute, collector};
+use crate::harness::manifests::switched_on;
 use crate::harness::{Attache, Cluster, World, eventually, fixture};
 
 const TRACING: &str = "
@@ -41,15 +41,7 @@ fn the_component_monitoring_fits_the_deployment() {
         return;
     };
     let copy = cluster.dir().join("monitoring");
-    let from = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
-    let copied = Command::new("cp").args(["-r", from]).arg(&copy).status();
-    assert!(copied.unwrap().success());
-    let file = copy.join("kustomization.yaml");
-    let text = fs::read_to_string(&file).unwrap();
-    let on = text
-        .replace("# components:", "components:")
-        .replace("# - monitoring", "- monitoring");
-    fs::write(&file, on).unwrap();
+    switched_on(&copy, &["monitoring"]);
     let made = cluster
         .kubectl()
         .run(["kustomize", copy.to_str().unwrap()])

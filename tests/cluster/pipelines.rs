@@ -3,10 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
+use crate::git::{commit, git};
 use crate::harness::{Cluster, Kubectl, manifests};
 
 const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
@@ -208,28 +208,4 @@ fn snippet() -> String {
     let (_, under) = text.split_once("\n## Argo CD\n").expect("the heading");
     let (_, block) = under.split_once("```yaml\n").expect("a block");
     block.split_once("```").expect("its end").0.to_owned()
-}
-
-fn commit(folder: &Path) {
-    git(folder, &["init", "-q"]);
-    git(folder, &["add", "."]);
-    git(folder, &["commit", "-q", "-m", "all"]);
-}
-
-fn git(folder: &Path, arguments: &[&str]) {
-    let author = [
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    ];
-    let mut git = Command::new("git");
-    git.current_dir(folder)
-        .env("HOME", folder)
-        .args(author)
-        .args(arguments);
-    let output = git.output().expect("git");
-    assert!(output.status.success(), "{output:?}");
 }

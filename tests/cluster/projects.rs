@@ -93,8 +93,8 @@ fn check(project: &str) {
     let expected: Expected = serde_saphyr::from_str(&world.read("expected.yaml")).expect("words");
     // kubectl learns of new kinds with some delay.
     eventually("the kinds are served", || {
-        accepted(&world.apply("storefront.yaml"))?;
-        accepted(&dry_run(&world, "policies.yaml"))
+        world.apply("storefront.yaml").succeeded()?;
+        dry_run(&world, "policies.yaml").succeeded()
     });
     let before = soon(|| {
         let complaints = uncomplaining(&dry_run(&world, "policies.yaml"));
@@ -123,16 +123,8 @@ fn dry_run(world: &World<'_>, file: &str) -> Said {
     world.kubectl(["apply", "--dry-run=server", "-f", file])
 }
 
-fn accepted(said: &Said) -> Result<(), String> {
-    if said.code == 0 {
-        Ok(())
-    } else {
-        Err(said.to_string())
-    }
-}
-
 fn uncomplaining(said: &Said) -> Result<(), String> {
-    accepted(said)?;
+    said.succeeded()?;
     let mut words = COMPLAINTS.iter();
     match words.find(|word| said.err.contains(&format!("Warning: {word}"))) {
         Some(word) => Err(format!("{word:?} in\n{said}")),
@@ -141,7 +133,7 @@ fn uncomplaining(said: &Said) -> Result<(), String> {
 }
 
 fn told_of(said: &Said, words: &str) -> Result<(), String> {
-    accepted(said)?;
+    said.succeeded()?;
     if said.err.contains(&format!("Warning: {words}")) {
         Ok(())
     } else {

@@ -15,6 +15,7 @@ mod describe;
 mod documents;
 mod examples;
 mod explain;
+mod git;
 mod graph;
 mod impact;
 mod pipelines;

@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::git::commit;
 use crate::run::{root, run};
 
 const WRONG: &str = "tests/commands/check/faults";
@@ -181,26 +182,6 @@ fn has_pre_commit() -> bool {
     found
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
-    let author = [
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    ];
-    let mut git = command("git", folder);
-    let output = git.args(author).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", printed(&output));
-}
-
-fn repository(folder: &Path) {
-    git(folder, &["init", "-q"]);
-    git(folder, &["add", "."]);
-    git(folder, &["commit", "-q", "-m", "all"]);
-}
-
 #[test]
 fn a_commit_with_a_policy_that_cannot_take_effect_is_stopped() {
     if !has_pre_commit() {
@@ -209,9 +190,9 @@ fn a_commit_with_a_policy_that_cannot_take_effect_is_stopped() {
     let (hooks, work) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let definition = ".pre-commit-hooks.yaml";
     fs::copy(root().join(definition), hooks.path().join(definition)).unwrap();
-    repository(hooks.path());
+    commit(hooks.path());
     fs::write(work.path().join("policy.yaml"), REFUSED).unwrap();
-    repository(work.path());
+    commit(work.path());
     let hook = || {
         let mut pre_commit = command("pre-commit", work.path());
         let repository = hooks.path().to_str().unwrap();
@@ -236,7 +217,7 @@ fn a_commit_with_a_policy_that_cannot_take_effect_is_stopped() {
         "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n",
     )
     .unwrap();
-    repository(work.path());
+    commit(work.path());
     let output = hook();
     assert!(output.status.success(), "{}", printed(&output));
     assert!(printed(&output).contains("Passed"), "{}", printed(&output));

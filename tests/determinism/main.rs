@@ -17,6 +17,9 @@ mod replica;
 #[path = "../cache/server.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod server;
+#[path = "../serving/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod serving;
 
 use std::time::{Duration, Instant};
 

@@ -1,24 +1,21 @@
 //! A process of its own, and the API server that it follows, over HTTP.
 
 use std::convert::Infallible;
-use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use attache::http::tls::{Made, make_ca_and_pair};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 
 use crate::client::Tls;
 use crate::objects::{Event, definitions, path_of};
 use crate::server::Server;
+use crate::serving::Serving;
 
 /// The API server of the cache's tests, behind a socket.
 pub struct Api {
@@ -98,63 +95,42 @@ async fn forward(client: kube::Client, request: Request<Incoming>) -> Response<k
 }
 
 /// `attache serve` on an API server; ended with the test.
-pub struct Replica {
-    child: Child,
-    addr: SocketAddr,
-    made: Made,
-    _files: TempDir,
-}
+pub struct Replica(Serving);
 
 impl Replica {
     /// Ready to answer, with so many worker threads.
     pub async fn start(api: &Api, threads: usize) -> Self {
-        let made = make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap();
-        let files = TempDir::new().unwrap();
-        let file = |name: &str, text: &str| {
-            let path = files.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            path
-        };
         let kubeconfig = format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{{name: c, cluster: {{server: 'http://{}'}}}}]\nusers: [{{name: u, user: {{}}}}]\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n",
             api.addr
         );
-        let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
-            .arg("--kubeconfig")
-            .arg(file("kubeconfig", &kubeconfig))
-            .arg("--config")
-            .arg(file("attache.yaml", crate::objects::CONFIGURATION))
-            .arg("--tls-cert")
-            .arg(file("tls.crt", &made.cert_pem))
-            .arg("--tls-key")
-            .arg(file("tls.key", &made.key_pem))
-            .env("ATTACHE_LOG", "error")
-            .env("TOKIO_WORKER_THREADS", threads.to_string())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let (addr, admin) = tokio::task::spawn_blocking(|| addresses(lines))
-            .await
-            .unwrap();
-        let replica = Self {
-            child,
-            addr,
-            made,
-            _files: files,
+        let start = move || {
+            Serving::start(|dir, mut attache| {
+                let file = |name: &str, text: &str| {
+                    let path = dir.join(name);
+                    std::fs::write(&path, text).unwrap();
+                    path
+                };
+                attache
+                    .arg("--kubeconfig")
+                    .arg(file("kubeconfig", &kubeconfig))
+                    .arg("--config")
+                    .arg(file("attache.yaml", crate::objects::CONFIGURATION))
+                    .env("ATTACHE_LOG", "error")
+                    .env("TOKIO_WORKER_THREADS", threads.to_string());
+                attache
+            })
         };
-        replica.until_ready(admin).await;
+        // The API server is on this runtime, and goes on meanwhile.
+        let replica = Self(tokio::task::spawn_blocking(start).await.unwrap());
+        replica.until_ready().await;
         replica
     }
 
-    async fn until_ready(&self, admin: SocketAddr) {
+    async fn until_ready(&self) {
         let start = Instant::now();
         loop {
-            let stream = tokio::net::TcpStream::connect(admin).await.unwrap();
-            let answer = crate::client::Client::new(stream)
-                .get("/readyz?verbose")
-                .await;
+            let answer = self.0.get("/readyz?verbose").await;
             if answer.status == 200 {
                 return;
             }
@@ -165,31 +141,6 @@ impl Replica {
 
     /// A connection of its own.
     pub async fn connect(&self) -> Tls {
-        Tls::connect(self.addr, &self.made.ca_pem).await
-    }
-}
-
-/// Where it listens, as it says itself.
-fn addresses(lines: impl Iterator<Item = std::io::Result<String>>) -> (SocketAddr, SocketAddr) {
-    let (mut addr, mut admin) = (None, None);
-    for line in lines {
-        let line = line.unwrap();
-        let after = |front: &str| {
-            let rest = line.split_once(front)?.1;
-            rest.split(['/', ' ']).next()?.parse().ok()
-        };
-        addr = addr.or_else(|| after("https://"));
-        admin = admin.or_else(|| after("admin http://"));
-        if let (Some(addr), Some(admin)) = (addr, admin) {
-            return (addr, admin);
-        }
-    }
-    panic!("it ended without saying where it listens")
-}
-
-impl Drop for Replica {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.connect().await
     }
 }

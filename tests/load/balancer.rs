@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::client::get;
 use crate::process::{LONG, Process};
@@ -102,11 +102,11 @@ impl Balancer {
     }
 }
 
-/// Each look counts later, in order.
+/// Each look counts later, in order: by the clock, for on a busy machine a look takes long.
 async fn follow(table: Arc<Mutex<Table>>) {
     let mut looks = std::collections::VecDeque::new();
-    let behind = (LATE.as_millis() / PERIOD.as_millis()) as usize;
     loop {
+        let looked = Instant::now();
         let replicas = table.lock().unwrap().replicas.clone();
         let mut ready = Vec::new();
         for replica in replicas {
@@ -117,9 +117,12 @@ async fn follow(table: Arc<Mutex<Table>>) {
                 ready.push(replica.webhook);
             }
         }
-        looks.push_back(ready);
-        if looks.len() > behind {
-            table.lock().unwrap().ready = looks.pop_front().unwrap();
+        looks.push_back((looked, ready));
+        while looks
+            .front()
+            .is_some_and(|(when, _)| when.elapsed() >= LATE)
+        {
+            table.lock().unwrap().ready = looks.pop_front().unwrap().1;
         }
         sleep(PERIOD).await;
     }

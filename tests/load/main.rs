@@ -20,20 +20,32 @@ mod mix;
 #[path = "../../benches/soak/objects.rs"]
 mod objects;
 #[path = "../../benches/soak/overload.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the bench uses the rest")]
 mod overload;
 #[path = "../../benches/soak/pace.rs"]
 mod pace;
 #[path = "../../benches/soak/process.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the bench uses the rest")]
 mod process;
 mod rolling;
 #[path = "../../benches/soak/sample.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the bench uses the rest")]
 mod sample;
 mod soak;
 #[path = "../cache/server.rs"]
-#[allow(dead_code, unused_imports, unreachable_pub)]
+#[allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the tests of the cache, whose module it is, use the rest"
+)]
 mod stand_in;
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
+
+/// No call failed, and none was sent away.
+#[track_caller]
+fn all_answered(all: &pace::Outcome) {
+    let (failed, sent_away) = (all.failed, all.rude + all.shed.len());
+    assert_eq!((failed, sent_away), (0, 0), "{:?}", all.why);
+}

@@ -1,26 +1,18 @@
 //! `attache serve` as a process, answering from a directory.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::ops::Deref;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use attache::http::tls::make_ca_and_pair;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::client::{Answer, Client, Tls};
+use crate::client::Tls;
+use crate::serving::{Serving, quickstart};
 
 /// A run that does not end by itself ends with the test.
-pub(crate) struct Process {
-    child: Child,
-    dir: TempDir,
-    ca_pem: String,
-    pub(crate) webhook: SocketAddr,
-    pub(crate) admin: SocketAddr,
-}
+pub(crate) struct Process(Serving);
 
 /// A server of the shipped example, with more files beside, and more in its environment.
 pub(crate) struct Setup<'a> {
@@ -44,63 +36,22 @@ impl Default for Setup<'_> {
 
 impl Process {
     pub(crate) fn start(setup: &Setup<'_>) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let state = dir.path().join("state");
-        copy(Path::new("examples/quickstart"), &state);
-        for (name, text) in setup.files {
-            fs::write(state.join(name), text).unwrap();
-        }
-        let names = ["localhost".to_owned()];
-        let made = make_ca_and_pair(&names, jiff::Zoned::now().date()).unwrap();
-        let (cert, key) = (dir.path().join("cert"), dir.path().join("key"));
-        fs::write(&cert, &made.cert_pem).unwrap();
-        fs::write(&key, &made.key_pem).unwrap();
-        let log = fs::File::create(dir.path().join("log")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
-        command
-            .args([
-                "serve",
-                "--listen=127.0.0.1:0",
-                "--admin=127.0.0.1:0",
-                "--drain-delay=0s",
-            ])
-            .arg("--from")
-            .arg(&state)
-            .arg("--tls-cert")
-            .arg(&cert)
-            .arg("--tls-key")
-            .arg(&key)
-            .args(setup.args)
-            .env_remove("RUST_LOG")
-            .env_remove("ATTACHE_LOG")
-            .envs(setup.environment.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(if setup.unread_log {
-                Stdio::piped()
-            } else {
-                Stdio::from(log)
-            });
-        let mut child = command.spawn().unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap())
-            .lines()
-            .map_while(Result::ok);
-        let mut line = |with: &str| {
-            let line = said.find_map(|line| Some(line.split_once(with)?.1.to_owned()));
-            line.unwrap_or_else(|| panic!("it does not say {with:?}"))
-        };
-        let webhook = line("https://").replace("/validate", "").parse().unwrap();
-        let admin = line("admin http://").parse().unwrap();
-        Self {
-            child,
-            dir,
-            ca_pem: made.ca_pem,
-            webhook,
-            admin,
-        }
-    }
-
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        let log = setup.unread_log.then(Stdio::piped);
+        Self(Serving::start_logging(log, |dir, mut attache| {
+            let state = dir.join("state");
+            copy(&quickstart(), &state);
+            for (name, text) in setup.files {
+                fs::write(state.join(name), text).unwrap();
+            }
+            attache
+                .arg("--drain-delay=0s")
+                .arg("--from")
+                .arg(state)
+                .args(setup.args)
+                .env_remove("ATTACHE_LOG")
+                .envs(setup.environment.iter().copied());
+            attache
+        }))
     }
 
     /// Connects as soon as there is a certificate.
@@ -112,42 +63,33 @@ impl Process {
         };
         let ready = tokio::time::timeout(Duration::from_secs(20), ready).await;
         ready.expect("it does not become ready");
-        Tls::connect(self.webhook, &self.ca_pem).await
-    }
-
-    pub(crate) async fn get(&self, path: &str) -> Answer {
-        let stream = tokio::net::TcpStream::connect(self.admin).await.unwrap();
-        Client::new(stream).get(path).await
+        self.0.connect().await
     }
 
     /// Asks it to end, and waits until it has.
     pub(crate) fn end(&mut self) -> ExitStatus {
         let asked = Command::new("kill").arg(self.pid().to_string()).status();
         assert!(asked.unwrap().success());
-        self.child.wait().unwrap()
+        self.0.child.wait().unwrap()
     }
 
     /// The log, once the process has ended.
     pub(crate) fn log(&mut self) -> String {
-        assert!(self.end().success(), "{}", self.read_log());
-        self.read_log()
-    }
-
-    fn read_log(&self) -> String {
-        fs::read_to_string(self.dir.path().join("log")).unwrap()
+        assert!(self.end().success(), "{}", self.0.log());
+        self.0.log()
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+impl Deref for Process {
+    type Target = Serving;
+
+    fn deref(&self) -> &Serving {
+        &self.0
     }
 }
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(from);
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), to.join(entry.file_name())).unwrap();

@@ -14,6 +14,9 @@ mod client;
 mod clocks;
 mod logs;
 mod process;
+#[path = "../serving/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod serving;
 mod signals;
 mod starved;
 mod table;

@@ -2,30 +2,21 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use attache::http::tls::make_ca_and_pair;
-use tempfile::TempDir;
-use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use crate::client::{Answer, Client, Tls};
+use crate::client::Tls;
+use crate::serving::{Serving, quickstart};
 
 /// Longer than anything here takes; a test that waits for it has failed.
 const LONG: Duration = Duration::from_mins(1);
 
 /// A run that does not end by itself ends with the test.
-pub(crate) struct Process {
-    child: Child,
-    pub(crate) webhook: SocketAddr,
-    pub(crate) admin: SocketAddr,
-    ca_pem: String,
-    dir: TempDir,
-}
+pub(crate) struct Process(Serving);
 
 /// What is to be started.
 pub(crate) struct Setup {
@@ -43,9 +34,8 @@ pub(crate) struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        let quickstart = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart");
         Self {
-            state: vec!["--from".to_owned(), quickstart.display().to_string()],
+            state: vec!["--from".to_owned(), quickstart().display().to_string()],
             more: vec!["--drain-delay=0s".to_owned()],
             by: Vec::new(),
             log: None,
@@ -57,70 +47,34 @@ impl Default for Setup {
 
 impl Process {
     pub(crate) fn start(setup: &Setup) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let made = make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap();
-        let put = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
-        put("tls.crt", &made.cert_pem);
-        put("tls.key", &made.key_pem);
-        for (name, text) in &setup.files {
-            put(name, text);
-        }
-        let here = dir.path().display().to_string();
-        let said = setup.state.iter().chain(&setup.more);
-        let mut words = setup.by.clone();
-        words.push(env!("CARGO_BIN_EXE_attache").to_owned());
-        words.extend(["serve", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0"].map(str::to_owned));
-        words.push(format!("--tls-cert={here}/tls.crt"));
-        words.push(format!("--tls-key={here}/tls.key"));
-        words.extend(said.map(|word| word.replace("{dir}", &here)));
-        let log = setup.log.clone().unwrap_or(dir.path().join("log"));
-        let log = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(log);
-        let mut command = Command::new(&words[0]);
-        command
-            .args(&words[1..])
-            // Nothing may be written anywhere but to the log.
-            .env("HOME", "/nonexistent")
-            .env("TMPDIR", "/nonexistent")
-            .env_remove("RUST_LOG")
-            .env("ATTACHE_LOG", setup.level)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log.unwrap());
-        let mut child = command.spawn().unwrap();
-        // Nobody reads on after these two lines: what is said later meets a pipe that is closed.
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut after = |what: &str| -> SocketAddr {
-            let found = said.find_map(|line| Some(line.unwrap().split_once(what)?.1.to_owned()));
-            let found = found.unwrap_or_else(|| panic!("it does not say {what:?}"));
-            found.split(['/', ' ']).next().unwrap().parse().unwrap()
-        };
-        let (webhook, admin) = (after("attache: https://"), after("admin http://"));
-        Self {
-            child,
-            webhook,
-            admin,
-            ca_pem: made.ca_pem,
-            dir,
-        }
-    }
-
-    /// Its number; that of the program in front of it, where there is one.
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    pub(crate) async fn connect(&self) -> Tls {
-        Tls::connect(self.webhook, &self.ca_pem).await
-    }
-
-    /// GET on the admin port.
-    pub(crate) async fn get(&self, path: &str) -> Answer {
-        let stream = TcpStream::connect(self.admin).await.unwrap();
-        Client::new(stream).get(path).await
+        let log = setup.log.as_ref().map(|path| {
+            let file = File::options().write(true).open(path);
+            Stdio::from(file.unwrap())
+        });
+        Self(Serving::start_logging(log, |dir, mut attache| {
+            for (name, text) in &setup.files {
+                fs::write(dir.join(name), text).unwrap();
+            }
+            let here = dir.display().to_string();
+            let said = setup.state.iter().chain(&setup.more);
+            attache.args(said.map(|word| word.replace("{dir}", &here)));
+            let mut command = match &setup.by[..] {
+                [] => attache,
+                [program, words @ ..] => {
+                    let mut command = Command::new(program);
+                    command.args(words).arg(attache.get_program());
+                    command.args(attache.get_args());
+                    command
+                }
+            };
+            command
+                // Nothing may be written anywhere but to the log.
+                .env("HOME", "/nonexistent")
+                .env("TMPDIR", "/nonexistent")
+                .env_remove("RUST_LOG")
+                .env("ATTACHE_LOG", setup.level);
+            command
+        }))
     }
 
     /// Waits until a path of the admin port answers so, with this text in it.
@@ -151,7 +105,7 @@ impl Process {
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         let ends = async {
             loop {
-                if let Some(status) = self.child.try_wait().unwrap() {
+                if let Some(status) = self.0.child.try_wait().unwrap() {
                     return status;
                 }
                 sleep(Duration::from_millis(20)).await;
@@ -160,26 +114,16 @@ impl Process {
         timeout(LONG, ends).await.expect("it does not end")
     }
 
-    /// A file of its folder.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
     pub(crate) fn runs(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
-    }
-
-    /// What it logged so far.
-    pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.dir.path().join("log")).unwrap()
+        self.0.child.try_wait().unwrap().is_none()
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        // One that is stopped dies of this too.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+impl Deref for Process {
+    type Target = Serving;
+
+    fn deref(&self) -> &Serving {
+        &self.0
     }
 }
 

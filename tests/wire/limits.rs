@@ -9,7 +9,7 @@ use futures::FutureExt;
 use tokio::sync::Semaphore;
 
 use crate::input::{too_large_by_length, too_large_in_chunks};
-use crate::server::{ALLOWED, Setup, on_listener, start, start_with, until};
+use crate::server::{Running, Setup, allows, on_listener, start, start_with, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_review_is_turned_away() {
@@ -73,12 +73,7 @@ async fn a_body_over_the_limit_is_refused_and_the_connection_closed() {
         text.contains(r#"attache_malformed_total{reason="size"} 2"#),
         "{text}"
     );
-    let answer = server
-        .connect()
-        .await
-        .post("/validate", on_listener("http").as_bytes())
-        .await;
-    assert_eq!(answer.body, ALLOWED);
+    server.allows().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -104,9 +99,8 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
     client.closed().await;
 }
 
-/// One place, taken by a review whose live read waits for the test.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back() {
+/// A server with one place, and what live reads wait for.
+async fn with_one_place() -> (Running, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));
     let held = gate.clone();
     let setup = Setup {
@@ -124,7 +118,13 @@ async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back
         })),
         ..Setup::default()
     };
-    let server = start_with(setup).await;
+    (start_with(setup).await, gate)
+}
+
+/// The place is taken by a review whose live read waits for the test.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back() {
+    let (server, gate) = with_one_place().await;
     let mut first = server.connect().await;
     let slow = tokio::spawn(async move {
         first
@@ -157,36 +157,13 @@ async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back
         "{}",
         refused.body
     );
-    assert_eq!(
-        second
-            .post("/validate", on_listener("http").as_bytes())
-            .await
-            .body,
-        ALLOWED
-    );
+    allows(&mut second).await;
 }
 
-/// One place, three that wait for it, and one more.
+/// The one place, three that wait for it, and one more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_waits_behind_too_many() {
-    let gate = Arc::new(Semaphore::new(0));
-    let held = gate.clone();
-    let setup = Setup {
-        limits: Limits {
-            max_in_flight: 1,
-            ..Limits::default()
-        },
-        confirm: Some(Arc::new(move |_| {
-            let held = held.clone();
-            async move {
-                held.acquire().await.unwrap().forget();
-                Ok(Some(crate::server::edge()))
-            }
-            .boxed()
-        })),
-        ..Setup::default()
-    };
-    let server = start_with(setup).await;
+    let (server, gate) = with_one_place().await;
     let mut asked = Vec::new();
     for (n, queued) in [0, 1, 2, 3].into_iter().enumerate() {
         let mut client = server.connect().await;
@@ -239,8 +216,6 @@ async fn a_panic_ends_the_request_and_nothing_else() {
         (500, r#"{"error":"internal error"}"#)
     );
     assert_eq!(server.metrics.panics.get(), 1);
-    let answer = client
-        .post("/validate", on_listener("http").as_bytes())
-        .await;
-    assert_eq!(answer.body, ALLOWED, "the same connection goes on");
+    // The same connection goes on.
+    allows(&mut client).await;
 }

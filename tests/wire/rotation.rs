@@ -14,7 +14,7 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
 
 use crate::client::{Client, tls};
-use crate::server::{ALLOWED, Setup, on_listener, pair, start_with, until};
+use crate::server::{Setup, allows, pair, start_with, until};
 
 /// Makes a directory of this content current, in one step, as kubelet does.
 fn mount(root: &Path, version: &str, cert: &str, key: &str) {
@@ -79,13 +79,7 @@ async fn a_new_pair_is_served_after_each_swap_and_a_broken_one_never() {
             .await
             .expect("the new certificate");
         let mut client = Client::new(stream);
-        assert_eq!(
-            client
-                .post("/validate", on_listener("http").as_bytes())
-                .await
-                .body,
-            ALLOWED
-        );
+        allows(&mut client).await;
         if let Some(old) = current.replace(made) {
             assert!(
                 tls(server.addr, &old.ca_pem, &[]).await.is_err(),
@@ -94,13 +88,7 @@ async fn a_new_pair_is_served_after_each_swap_and_a_broken_one_never() {
         }
         // A connection of before a swap goes on.
         let earlier = open.get_or_insert(client);
-        assert_eq!(
-            earlier
-                .post("/validate", on_listener("http").as_bytes())
-                .await
-                .body,
-            ALLOWED
-        );
+        allows(earlier).await;
     }
     assert!(metrics.cert_not_after.get() > 1.7e9);
 

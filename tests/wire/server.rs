@@ -20,10 +20,11 @@ use attache::metrics::Metrics;
 use attache::telemetry::traces::Traces;
 use serde_json::json;
 use serde_json::value::to_raw_value;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::client::Tls;
+use crate::client::{Client, Tls};
 
 const PROFILES: &str = r"
 apiVersion: attache.dev/v1
@@ -168,6 +169,18 @@ impl Running {
     pub(crate) async fn connect(&self) -> Tls {
         Tls::connect(self.addr, &self.made.ca_pem).await
     }
+
+    /// A new client is served.
+    pub(crate) async fn allows(&self) {
+        allows(&mut self.connect().await).await;
+    }
+}
+
+/// A client is served: a good policy is allowed, and nothing is said.
+pub(crate) async fn allows<S: AsyncRead + AsyncWrite + Unpin>(client: &mut Client<S>) {
+    let body = on_listener("http");
+    let answer = client.post("/validate", body.as_bytes()).await;
+    assert_eq!(answer.body, ALLOWED);
 }
 
 /// Waits for something to become true; the only wait there is.

@@ -8,7 +8,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
 use crate::client::{Client, tls};
-use crate::server::{ALLOWED, Setup, on_listener, start, start_with, until};
+use crate::server::{ALLOWED, Setup, allows, on_listener, start, start_with, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn http2_by_alpn_many_at_once_on_one_connection() {
@@ -49,10 +49,7 @@ async fn without_alpn_it_is_http1_and_the_connection_is_kept() {
     let server = start().await;
     let mut client = Client::new(tls(server.addr, &server.made.ca_pem, &[]).await.unwrap());
     for _ in 0..3 {
-        let answer = client
-            .post("/validate?timeout=10s", on_listener("http").as_bytes())
-            .await;
-        assert_eq!(answer.body, ALLOWED);
+        allows(&mut client).await;
     }
     // Two at once on one connection are answered in turn.
     let body = on_listener("http");
@@ -94,15 +91,7 @@ async fn a_handshake_that_stalls_is_ended_and_plain_http_is_too() {
         errors("tls-timeout") == 1 && errors("tls") == 1
     })
     .await;
-    assert_eq!(
-        server
-            .connect()
-            .await
-            .post("/validate", on_listener("http").as_bytes())
-            .await
-            .body,
-        ALLOWED
-    );
+    server.allows().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,13 +111,7 @@ async fn an_idle_connection_is_kept_for_its_time_and_not_longer() {
     })
     .await;
     let mut client = server.connect().await;
-    assert_eq!(
-        client
-            .post("/validate", on_listener("http").as_bytes())
-            .await
-            .body,
-        ALLOWED
-    );
+    allows(&mut client).await;
     let answered = Instant::now();
     client.closed().await;
     let idle = answered.elapsed();
@@ -151,22 +134,11 @@ async fn at_the_limit_the_longest_idle_connection_makes_room() {
     .await;
     let mut used = server.connect().await;
     let mut idle = server.connect().await;
-    assert_eq!(
-        used.post("/validate", on_listener("http").as_bytes())
-            .await
-            .body,
-        ALLOWED
-    );
+    allows(&mut used).await;
     let mut third = server.connect().await;
     idle.closed().await;
     for client in [&mut used, &mut third] {
-        assert_eq!(
-            client
-                .post("/validate", on_listener("http").as_bytes())
-                .await
-                .body,
-            ALLOWED
-        );
+        allows(client).await;
     }
     until("two are open", || server.metrics.connections.get() == 2).await;
 }

@@ -1,13 +1,13 @@
 //! Ways of requests as data.
 
 use super::{
-    Answered, Asked, At, Backend, Considered, Entrance, Matched, Pair, Step, Unserved, Wanted,
+    Answered, Asked, Backend, Considered, Entrance, Matched, Pair, Step, Unserved, Wanted,
     WantedPath,
 };
 use crate::answer::Named;
 use crate::engine::matching::{
-    self, Front, Lost, Missed, Outcome, Path, Request, RuleTaken, Scheme, Stage, Taken, Text,
-    Wants, Way, failure,
+    self, Front, Lost, Missed, Outcome, Path, Request, RuleTaken, Scheme, Taken, Text, Wants, Way,
+    failure,
 };
 
 // === impl Asked ===
@@ -79,7 +79,7 @@ pub(super) fn step(way: &Way, taken: &Taken) -> Step {
 pub(super) fn unserved(way: &Way, missed: &Missed) -> Unserved {
     Unserved {
         entrance: entrance(&way.front),
-        at: At::from(missed.at),
+        at: missed.at,
         message: missed.why.clone(),
         nearest: missed.near.clone(),
         considered: way.lost.iter().map(considered).collect(),
@@ -187,19 +187,5 @@ fn considered(lost: &Lost) -> Considered {
         },
         by: lost.by,
         message: lost.why.clone(),
-    }
-}
-
-impl From<Stage> for At {
-    fn from(stage: Stage) -> Self {
-        match stage {
-            Stage::Front => Self::Entrance,
-            Stage::Port => Self::Port,
-            Stage::ListenerHostname => Self::ListenerHostname,
-            Stage::ListenerConflict => Self::ListenerConflict,
-            Stage::Route => Self::Route,
-            Stage::RouteHostname => Self::RouteHostname,
-            Stage::Rule => Self::Rule,
-        }
     }
 }

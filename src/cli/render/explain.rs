@@ -7,10 +7,10 @@ use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use crate::answer::Named;
 use crate::answer::explanation::{
-    Asked, At, Backend, Considered, Entrance, Explanation, Matched, Step, Unserved, Wanted,
+    Asked, Backend, Considered, Entrance, Explanation, Matched, Step, Unserved, Wanted,
 };
 use crate::engine::ids::Place;
-use crate::engine::matching::{Criterion, State};
+use crate::engine::matching::{Criterion, Stage, State};
 
 mod settings;
 
@@ -275,7 +275,7 @@ fn not_taken(label: &str, other: &Considered, table: &mut Table) {
 /// the host.
 fn elsewhere(explanation: &Explanation, style: Style) -> String {
     let told = explanation.unserved.iter().filter(|unserved| {
-        !explanation.served || matches!(unserved.at, At::Rule | At::ListenerConflict)
+        !explanation.served || matches!(unserved.at, Stage::Rule | Stage::ListenerConflict)
     });
     let mut told: Vec<&Unserved> = told.collect();
     // Who came further says more.
@@ -325,10 +325,10 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
 /// What there is instead: names in one line, rules one by one.
 fn nearest(unserved: &Unserved) -> Vec<String> {
     let all = &unserved.nearest;
-    if unserved.at == At::Rule {
+    if unserved.at == Stage::Rule {
         return all.iter().map(|near| format!("nearest: {near}")).collect();
     }
-    let label = if unserved.at == At::Port {
+    let label = if unserved.at == Stage::Port {
         "there is"
     } else {
         "nearest"

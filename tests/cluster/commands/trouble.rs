@@ -1,5 +1,6 @@
 //! Clusters on which something is broken: the rest is shown, and what is missing is said.
 
+use crate::harness::manifests::DEAD_API;
 use crate::harness::{Cluster, Said, eventually};
 
 /// A policy kind whose conversion webhook is not there.
@@ -45,20 +46,6 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 ";
 
-/// An extension server that is not there.
-const DEAD: &str = "
-apiVersion: apiregistration.k8s.io/v1
-kind: APIService
-metadata: {name: v1.dead.example.com}
-spec:
-  group: dead.example.com
-  version: v1
-  groupPriorityMinimum: 1
-  versionPriority: 1
-  insecureSkipTLSVerify: true
-  service: {name: nobody, namespace: default}
-";
-
 const WELL: &str = "
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -87,19 +74,15 @@ fn what_is_broken_keeps_nothing_else_away() {
 
     apply(&cluster, BROKEN);
     eventually("the kind is served", || {
-        let said = cluster
+        cluster
             .kubectl()
-            .run_with(["apply", "-f", "-"], BROKEN_POLICY);
-        if said.code == 0 {
-            Ok(())
-        } else {
-            Err(said.to_string())
-        }
+            .run_with(["apply", "-f", "-"], BROKEN_POLICY)
+            .succeeded()
     });
     let converted = BROKEN.trim_end().replace("storage: true", "storage: false");
     apply(&cluster, &format!("{converted}{CONVERTED}"));
     apply(&cluster, UNSERVED);
-    apply(&cluster, DEAD);
+    apply(&cluster, DEAD_API);
     let broken = "attache: not all is shown: BrokenPolicy.trouble.example.com cannot be listed: conversion webhook for \
                   trouble.example.com/v1, Kind=BrokenPolicy failed";
     let policies = eventually("the conversion fails", || {

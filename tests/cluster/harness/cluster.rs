@@ -213,10 +213,9 @@ impl Cluster {
             .ok();
         // kubectl gives up on a definition whose status the API server has not begun.
         eventually("the definitions are served", || {
-            let said = kubectl.run(["wait", "--for=condition=Established", "-f", path(crds)]);
-            (said.code == 0)
-                .then_some(())
-                .ok_or_else(|| said.to_string())
+            kubectl
+                .run(["wait", "--for=condition=Established", "-f", path(crds)])
+                .succeeded()
         });
     }
 

@@ -129,9 +129,19 @@ impl Said {
         self
     }
 
+    /// The command succeeded; else what was said, for `eventually`.
+    pub(crate) fn succeeded(&self) -> Result<(), String> {
+        if self.code == 0 {
+            Ok(())
+        } else {
+            Err(self.to_string())
+        }
+    }
+
     /// The command succeeded and stderr holds `text`; else what was said, for `eventually`.
     pub(crate) fn has_warned(self, text: &str) -> Result<Self, String> {
-        if self.code == 0 && self.err.contains(text) {
+        self.succeeded()?;
+        if self.err.contains(text) {
             Ok(self)
         } else {
             Err(self.to_string())

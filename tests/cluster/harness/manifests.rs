@@ -11,6 +11,20 @@ use super::{Cluster, Kubectl};
 
 const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
 
+/// An aggregated API whose server is gone: discovery of its group fails as long as it is registered.
+pub(crate) const DEAD_API: &str = "
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.dead.example.com}
+spec:
+  group: dead.example.com
+  version: v1
+  groupPriorityMinimum: 1000
+  versionPriority: 10
+  insecureSkipTLSVerify: true
+  service: {name: gone, namespace: default}
+";
+
 /// A copy of `manifests/` with these components switched on as its comments show.
 pub(crate) fn switched_on(to: &Path, components: &[&str]) {
     for folder in ["", "base"].iter().chain(components) {

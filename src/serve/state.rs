@@ -1,0 +1,220 @@
+//! Where the state comes from: a directory or a cluster, followed.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::{Args, Failure, say};
+use crate::cache::access::Access;
+use crate::cache::confirm::Confirm as LiveRead;
+use crate::cache::events::{Notice, Notices};
+use crate::cache::reach;
+use crate::cache::reload::{self, Directory};
+use crate::cache::sync::SyncState;
+use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
+use crate::cache::{Cluster, Published, Settings, tuned};
+use crate::config::Configuration;
+use crate::engine::profile::ProfileRules;
+use crate::http::admission::{Note, Outside};
+use crate::metrics::Metrics;
+use crate::telemetry::traces::Traces;
+
+/// How often a directory is looked at.
+const DIRECTORY_POLL: Duration = Duration::from_secs(1);
+/// Without a word of a kind for so long, reviews that rest on it say so. An API server restarts in less.
+const CACHE_AGE: Duration = Duration::from_mins(5);
+
+/// Where the state comes from, running.
+pub(super) struct State {
+    pub(super) snapshot: Published,
+    pub(super) outside: Outside,
+    pub(super) sync: Option<Arc<SyncState>>,
+    pub(super) webhooks: Option<Arc<WebhookState>>,
+    pub(super) tasks: JoinSet<String>,
+}
+
+pub(super) async fn from_directory(
+    path: &Path,
+    rules: watch::Receiver<Arc<ProfileRules>>,
+    metrics: &Arc<Metrics>,
+) -> Result<State, Failure> {
+    if !path.is_dir() {
+        return Err(format!("{} is not a directory", path.display()).into());
+    }
+    let directory = Directory {
+        paths: vec![path.to_owned()],
+        namespace: "default".to_owned(),
+        rules: rules.borrow().clone(),
+    };
+    let reading = directory.clone();
+    let (loaded, seen) = tokio::task::spawn_blocking(move || reading.load()).await?;
+    for problem in &loaded.problems {
+        problem.log();
+    }
+    say(&loaded.counts.summary(&path.display().to_string()));
+    let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
+    let mut tasks = JoinSet::new();
+    let published = snapshot.clone();
+    let metrics = metrics.clone();
+    tasks.spawn(reload::watch_directory(
+        directory,
+        seen,
+        rules,
+        DIRECTORY_POLL,
+        published,
+        metrics,
+    ));
+    Ok(State {
+        snapshot,
+        outside: Outside::default(),
+        sync: None,
+        webhooks: None,
+        tasks,
+    })
+}
+
+pub(super) async fn from_cluster(
+    args: &Args,
+    rules: watch::Receiver<Arc<ProfileRules>>,
+    config: &Configuration,
+    metrics: &Arc<Metrics>,
+) -> Result<State, Failure> {
+    let reached = reach::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
+    let client = kube::Client::try_from(tuned(reached))?;
+    let kept = args.manage_webhooks.then(|| Kept {
+        name: args.webhook_name.clone(),
+        ca: args.ca_cert.clone(),
+    });
+    Ok(followed(client, kept, rules, config, metrics))
+}
+
+/// A cluster that is followed as the configuration says, with webhook configurations that are kept.
+fn followed(
+    client: kube::Client,
+    kept: Option<Kept>,
+    rules: watch::Receiver<Arc<ProfileRules>>,
+    config: &Configuration,
+    metrics: &Arc<Metrics>,
+) -> State {
+    let default = Settings::default();
+    let settings = Settings {
+        max_policy_kinds: config
+            .limits
+            .policy_kinds
+            .unwrap_or(default.max_policy_kinds),
+        events: config.events,
+        live_read: millis(config.limits.live_read_millis, default.live_read),
+        access: millis(config.limits.access_millis, default.access),
+    };
+    let mut cluster = Cluster::start(client.clone(), rules, metrics.clone(), settings);
+    let webhooks = kept.map(|kept| {
+        let webhooks = Webhooks::new(client, kept, cluster.watched, metrics.clone());
+        let state = webhooks.state();
+        cluster.tasks.spawn(webhooks.run());
+        state
+    });
+    let mut outside = outside(cluster.confirm, cluster.access, cluster.notices);
+    let limit = config.limits.cache_age_seconds;
+    let limit = limit.map_or(CACHE_AGE, Duration::from_secs);
+    let sync = cluster.sync.clone();
+    outside.age = Some(Arc::new(move || sync.old(limit)));
+    State {
+        snapshot: cluster.snapshot,
+        outside,
+        sync: Some(cluster.sync),
+        webhooks,
+        tasks: cluster.tasks,
+    }
+}
+
+/// `cache` answers and `http` asks; neither knows the other.
+fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Outside {
+    Outside {
+        confirm: Some(Arc::new(move |key| {
+            let confirm = confirm.clone();
+            Box::pin(async move { confirm.read(key).await })
+        })),
+        may_get: Some(Arc::new(move |subject, policy| {
+            let access = access.clone();
+            Box::pin(async move { access.may_get(subject, policy).await })
+        })),
+        note: notices.map(|notices| -> Note {
+            Arc::new(move |policy, code, line| notices.hand(Notice { policy, code, line }))
+        }),
+        age: None,
+        traces: Traces::default(),
+    }
+}
+
+fn millis(said: Option<u64>, default: Duration) -> Duration {
+    said.map_or(default, Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use hyper::{Request, Response};
+    use tokio::sync::watch;
+    use tokio::time::sleep;
+
+    use super::followed;
+    use crate::config::{Configuration, Text};
+    use crate::engine::age::Old;
+    use crate::metrics::Metrics;
+
+    /// An API server without an object, which can go away.
+    fn empty(is_gone: Arc<AtomicBool>) -> kube::Client {
+        let answer = move |request: Request<kube::client::Body>| {
+            let is_gone = is_gone.load(Ordering::Relaxed);
+            async move {
+                let query = request.uri().query().unwrap_or_default();
+                if query.contains("watch=true") {
+                    std::future::pending::<()>().await;
+                }
+                let list = Bytes::from(r#"{"metadata":{"resourceVersion":"1"},"items":[]}"#);
+                let mut answer = Response::new(Full::new(list));
+                if is_gone {
+                    *answer.status_mut() = hyper::StatusCode::SERVICE_UNAVAILABLE;
+                }
+                Ok::<_, Infallible>(answer)
+            }
+        };
+        kube::Client::new(tower::service_fn(answer), "default")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_configuration_says_from_which_age_on_the_cache_is_old() {
+        for (said, old_after_three_minutes) in
+            [("", false), ("limits: {cacheAgeSeconds: 120}", true)]
+        {
+            let text = Text {
+                path: "attache.yaml".into(),
+                text: format!("apiVersion: attache.dev/v1\nkind: Configuration\n{said}\n"),
+            };
+            let config = Configuration::of(Some(&text)).unwrap();
+            let (_rules, known) = watch::channel(config.rules().unwrap());
+            let metrics = Arc::new(Metrics::new().unwrap());
+            let is_gone = Arc::<AtomicBool>::default();
+            let state = followed(empty(is_gone.clone()), None, known, &config, &metrics);
+            let (sync, age) = (state.sync.unwrap(), state.outside.age.unwrap());
+            while !sync.ready() {
+                sleep(Duration::from_millis(10)).await;
+            }
+            is_gone.store(true, Ordering::Relaxed);
+            sleep(Duration::from_mins(3)).await;
+            assert_eq!(age() != Old::default(), old_after_three_minutes, "{said:?}");
+            sleep(Duration::from_mins(3)).await;
+            assert!(age() != Old::default(), "{said:?}: as by default");
+        }
+    }
+}

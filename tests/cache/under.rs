@@ -1,0 +1,82 @@
+//! A cluster under test, which follows the API server of the tests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache::cache::sync::{Check, KindState};
+use attache::cache::{Cluster, Settings};
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::object::Object;
+use attache::engine::profile::ProfileRules;
+use attache::metrics::Metrics;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::server::Server;
+
+pub struct Under {
+    pub cluster: Cluster,
+    pub metrics: Arc<Metrics>,
+    /// What the configuration says of kinds.
+    pub rules: watch::Sender<Arc<ProfileRules>>,
+}
+
+impl Under {
+    pub fn test(server: &Server) -> Self {
+        Self::with(server, Settings::default())
+    }
+
+    pub fn with(server: &Server, settings: Settings) -> Self {
+        let metrics = Arc::new(Metrics::new().unwrap());
+        let (rules, known) = watch::channel(Arc::new(ProfileRules::default()));
+        let cluster = Cluster::start(server.client(), known, Arc::clone(&metrics), settings);
+        Self {
+            cluster,
+            metrics,
+            rules,
+        }
+    }
+
+    pub fn ready(&self) -> bool {
+        self.cluster.sync.ready()
+    }
+
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
+        self.cluster.snapshot.load().get(key).cloned()
+    }
+
+    pub fn count(&self, gk: &GroupKind) -> usize {
+        self.cluster.snapshot.load().count(gk)
+    }
+
+    pub fn knows(&self, gk: &GroupKind) -> bool {
+        self.cluster.snapshot.load().knows(gk)
+    }
+
+    pub fn state(&self, gk: &GroupKind) -> Option<KindState> {
+        self.cluster.sync.state(gk)
+    }
+
+    pub fn check(&self, name: &str) -> Check {
+        let checks = self.cluster.sync.checks();
+        let found = checks.iter().find(|check| check.name == name);
+        found
+            .unwrap_or_else(|| panic!("{name} in {checks:?}"))
+            .clone()
+    }
+
+    pub async fn until_ready(&self) {
+        eventually("ready", || self.ready()).await;
+    }
+}
+
+/// Waits in virtual time: nothing passes but what the tasks under test wait for themselves.
+pub async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let met = timeout(Duration::from_mins(10), waiting).await;
+    assert!(met.is_ok(), "not within 10 min: {what}");
+}

@@ -1,0 +1,123 @@
+//! `attache serve` as a process of its own: started, found, asked, and ended with the test.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use attache::http::tls::make_ca_and_pair;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+
+use crate::client::{Answer, Client, Tls};
+
+/// Bytes of its log that a test which fails shows.
+const SHOWN: usize = 4_000;
+
+/// Ended with the test.
+pub(crate) struct Serving {
+    pub(crate) child: Child,
+    pub(crate) addr: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    pub(crate) ca_pem: String,
+    /// `tls.crt` and `tls.key`, the log, and what else the test puts there.
+    dir: TempDir,
+}
+
+/// The directory that `--from` is tried on.
+pub(crate) fn quickstart() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart")
+}
+
+impl Serving {
+    /// `change` says where the state comes from, and may put another program in front; it is given the folder.
+    pub(crate) fn start(change: impl FnOnce(&Path, Command) -> Command) -> Self {
+        Self::start_logging(None, change)
+    }
+
+    /// The same with a log that goes elsewhere.
+    pub(crate) fn start_logging(
+        log: Option<Stdio>,
+        change: impl FnOnce(&Path, Command) -> Command,
+    ) -> Self {
+        let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+        let made = make_ca_and_pair(&names, jiff::Zoned::now().date()).unwrap();
+        let dir = TempDir::new().unwrap();
+        let (cert, key) = (dir.path().join("tls.crt"), dir.path().join("tls.key"));
+        fs::write(&cert, &made.cert_pem).unwrap();
+        fs::write(&key, &made.key_pem).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+        command
+            .args(["serve", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0"])
+            .arg("--tls-cert")
+            .arg(cert)
+            .arg("--tls-key")
+            .arg(key)
+            .env_remove("RUST_LOG")
+            .env("ATTACHE_LOG", "warn");
+        let log = log.unwrap_or_else(|| File::create(dir.path().join("log")).unwrap().into());
+        let mut child = change(dir.path(), command)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        // Nobody reads on after these two lines: what is said later meets a pipe that is closed.
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut after = |what: &str| -> SocketAddr {
+            let found = said.find_map(|line| Some(line.unwrap().strip_prefix(what)?.to_owned()));
+            let found = found.unwrap_or_else(|| panic!("it does not say {what:?}"));
+            found.split(['/', ' ']).next().unwrap().parse().unwrap()
+        };
+        Self {
+            addr: after("attache: https://"),
+            admin: after("attache: admin http://"),
+            child,
+            ca_pem: made.ca_pem,
+            dir,
+        }
+    }
+
+    /// Its number; that of the program in front of it, where there is one.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) async fn connect(&self) -> Tls {
+        Tls::connect(self.addr, &self.ca_pem).await
+    }
+
+    /// GET on the admin port.
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        let stream = TcpStream::connect(self.admin).await.unwrap();
+        Client::new(stream).get(path).await
+    }
+
+    /// A file of its folder.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// What it logged so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.file("log")).unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let fails = std::thread::panicking();
+        if fails {
+            eprintln!("--- attache: {:?}", self.child.try_wait());
+        }
+        // One that is stopped dies of this too.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if fails {
+            let log = fs::read(self.file("log")).unwrap_or_default();
+            let end = &log[log.len().saturating_sub(SHOWN)..];
+            eprintln!("--- attache:\n{}", String::from_utf8_lossy(end));
+        }
+    }
+}
