@@ -79,7 +79,10 @@ fn main() {
                 scope.spawn(move || (0..20_000).for_each(|i| once(snapshot, case, i + t * 7)));
             }
         });
-        println!("{threads} threads: {:.1} us a review on each", started.elapsed().as_secs_f64() / 20_000.0 * 1e6);
+        println!(
+            "{threads} threads: {:.1} us a review on each",
+            started.elapsed().as_secs_f64() / 20_000.0 * 1e6
+        );
     } else if let Some(name) = value("--case") {
         let case = cases.iter().find(|case| case.name == *name).unwrap();
         (0..number("--times", 1)).for_each(|i| once(&snapshot, case, i));

@@ -14,6 +14,7 @@ pub mod hint;
 pub mod ids;
 pub mod impact;
 pub mod level;
+mod maps;
 pub mod matching;
 pub mod merge;
 pub mod mutate;

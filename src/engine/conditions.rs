@@ -1,6 +1,6 @@
 //! The status that each policy and each target should have (design 2.6; GEP-713, status).
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::attach::{Reach, named, reach};
 use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
+use super::maps::HashSet;
 use super::merge::LeafPath;
 use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
@@ -158,7 +159,7 @@ pub struct Attachment<'a> {
 /// spec; a selector gives the objects that it selects now.
 pub fn attachments<'a>(survey: &mut Survey<'_>, policy: &'a Policy) -> Vec<Attachment<'a>> {
     let mut found: Vec<Attachment<'a>> = Vec::new();
-    let mut known: HashSet<Place> = HashSet::new();
+    let mut known: HashSet<Place> = HashSet::default();
     for entry in &policy.targets {
         for target in places(survey.snapshot(), policy, entry) {
             if known.insert(target.clone()) {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::attach::Stand;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
+use super::maps;
 use super::merge::{Effective, merged};
 use super::object::is_route;
 use super::profile::{Class, Profile, ServiceAs};
@@ -188,7 +189,7 @@ impl<'a> Survey<'a> {
         if is_backend {
             self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
         }
-        let mut lists: HashSet<*const Rc<Upper>> = HashSet::new();
+        let mut lists: maps::HashSet<*const Rc<Upper>> = maps::HashSet::default();
         for (route, ways) in &region.routes {
             if is_backend || is_route(&key.gk) {
                 self.add_kinds(&route.key, &mut seen, &mut kinds);

@@ -1,14 +1,15 @@
 //! The difference between two snapshots, told by effective target.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::named;
 use super::effective::{Group, Survey};
 use super::grants::routes_into;
-use super::ids::{GroupKind, ObjectKey, Place};
+use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
+use super::maps::HashMap;
 use super::merge::Effective;
 use super::object::{GrantFrom, Node, is_route};
 use super::policy::Policy;
@@ -46,9 +47,10 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec
 pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey]) -> Vec<Changed> {
     let (before, after) = (was.snapshot(), is.snapshot());
     let mut kinds: BTreeMap<GroupKind, Touched> = BTreeMap::new();
+    let changed: HashSet<&ObjectKey, ByKey> = objects.iter().collect();
     for key in objects {
-        touch(was, key, &mut kinds);
-        touch(is, key, &mut kinds);
+        touch(was, key, &changed, &mut kinds);
+        touch(is, key, &changed, &mut kinds);
     }
     let mut found = Vec::new();
     for (kind, touched) in &kinds {
@@ -62,8 +64,11 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
             note(&groups(was), &mut old);
             note(&groups(is), &mut new);
         }
-        if !touched.routes.is_empty() {
-            let end = end.unwrap_or_else(|| end_of(before, kind).max(end_of(after, kind)));
+        let own_end = end_of(before, kind).max(end_of(after, kind));
+        // Paths through a route itself have been looked at already, unless a backend made them longer.
+        let seen = end == Some(own_end) && touched.routes.is_subset(&touched.objects);
+        if !touched.routes.is_empty() && !seen {
+            let end = end.unwrap_or(own_end);
             let groups = |survey: &mut Survey<'_>| survey.over(&touched.routes, kind, end);
             note(&groups(was), &mut old);
             note(&groups(is), &mut new);
@@ -116,7 +121,12 @@ fn end_of(snapshot: &Snapshot, kind: &GroupKind) -> Level {
 }
 
 /// The kinds whose effective policies an object may change, and where.
-fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKind, Touched>) {
+fn touch(
+    survey: &mut Survey<'_>,
+    key: &ObjectKey,
+    changed: &HashSet<&ObjectKey, ByKey>,
+    kinds: &mut BTreeMap<GroupKind, Touched>,
+) {
     let snapshot = survey.snapshot();
     if let Some(policy) = snapshot.policy(key) {
         let touched = kinds.entry(key.gk.clone()).or_default();
@@ -145,7 +155,11 @@ fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKin
             let routes = survey.routes_of(key);
             // A backend that loses its last route, or gets its first one, begins paths of its own.
             let backends = object.into_iter().flat_map(|object| object.backends());
-            let backends: Vec<ObjectKey> = backends.map(|backend| backend.object.clone()).collect();
+            let backends: BTreeSet<ObjectKey> = backends
+                .map(|backend| &backend.object)
+                .filter(|backend| !is_used_by_others(snapshot, backend, changed))
+                .cloned()
+                .collect();
             for kind in snapshot.used_kinds() {
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
@@ -154,6 +168,19 @@ fn touch(survey: &mut Survey<'_>, key: &ObjectKey, kinds: &mut BTreeMap<GroupKin
             }
         }
     }
+}
+
+/// Whether a route that does not change sends requests to a backend, on which no policy stands: whatever happens to
+/// other routes, no path begins there.
+fn is_used_by_others(
+    snapshot: &Snapshot,
+    backend: &ObjectKey,
+    changed: &HashSet<&ObjectKey, ByKey>,
+) -> bool {
+    // One of another namespace may be kept away by a grant.
+    let mut routes = snapshot.using(backend).map(|route| &route.key);
+    snapshot.standing(backend).next().is_none()
+        && routes.any(|route| route.namespace == backend.namespace && !changed.contains(route))
 }
 
 /// The objects that a policy names or selects.

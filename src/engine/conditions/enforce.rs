@@ -8,6 +8,7 @@ use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
+use crate::engine::maps;
 use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place, on_one_branch};
 use crate::engine::policy::Policy;
 use crate::engine::topology::Upper;
@@ -30,8 +31,9 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let counted: Vec<&Group> = groups.iter().filter(counts).copied().collect();
     let mut tally = Tally::default();
     let mut through: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
-    let mut known: HashMap<Outcome, Fate> = HashMap::new();
-    let mut gateways: HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> = HashMap::new();
+    let mut known: maps::HashMap<Outcome, Fate> = maps::HashMap::default();
+    let mut gateways: maps::HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> =
+        maps::HashMap::default();
     let mut acts_on: Vec<Place> = Vec::new();
     for group in &counted {
         let fate = known.entry(group.outcome()).or_insert_with(|| {
@@ -83,7 +85,7 @@ fn found(policy: &Policy, group: &Group, fate: &Fate, status: &mut TargetStatus)
 /// Objects below the target where the policy is in force on no path.
 fn overridden_on(
     groups: &[&Group],
-    known: &HashMap<Outcome, Fate>,
+    known: &maps::HashMap<Outcome, Fate>,
     target: &Place,
 ) -> BTreeSet<ObjectKey> {
     let mut survives: HashSet<ObjectKey, ByKey> = HashSet::default();

@@ -1,6 +1,6 @@
 //! The groups of paths through a region, for one kind of policy.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::region::Region;
 use super::{Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
+use crate::engine::maps::HashMap;
 use crate::engine::merge::Own;
 use crate::engine::object::Object;
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
@@ -112,7 +113,7 @@ impl Survey<'_> {
         groups: &mut Vec<Group>,
     ) {
         // Routes that are accepted alike share their list of ways, and so its stacks.
-        let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::new();
+        let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::default();
         for (route, ways) in &region.routes {
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
@@ -251,7 +252,7 @@ impl Survey<'_> {
         ways: &[Rc<Upper>],
     ) -> Vec<Way> {
         let mut found: Vec<(Way, Vec<Rc<Upper>>)> = Vec::new();
-        let mut index: HashMap<(*const Stack, bool, Option<&Arc<str>>), usize> = HashMap::new();
+        let mut index: HashMap<(*const Stack, bool, Option<&Arc<str>>), usize> = HashMap::default();
         for upper in ways {
             // Other kinds do not ask where requests come from.
             let asks = profile.cross_namespace.value == CrossNamespace::Consumer;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::engine::attach::standing;
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
+use crate::engine::maps;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
@@ -32,9 +33,9 @@ pub(super) struct Region {
 pub(super) struct Regions<'a> {
     snapshot: &'a Snapshot,
     parents: HashMap<ObjectKey, Rc<Parent>, ByKey>,
-    accepted: HashMap<Alike, Ways>,
+    accepted: maps::HashMap<Alike, Ways>,
     /// Equal lists are one, whatever they were accepted by.
-    lists: HashMap<Vec<*const Upper>, Ways>,
+    lists: maps::HashMap<Vec<*const Upper>, Ways>,
 }
 
 /// A Gateway or `ListenerSet`, with its ways in.
@@ -65,8 +66,8 @@ impl<'a> Regions<'a> {
         Self {
             snapshot,
             parents: HashMap::default(),
-            accepted: HashMap::new(),
-            lists: HashMap::new(),
+            accepted: maps::HashMap::default(),
+            lists: maps::HashMap::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::engine::attach::{Stand, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::{Level, Step};
+use crate::engine::maps;
 use crate::engine::merge::{Effective, Own, leaves_of, merged};
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, ServiceAs, With};
@@ -35,11 +36,11 @@ pub(super) struct Stacks<'a> {
     /// Most objects have no policy.
     nobody: Rc<At>,
     /// Kept for as long as this: `folded` knows them by their address.
-    named: HashMap<Vec<(Step, *const Arc<Policy>)>, Rc<Stack>>,
+    named: maps::HashMap<Vec<(Step, *const Arc<Policy>)>, Rc<Stack>>,
     /// Lists that were put together for some requests only, so that equal ones are one.
-    mixed: HashMap<Vec<*const Policy>, Here>,
+    mixed: maps::HashMap<Vec<*const Policy>, Here>,
     nothing: Rc<Stack>,
-    folded: HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
+    folded: maps::HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
     /// How many leaves may still be folded; none where that is not limited.
     left: Option<usize>,
 }
@@ -122,10 +123,10 @@ impl<'a> Stacks<'a> {
             snapshot,
             stands: HashMap::default(),
             nobody: Rc::new(At::new(Vec::new())),
-            named: HashMap::new(),
-            mixed: HashMap::new(),
+            named: maps::HashMap::default(),
+            mixed: maps::HashMap::default(),
             nothing: Rc::default(),
-            folded: HashMap::new(),
+            folded: maps::HashMap::default(),
             left: None,
         }
     }

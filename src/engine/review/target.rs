@@ -1,13 +1,13 @@
 //! What is said of a target: the policies that will act on it, and those on it that cannot.
 
-
 use std::sync::Arc;
 
 use crate::engine::affected::{Acting, standing_over};
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
-use crate::engine::object::Object;
+use crate::engine::object::{Node, Object};
+use crate::engine::policy::{Policy, Select};
 use crate::engine::snapshot::{Change, Snapshot};
 
 use super::change;
@@ -35,6 +35,12 @@ pub(super) fn findings(
         findings = vec![change::too_much(&key, "which policies act on this")];
     }
     // The stored object of the request is newer than any cache.
+    if old
+        .as_ref()
+        .is_some_and(|old| alters_nothing(snapshot, old, object))
+    {
+        return findings;
+    }
     let before = match &old {
         Some(old) => change(old),
         None if is_grant => snapshot.apply(Change::Deleted(key.clone())),
@@ -49,6 +55,23 @@ pub(super) fn findings(
         findings.extend(change::grant(&before, &after, &key));
     }
     findings
+}
+
+/// Whether nothing that is in force can differ by what differs between two states of a target: the engine keeps the
+/// same of both, no policy finds it by labels or annotations, and none controls fields of it.
+fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
+    let selects = |policy: &Arc<Policy>| {
+        let mut targets = policy.targets.iter();
+        targets.any(|target| !matches!(target.select, Select::Name(_)))
+    };
+    let mut kinds = snapshot
+        .policy_kinds()
+        .filter_map(|kind| snapshot.profile(kind));
+    // Of a Namespace listeners read the labels.
+    !matches!(new.node, Node::Other)
+        && old.node == new.node
+        && !snapshot.standing(&new.key).any(selects)
+        && !kinds.any(|profile| profile.controls.iter().any(|c| c.target == new.key.gk))
 }
 
 /// Findings on a target as it stands: the policies over it.
