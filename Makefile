@@ -58,7 +58,7 @@ bench: ## measure what is promised and write docs/performance.md
 	benches/performance.sh
 
 .PHONY: instructions
-instructions: ## instructions of a review against those recorded (needs valgrind)
+instructions: ## instructions of a review, against those that were recorded (needs valgrind)
 	benches/instructions.sh
 
 .PHONY: fuzz-build

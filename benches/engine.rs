@@ -34,12 +34,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Different requests of a case, so that no cache of the processor holds one answer.
 const DIFFERENT: usize = 64;
-/// The case that stands apart: its policy reaches everything.
-const WIDE: &str = "create a policy on a GatewayClass";
-/// What is promised of any review, and of a policy that reaches everything.
+/// What is promised.
 const P50: Duration = Duration::from_micros(50);
 const P99: Duration = Duration::from_micros(500);
-const WIDEST: Duration = Duration::from_millis(20);
 
 struct Size {
     routes: usize,
@@ -69,20 +66,6 @@ fn main() {
     let cases = cases(&size);
     if args.iter().any(|arg| arg == "--list") {
         cases.iter().for_each(|case| println!("{}", case.name));
-    } else if let Some(threads) = value("--threads") {
-        let threads: usize = threads.parse().unwrap();
-        let case = &cases[0];
-        let started = Instant::now();
-        std::thread::scope(|scope| {
-            for t in 0..threads {
-                let snapshot = &snapshot;
-                scope.spawn(move || (0..20_000).for_each(|i| once(snapshot, case, i + t * 7)));
-            }
-        });
-        println!(
-            "{threads} threads: {:.1} us a review on each",
-            started.elapsed().as_secs_f64() / 20_000.0 * 1e6
-        );
     } else if let Some(name) = value("--case") {
         let case = cases.iter().find(|case| case.name == *name).unwrap();
         (0..number("--times", 1)).for_each(|i| once(&snapshot, case, i));
@@ -107,13 +90,8 @@ fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
         "{routes} routes, {policies} policies, without network\n\n| review | p50 | p99 |\n|---|---|---|"
     );
     let mut all: Vec<Duration> = Vec::new();
-    let mut widest = Duration::ZERO;
     for case in cases {
-        let reviews = if case.name == WIDE {
-            51
-        } else {
-            40 * case.share.max(1)
-        };
+        let reviews = 40 * case.share.max(1);
         (0..20).for_each(|i| once(snapshot, case, i));
         let mut times: Vec<Duration> = (0..reviews)
             .map(|i| {
@@ -129,9 +107,7 @@ fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
             told(at(&times, 0.5)),
             told(at(&times, 0.99))
         );
-        if case.name == WIDE {
-            widest = at(&times, 0.5);
-        } else if case.share > 0 {
+        if case.share > 0 {
             all.extend(times);
         }
     }
@@ -148,11 +124,6 @@ fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
     let state = format!("{routes} routes, {policies} policies");
     row(&format!("any review, {state}, p50"), at(&all, 0.5), P50);
     row(&format!("any review, {state}, p99"), at(&all, 0.99), P99);
-    row(
-        &format!("a policy on a GatewayClass over {routes} routes"),
-        widest,
-        WIDEST,
-    );
 }
 
 fn at(sorted: &[Duration], share: f64) -> Duration {
@@ -266,11 +237,6 @@ fn cases(size: &Size) -> Vec<Case> {
                 &with(&gateway(i), "/spec/listeners/1/name", json!("tls")),
                 &gateway(i),
             )
-        }),
-        case(WIDE, 0, validate, &|i| {
-            let target =
-                json!({"group": objects::GATEWAY_API, "kind": "GatewayClass", "name": "c"});
-            create(&with(&fresh(&policy(i, 0)), "/spec/targetRef", target))
         }),
     ]
 }

@@ -279,7 +279,7 @@ proptest! {
         let there: Vec<ObjectKey> = there_or_named(&snapshot).collect();
         for (key, kind) in there.iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
             for group in survey.through(key, kind) {
-                for policy in group.stack.iter().flat_map(|level| &level.policies) {
+                for policy in group.stack.iter().flat_map(|level| level.policies.iter()) {
                     if !in_place(&group.effective).any(|key| key == *policy.key()) {
                         continue;
                     }
