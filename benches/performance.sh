@@ -7,10 +7,12 @@ page=docs/performance.md
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
 
-# COMMAND...: shows what it prints, and keeps its rows.
+# NAME COMMAND...: shows what the command prints, and keeps its rows under that name.
 measure() {
-  echo "==== $*"
-  "$@" | tee /dev/stderr | awk -v command="$*" '
+  local name=$1
+  shift
+  echo "==== $name"
+  "$@" | tee >(cat >&2) | awk -v command="$name" '
     /^\| what \| measured / { in_table = 1; next }
     in_table && /^\|---/ { next }
     in_table && /^\|/ { printf "%s `%s` |\n", $0, command; next }
@@ -18,12 +20,12 @@ measure() {
 }
 
 bench() {
-  measure cargo bench --locked --bench "$@"
+  measure "cargo bench --bench $*" cargo bench --locked --bench "$@"
 }
 
 describe() {
   local took
-  took=$(tests/cluster/measure.sh | tee /dev/stderr | awk '/describe httproute/ { print $1 }')
+  took=$(tests/cluster/measure.sh | tee >(cat >&2) | awk '/describe httproute/ { print $1 }')
   echo "| what | measured | budget | of the budget |"
   echo "|---|---|---|---|"
   printf '| `describe` of a route on a real API server | %d ms | 200 ms | %.2fx |\n' "$took" \
@@ -35,8 +37,7 @@ bench load
 bench engine -- --routes 10000 --policies 5000
 bench effective -- --promised
 bench resident
-measure describe
-sed -i 's/`describe`  *|$/`tests\/cluster\/measure.sh` |/; s/ | `describe` |$/ | `tests\/cluster\/measure.sh` |/' "$rows"
+measure tests/cluster/measure.sh describe
 
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 {
