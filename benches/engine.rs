@@ -65,7 +65,9 @@ fn main() {
     let snapshot = state(&size);
     let cases = cases(&size);
     if args.iter().any(|arg| arg == "--list") {
-        cases.iter().for_each(|case| println!("{}", case.name));
+        for case in &cases {
+            println!("{}", case.name);
+        }
     } else if let Some(name) = value("--case") {
         let case = cases.iter().find(|case| case.name == *name).unwrap();
         (0..number("--times", 1)).for_each(|i| once(&snapshot, case, i));

@@ -108,7 +108,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     } else if is_policy {
         policy::findings(snapshot, object, old)
     } else {
-        target::findings(snapshot, &Arc::new(object), old.map(Arc::new))
+        target::findings(snapshot, &Arc::new(object), old.map(Arc::new).as_ref())
     };
     Verdict::new(findings, evidence)
 }

@@ -17,7 +17,7 @@ use crate::engine::words;
 pub(super) fn findings(
     snapshot: &Snapshot,
     object: &Arc<Object>,
-    old: Option<Arc<Object>>,
+    old: Option<&Arc<Object>>,
 ) -> Vec<Finding> {
     let key = object.key.clone();
     let is_grant = key.gk.is_gateway_api("ReferenceGrant");
@@ -41,14 +41,14 @@ pub(super) fn findings(
     {
         return findings;
     }
-    let before = match &old {
+    let before = match old {
         Some(old) => change(old),
         None if is_grant => snapshot.apply(Change::Deleted(key.clone())),
         // What is new alters nothing that was in force.
         None => return findings,
     };
     findings.extend(change::effects(&before, &after, &key));
-    if let Some(old) = &old {
+    if let Some(old) = old {
         findings.extend(change::sections(&before, old, object));
     }
     if is_grant {
