@@ -22,7 +22,7 @@ done >"$counted"
 
 echo "| review | instructions | recorded | change |"
 echo "|---|---|---|---|"
-awk -F '\t' 'FNR == NR { was[$1] = $2; next }
+awk -F '\t' 'FILENAME == ARGV[1] { was[$1] = $2; next }
   { change = was[$1] ? sprintf("%+.1f %%", 100 * ($2 / was[$1] - 1)) : "new"
     printf "| %s | %d | %s | %s |\n", $1, $2, was[$1] ? was[$1] : "", change }' \
   <(cat "$recorded" 2>/dev/null || true) "$counted"
