@@ -13,7 +13,7 @@ use super::policy::Policy;
 use super::profile::Class;
 use super::rivals::rejected;
 
-/// A policy that stands on the paths through an object, at it or above.
+/// A policy that stands on the paths through an object, at it or above it and in force.
 #[derive(Clone, Debug)]
 pub struct Acting {
     /// The policy.
@@ -37,7 +37,7 @@ impl Acting {
     }
 }
 
-/// The policies of every kind that stand at an object or above it, by policy.
+/// The policies of every kind that act on an object, and those that stand at it and may not, by policy.
 ///
 /// Each acts on what it names and on every object from there down to the effective target, on paths
 /// where at least one leaf of it survives. Never up or sideways; a Namespace is acted on by policies
@@ -131,13 +131,22 @@ fn note(key: &ObjectKey, level: Level, group: &Group, found: &mut Found) {
     });
     let in_force = group.effective.in_force();
     for above in over {
+        let names_it = above.step.place.object == *key;
+        let acts = |policy: &Arc<Policy>| in_force.contains(policy.key());
+        if !(names_it || above.policies.iter().any(acts)) {
+            continue;
+        }
         let each = above.policies.iter().zip(rejected(&above.policies));
         for (policy, _) in each.filter(|(_, by)| by.is_none()) {
+            let acts = acts(policy);
+            if !(acts || names_it) {
+                continue;
+            }
             let Some(acting) = found.entry(policy) else {
                 continue;
             };
             acting.stands.insert(above.step.place.clone());
-            if in_force.contains(policy.key()) {
+            if acts {
                 acting.from.insert(above.step.place.clone());
                 acting.opaque |= group.effective.is_opaque();
             }

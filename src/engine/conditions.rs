@@ -264,7 +264,9 @@ fn on_target(
 ) -> TargetStatus {
     let mut status = TargetStatus::new(target, accepted);
     if status.accepted == Accepted::Accepted {
-        let groups = survey.again(&status.target.object, &policy.key().gk);
+        let (object, kind) = (&status.target.object, &policy.key().gk);
+        let shape = survey.shape(object, kind);
+        let groups = survey.again(object, kind, &shape);
         let mine = groups
             .iter()
             .filter(|group| stands(group, policy, &status.target));

@@ -17,6 +17,7 @@ use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Lower, Upper, places};
 
 mod groups;
+mod memo;
 mod own;
 mod region;
 mod stack;
@@ -69,7 +70,7 @@ pub struct Survey<'a> {
     /// The Namespace that was needed last.
     namespace: Option<ObjectKey>,
     /// What was asked last, and answered.
-    last: Option<(ObjectKey, GroupKind, Rc<[Group]>)>,
+    last: Option<(ObjectKey, GroupKind, Shape, Rc<[Group]>)>,
 }
 
 // === impl Group ===
@@ -247,17 +248,52 @@ impl<'a> Survey<'a> {
         self.shaped(key, kind, &shape)
     }
 
-    /// The same, remembered until something else is asked: many policies may stand at one object.
-    pub fn again(&mut self, key: &ObjectKey, kind: &GroupKind) -> Rc<[Group]> {
-        if let Some((last, of, groups)) = &self.last
+    /// The same for paths of a shape, remembered until something else is asked: many policies may stand at
+    /// one object.
+    pub fn again(&mut self, key: &ObjectKey, kind: &GroupKind, shape: &Shape) -> Rc<[Group]> {
+        if let Some((last, of, known, groups)) = &self.last
             && last == key
             && of == kind
+            && known == shape
         {
             return groups.clone();
         }
-        let groups: Rc<[Group]> = self.through(key, kind).into();
-        self.last = Some((key.clone(), kind.clone(), groups.clone()));
+        let groups: Rc<[Group]> = self.shaped(key, kind, shape).into();
+        self.last = Some((key.clone(), kind.clone(), shape.clone(), groups.clone()));
         groups
+    }
+
+    /// The same, but for those through routes where all routes around the object are among these:
+    /// [`Survey::over`] has them.
+    pub fn beside(
+        &mut self,
+        routes: &BTreeSet<ObjectKey>,
+        key: &ObjectKey,
+        kind: &GroupKind,
+        shape: &Shape,
+    ) -> Rc<[Group]> {
+        let region = self.region(key);
+        let profile = self.snapshot.profile(kind).cloned();
+        // Where paths go on to backends, or begin there, those that no route reaches are asked for.
+        let ends = |profile: &Arc<Profile>| {
+            profile.class.value == Class::Inherited
+                && *profile.service_as != ServiceAs::Frontend
+                && shape
+                    .end
+                    .is_some_and(|end| !end.is_upper() && end < Level::Backend)
+                && region
+                    .routes
+                    .iter()
+                    .all(|(route, _)| routes.contains(&route.key))
+        };
+        match (profile.filter(ends), shape.end) {
+            (Some(profile), Some(end)) => {
+                let mut groups = Vec::new();
+                self.without_routes(Some(key), &profile, &region, end, &mut groups);
+                groups.into()
+            }
+            _ => self.again(key, kind, shape),
+        }
     }
 
     /// The same, with paths of a shape that may be another snapshot's, so that the two can be

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::named;
-use super::effective::{Group, Survey};
+use super::effective::{Group, Shape, Survey};
 use super::grants::routes_into;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
@@ -54,20 +54,28 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
     }
     let mut found = Vec::new();
     for (kind, touched) in &kinds {
-        let (mut old, mut new) = (Paths::new(), Paths::new());
-        let mut end = None;
-        for key in &touched.objects {
-            // One shape for both sides: paths that only differ in where they end are one path.
-            let shape = was.shape(key, kind).or(is.shape(key, kind));
-            end = end.max(shape.end());
-            let groups = |survey: &mut Survey<'_>| survey.shaped(key, kind, &shape);
-            note(&groups(was), &mut old);
-            note(&groups(is), &mut new);
-        }
+        let (mut old, mut new) = (Paths::default(), Paths::default());
+        // One shape for both sides: paths that only differ in where they end are one path.
+        let shapes = touched.objects.iter();
+        let shapes = shapes.map(|key| (key, was.shape(key, kind).or(is.shape(key, kind))));
+        let shapes: Vec<(&ObjectKey, Shape)> = shapes.collect();
+        let end = shapes.iter().filter_map(|(_, shape)| shape.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));
         // Paths through a route itself have been looked at already, unless a backend made them longer.
         let seen = end == Some(own_end) && touched.routes.is_subset(&touched.objects);
-        if !touched.routes.is_empty() && !seen {
+        let over = !touched.routes.is_empty() && !seen;
+        for (key, shape) in &shapes {
+            let groups = |survey: &mut Survey<'_>| {
+                if over && shape.end() == end {
+                    survey.beside(&touched.routes, key, kind, shape)
+                } else {
+                    survey.again(key, kind, shape)
+                }
+            };
+            note(&groups(was), &mut old);
+            note(&groups(is), &mut new);
+        }
+        if over {
             let end = end.unwrap_or(own_end);
             let groups = |survey: &mut Survey<'_>| survey.over(&touched.routes, kind, end);
             note(&groups(was), &mut old);
@@ -229,7 +237,18 @@ fn is_there(snapshot: &Snapshot, upper: &Upper) -> bool {
 }
 
 /// Paths by way on, then by way in.
-type Paths = BTreeMap<Rc<Lower>, BTreeMap<Rc<Upper>, Arc<Effective>>>;
+type Paths = HashMap<Rc<Lower>, ByUpper>;
+type ByUpper = BTreeMap<Rc<Upper>, Arc<Effective>>;
+
+/// Requests from a namespace that has no way of its own take the way for all.
+fn for_all<'a>(upper: &Upper, side: &'a ByUpper) -> Option<&'a Arc<Effective>> {
+    upper.consumer.as_ref()?;
+    let all = Upper {
+        steps: upper.steps.clone(),
+        consumer: None,
+    };
+    side.get(&all)
+}
 
 fn note(groups: &[Group], paths: &mut Paths) {
     for group in groups {
@@ -289,59 +308,39 @@ fn compare(
             });
         }
     };
-    for (lower, mut after) in is {
+    for (lower, after) in is {
         let before = was.remove(&lower);
         let stays = before.is_some();
-        let mut before = before.unwrap_or_default();
-        let (all_before, all_after) = (before.clone(), after.clone());
-        let both: Vec<Rc<Upper>> = after
-            .keys()
-            .filter(|u| before.contains_key(*u))
-            .cloned()
-            .collect();
-        for upper in both {
-            if let (Some(a), Some(b)) = (before.remove(&upper), after.remove(&upper)) {
-                change(&lower, &upper, &a, &b, stays);
+        let before = before.unwrap_or_default();
+        let (mut lost, mut won) = (Vec::new(), Vec::new());
+        for (upper, a) in &before {
+            match after.get(upper).or_else(|| for_all(upper, &after)) {
+                Some(b) => change(&lower, upper, a, b, stays),
+                None => lost.push((upper, a)),
             }
         }
-        // Requests from a namespace that has no way of its own take the way for all.
-        let for_all = |upper: &Upper, side: &BTreeMap<Rc<Upper>, Arc<Effective>>| {
-            let all = Upper {
-                steps: upper.steps.clone(),
-                consumer: None,
-            };
-            upper
-                .consumer
-                .as_ref()
-                .and_then(|_| side.get(&all).cloned())
-        };
-        before.retain(|upper, a| match for_all(upper, &all_after) {
-            Some(b) => {
-                change(&lower, upper, a, &b, stays);
-                false
+        for (upper, b) in after
+            .iter()
+            .filter(|(upper, _)| !before.contains_key(*upper))
+        {
+            match for_all(upper, &before) {
+                Some(a) => change(&lower, upper, a, b, stays),
+                None => won.push((upper, b)),
             }
-            None => true,
-        });
-        after.retain(|upper, b| match for_all(upper, &all_before) {
-            Some(a) => {
-                change(&lower, upper, &a, b, stays);
-                false
-            }
-            None => true,
-        });
-        let (mut lost, mut won) = (before.into_iter(), after.into_iter());
+        }
+        let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         loop {
             match (lost.next(), won.next()) {
                 // The way that it had says more than that it has none now.
                 (Some((had, a)), Some((has, b))) => {
                     let upper = if has.steps.is_empty() { had } else { has };
-                    change(&lower, &upper, &a, &b, stays);
+                    change(&lower, upper, a, b, stays);
                 }
                 (Some((upper, a)), None) => {
-                    change(&lower, &upper, &a, &nothing, stays && shut(&upper));
+                    change(&lower, upper, a, &nothing, stays && shut(upper));
                 }
                 (None, Some((upper, b))) => {
-                    change(&lower, &upper, &nothing, &b, stays && shut(&upper));
+                    change(&lower, upper, &nothing, b, stays && shut(upper));
                 }
                 (None, None) => break,
             }

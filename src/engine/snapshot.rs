@@ -6,16 +6,18 @@ use std::sync::Arc;
 use imbl::{HashMap, OrdMap, OrdSet};
 
 use super::ids::{GroupKind, ObjectKey};
-use super::object::{Annotations, Crd, Node, Object};
+use super::object::{Annotations, Crd, Node, Object, is_route};
 use super::policy::Policy;
 use super::profile::{Profile, ProfileRules, is_policy_kind};
 
 mod edges;
+mod era;
 mod keys;
 mod set;
 mod stands;
 
 pub(crate) use edges::{class_key, namespace_key};
+pub(crate) use era::Era;
 use keys::KeyMap;
 
 /// What can happen to the state. Informer events, the what-if of a review and files are all this.
@@ -50,6 +52,7 @@ pub struct Snapshot {
     grants: HashMap<Arc<str>, OrdSet<ObjectKey>>,
     /// An object that is looked at as if it were there.
     supposed: Option<Arc<Object>>,
+    era: Era,
 }
 
 /// The objects of one kind.
@@ -89,7 +92,10 @@ impl Snapshot {
             Change::Deleted(key) => next.remove(&key),
             Change::Listed(gk, objects) => next.list(gk, objects),
             Change::ListedIn(gk, namespace, objects) => next.list_in(gk, namespace, objects),
-            Change::Hidden(gk) => next.kinds.entry(gk).or_default().hidden = true,
+            Change::Hidden(gk) => {
+                next.alters(&gk);
+                next.kinds.entry(gk).or_default().hidden = true;
+            }
             Change::Gone(gk) => {
                 next.list(gk.clone(), Vec::new());
                 next.kinds.remove(&gk);
@@ -99,14 +105,31 @@ impl Snapshot {
         next
     }
 
+    /// The same for a change that may never come: nothing that is found out about it is remembered.
+    #[must_use]
+    pub fn what_if(&self, change: Change) -> Self {
+        let mut next = self.apply(change);
+        if next.era != self.era {
+            next.era = Era::default();
+        }
+        next
+    }
+
     /// The snapshot with a target that is as good as there. For questions about that object alone:
     /// what refers to what is indexed as before, so this costs nothing.
     #[must_use]
     pub fn suppose(&self, object: Arc<Object>) -> Self {
+        let lasts = self.is_below(&object.key.gk);
         Self {
             supposed: Some(object),
+            era: if lasts { self.era } else { Era::default() },
             ..self.clone()
         }
+    }
+
+    /// What stands above the routes, and there, is the same in every snapshot of one era.
+    pub(crate) fn era(&self) -> Era {
+        self.era
     }
 
     /// An object, if it is known.
@@ -229,6 +252,18 @@ impl Snapshot {
         keys.filter_map(|key| self.get(key))
     }
 
+    /// Whether nothing that stands above the routes depends on objects of a kind.
+    fn is_below(&self, gk: &GroupKind) -> bool {
+        (is_route(gk) || gk.is_core("Service")) && !self.profiles.contains_key(gk)
+    }
+
+    /// Another era begins where objects of this kind change.
+    fn alters(&mut self, gk: &GroupKind) {
+        if !self.is_below(gk) {
+            self.era = Era::next();
+        }
+    }
+
     fn insert(&mut self, mut object: Arc<Object>) {
         if !object.is_trimmed(self.rules.keeps()) {
             Arc::make_mut(&mut object).trim(self.rules.keeps());
@@ -241,6 +276,8 @@ impl Snapshot {
             // A list brought it again, or what changed is nothing that is kept: its status.
             return;
         }
+        self.alters(&key.gk);
+        let kind = self.kinds.entry(key.gk.clone()).or_default();
         if let Some(old) = kind.objects.insert(key.clone(), object.clone()) {
             self.edges.unlink(&old);
         }
@@ -259,6 +296,7 @@ impl Snapshot {
     }
 
     fn remove(&mut self, key: &ObjectKey) {
+        self.alters(&key.gk);
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         if !kind.listed && !kind.listed_in.contains(&key.namespace) {
             kind.absent.insert(key.clone());
@@ -283,6 +321,7 @@ impl Snapshot {
     }
 
     fn list(&mut self, gk: GroupKind, objects: Vec<Arc<Object>>) {
+        self.alters(&gk);
         self.replace(&gk, None, objects);
         let kind = self.kinds.entry(gk).or_default();
         kind.listed = true;
@@ -292,6 +331,7 @@ impl Snapshot {
     }
 
     fn list_in(&mut self, gk: GroupKind, namespace: Arc<str>, objects: Vec<Arc<Object>>) {
+        self.alters(&gk);
         self.replace(&gk, Some(&namespace), objects);
         let kind = self.kinds.entry(gk).or_default();
         kind.listed_in.insert(namespace);
@@ -315,6 +355,7 @@ impl Snapshot {
 
     fn set_rules(&mut self, rules: Arc<ProfileRules>) {
         self.rules = rules;
+        self.era = Era::next();
         let mut kinds: BTreeMap<GroupKind, Option<Arc<Crd>>> = BTreeMap::new();
         let known = self.profiles.keys().chain(self.rules.kinds());
         kinds.extend(known.map(|gk| (gk.clone(), None)));

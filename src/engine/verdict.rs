@@ -213,12 +213,13 @@ const TOO_LONG: &str = "too long to be told";
 /// One line within [`MAX_LINE`]: settings are left out first, then the source, then all but the
 /// pointer. A name is never cut in the middle (ruling 27).
 fn warning(finding: &Finding) -> String {
-    let Some(bare) = bare(finding, MAX_LINE) else {
-        return too_long(finding, "too long for a warning: attache describe");
+    let alone = || {
+        bare(finding, MAX_LINE)
+            .unwrap_or_else(|| too_long(finding, "too long for a warning: attache describe"))
     };
     let (settings, source) = (&finding.settings, &finding.source);
-    if source.len() > 4 * MAX_LINE {
-        return bare;
+    if length(finding) > 4 * MAX_LINE || source.len() > 4 * MAX_LINE {
+        return alone();
     }
     // What cannot fit is not put together only to be thrown away.
     let mut room = MAX_LINE + 2;
@@ -236,7 +237,9 @@ fn warning(finding: &Finding) -> String {
         }
         text(finding, &kept, source)
     });
-    fewer.find(|line| is_within(line, MAX_LINE)).unwrap_or(bare)
+    fewer
+        .find(|line| is_within(line, MAX_LINE))
+        .unwrap_or_else(alone)
 }
 
 /// A refusal in one line.
@@ -247,11 +250,16 @@ fn refusal(finding: &Finding) -> String {
 /// A finding without settings and source; none where that has more characters than `most`, each of
 /// which takes four bytes at most.
 fn bare(finding: &Finding, most: usize) -> Option<String> {
-    let field = finding.field.as_ref().map_or(0, |field| field.0.len());
-    if finding.message.len() + field > 4 * most {
+    if length(finding) > 4 * most {
         return None;
     }
     Some(text(finding, &[], "")).filter(|line| is_within(line, most))
+}
+
+/// How many bytes a finding has at least.
+fn length(finding: &Finding) -> usize {
+    let field = finding.field.as_ref().map_or(0, |field| field.0.len());
+    finding.message.len() + field
 }
 
 /// What is said of a finding whose message does not fit: where it is, if that does.
@@ -272,7 +280,7 @@ fn short(text: &str, most: usize) -> Option<String> {
 
 /// Whether a text has so many characters at most.
 fn is_within(text: &str, most: usize) -> bool {
-    text.chars().nth(most).is_none()
+    text.len() <= most || text.chars().nth(most).is_none()
 }
 
 /// What a finding says, without its code and field; escaped, and never cut.
@@ -327,6 +335,9 @@ fn closing(left: usize, finding: &Finding) -> String {
 /// Names come from users: control characters would make the API server drop the warning, and
 /// characters that turn the direction of text would make it lie.
 pub fn escape(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}'

@@ -233,11 +233,11 @@ impl App {
             reads.with_label_values(&[result(&answer)]).inc();
             let reading = match answer {
                 Ok(Some(object)) => {
-                    fresh = fresh.apply(Change::Applied(Box::new(object)));
+                    fresh = fresh.what_if(Change::Applied(Box::new(object)));
                     Reading::Answered
                 }
                 Ok(None) => {
-                    fresh = fresh.apply(Change::Deleted(key.clone()));
+                    fresh = fresh.what_if(Change::Deleted(key.clone()));
                     Reading::Answered
                 }
                 Err(why) => Reading::Failed(why),

@@ -35,7 +35,7 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
 
 /// What is otherwise without it.
 fn changes(snapshot: &Snapshot, policy: &Policy) -> Vec<Change> {
-    let without = snapshot.apply(engine::Change::Deleted(policy.key().clone()));
+    let without = snapshot.what_if(engine::Change::Deleted(policy.key().clone()));
     let doing = Doing {
         applied: [policy.key().clone()].into(),
         ..Doing::default()

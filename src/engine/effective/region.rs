@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::memo;
 use crate::engine::attach::standing;
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
@@ -40,7 +41,7 @@ pub(super) struct Regions<'a> {
 
 /// A Gateway or `ListenerSet`, with its ways in.
 #[derive(Debug)]
-struct Parent {
+pub(super) struct Parent {
     object: Arc<Object>,
     ways: Vec<Rc<Upper>>,
     /// Whether any listener looks at hostnames.
@@ -57,6 +58,25 @@ struct Alike {
     hostnames: Vec<Arc<str>>,
     /// Policies on a route of a mesh make ways of their own: such a route is like no other.
     mesh: Option<ObjectKey>,
+}
+
+// === impl Parent ===
+
+impl Parent {
+    fn find(snapshot: &Snapshot, key: &ObjectKey) -> Option<Self> {
+        let object = snapshot.get(key)?;
+        let ways = match &object.node {
+            Node::Gateway { .. } => through_gateway(object),
+            Node::ListenerSet { .. } => through_set(snapshot, object),
+            Node::Service { .. } => Vec::new(),
+            _ => return None,
+        };
+        Some(Self {
+            object: object.clone(),
+            ways,
+            hostnames: listeners(object).iter().any(|l| l.hostname.is_some()),
+        })
+    }
 }
 
 // === impl Regions ===
@@ -243,18 +263,12 @@ impl<'a> Regions<'a> {
         if let Some(known) = self.parents.get(key) {
             return Some(known.clone());
         }
-        let object = self.snapshot.get(key)?;
-        let ways = match &object.node {
-            Node::Gateway { .. } => through_gateway(object),
-            Node::ListenerSet { .. } => through_set(self.snapshot, object),
-            Node::Service { .. } => Vec::new(),
-            _ => return None,
+        let found = || Parent::find(self.snapshot, key).map(Rc::new);
+        let parent = if memo::is_above_routes(&key.gk) {
+            memo::parent(self.snapshot.era(), key, found)?
+        } else {
+            found()?
         };
-        let parent = Rc::new(Parent {
-            object: object.clone(),
-            ways,
-            hostnames: listeners(object).iter().any(|l| l.hostname.is_some()),
-        });
         self.parents.insert(key.clone(), parent.clone());
         Some(parent)
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::memo;
 use crate::engine::attach::{Stand, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::{Level, Step};
@@ -47,7 +48,7 @@ pub(super) struct Stacks<'a> {
 
 /// What stands at an object.
 #[derive(Debug)]
-struct At {
+pub(super) struct At {
     stands: Rc<[Stand]>,
     /// The kinds of them, sorted.
     kinds: Vec<GroupKind>,
@@ -164,14 +165,25 @@ impl<'a> Stacks<'a> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
-        let found = standing(self.snapshot, key);
-        if found.is_empty() {
+        let found = || Some(Rc::new(At::new(standing(self.snapshot, key))));
+        let found = if memo::is_above_routes(&key.gk) {
+            memo::at(self.snapshot.era(), key, found)
+        } else if self.snapshot.standing(key).next().is_none() {
             // That is found as quickly as remembered.
             return self.nobody.clone();
-        }
-        let found = Rc::new(At::new(found));
+        } else {
+            found()
+        };
+        let found = found.unwrap_or_else(|| self.nobody.clone());
         self.stands.insert(key.clone(), found.clone());
         found
+    }
+
+    /// Whether something of a kind stands at a section of an object.
+    pub(super) fn tells_sections(&mut self, profile: &Profile, key: &ObjectKey) -> bool {
+        let at = self.at(key);
+        let mut places = at.places.iter();
+        places.any(|alike| alike.section.is_some() && alike.is_of(profile))
     }
 
     /// What stands on steps, of one kind; equal stacks are one.

@@ -19,10 +19,10 @@ use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::words;
 
 /// What a change of one object does to effective policies, kind by kind.
-pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<Changed>> = BTreeMap::new();
-    let (mut was, mut is) = (Survey::bounded(before), Survey::bounded(after));
-    let changed = between(&mut was, &mut is, std::slice::from_ref(key));
+    let mut was = Survey::bounded(before);
+    let changed = between(&mut was, is, std::slice::from_ref(key));
     if was.is_spent() || is.is_spent() {
         return vec![too_much(key, "what this changes")];
     }
@@ -31,10 +31,9 @@ pub(super) fn effects(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> V
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }
-    let survey = &mut Survey::new(after);
     let findings = kinds.iter();
     findings
-        .map(|(kind, all)| effect(survey, key, kind, all))
+        .map(|(kind, all)| effect(is, key, kind, all))
         .collect()
 }
 
@@ -47,11 +46,11 @@ pub(super) fn too_much(key: &ObjectKey, what: &str) -> Finding {
 /// Findings on an object that is deleted.
 pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
     let before = match old {
-        Some(old) => snapshot.apply(Change::Applied(Box::new(old))),
+        Some(old) => snapshot.what_if(Change::Applied(Box::new(old))),
         None => snapshot.clone(),
     };
-    let after = before.apply(Change::Deleted(key.clone()));
-    let mut findings = effects(&before, &after, key);
+    let after = before.what_if(Change::Deleted(key.clone()));
+    let mut findings = effects(&before, &mut Survey::bounded(&after), key);
     if snapshot.profile(&key.gk).is_none() {
         findings.extend(target(&before, key));
     }
@@ -67,7 +66,10 @@ pub(super) fn effect(
     all: &[Changed],
 ) -> Finding {
     let after = survey.snapshot();
-    let objects: BTreeSet<ObjectKey> = all.iter().map(|c| c.target.object.clone()).collect();
+    // They are sorted by target.
+    let runs = all.chunk_by(|one, other| one.target.object == other.target.object);
+    let objects = runs.filter_map(|run| run.first());
+    let objects: BTreeSet<ObjectKey> = objects.map(|c| c.target.object.clone()).collect();
     let mut message = format!("{kind} on {}", words::counted(&objects));
     if let (1, Some(object)) = (objects.len(), objects.first()) {
         message = format!("{kind} on {object}");

@@ -23,7 +23,7 @@ use crate::engine::words;
 /// Old and new are judged on one snapshot; what the old one had already is a warning (ruling 14).
 pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
     let key = object.key.clone();
-    let stored = |object| snapshot.apply(Change::Applied(Box::new(object)));
+    let stored = |object| snapshot.what_if(Change::Applied(Box::new(object)));
     let (before, after) = (old.map(stored), stored(object));
     let Some(policy) = after.policy(&key) else {
         return Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     }
     match before {
         None => findings.extend(affects(policy, &status)),
-        Some(before) => findings.extend(change::effects(&before, &after, &key)),
+        Some(before) => findings.extend(change::effects(&before, &mut survey, &key)),
     }
     findings.extend(in_force(&mut survey, policy, &status));
     findings

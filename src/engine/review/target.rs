@@ -23,7 +23,7 @@ pub(super) fn findings(
     let is_grant = key.gk.is_gateway_api("ReferenceGrant");
     let change = |object: &Arc<Object>| {
         if is_grant {
-            snapshot.apply(Change::Applied(Box::new((**object).clone())))
+            snapshot.what_if(Change::Applied(Box::new((**object).clone())))
         } else {
             snapshot.suppose(object.clone())
         }
@@ -43,11 +43,11 @@ pub(super) fn findings(
     }
     let before = match old {
         Some(old) => change(old),
-        None if is_grant => snapshot.apply(Change::Deleted(key.clone())),
+        None if is_grant => snapshot.what_if(Change::Deleted(key.clone())),
         // What is new alters nothing that was in force.
         None => return findings,
     };
-    findings.extend(change::effects(&before, &after, &key));
+    findings.extend(change::effects(&before, &mut survey, &key));
     if let Some(old) = old {
         findings.extend(change::sections(&before, old, object));
     }

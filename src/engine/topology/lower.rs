@@ -1,6 +1,6 @@
 //! The lower half of a path: from the Namespace of a route to the rule, or on to the backend.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::engine::grants::granted;
 use crate::engine::ids::{ObjectKey, Place};
@@ -10,7 +10,7 @@ use crate::engine::section;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 
 /// A way on from the listener.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lower {
     /// The places, from the least to the most specific.
     pub steps: Vec<Step>,
@@ -49,10 +49,16 @@ pub fn lowers(
         Step::new(Level::Route, route.key.whole()),
     ];
     let mut found = Vec::with_capacity(rules.len());
+    let mut labels: Vec<Arc<str>> = Vec::with_capacity(rules.len());
     for (i, rule) in rules.iter().enumerate() {
+        let label = section::rule_label(route, i);
+        // Two rules may have one name.
+        if end <= Level::Rule && labels.contains(&label) {
+            continue;
+        }
+        labels.push(label.clone());
         let mut steps = Vec::with_capacity(base.len() + 1);
         steps.extend_from_slice(&base);
-        let label = section::rule_label(route, i);
         steps.push(Step::new(Level::Rule, route.key.section(label)));
         if end <= Level::Rule {
             found.push(whole(steps, true));
@@ -75,10 +81,6 @@ pub fn lowers(
     if end > Level::Rule {
         found.sort();
         found.dedup();
-    } else if found.len() > 1 {
-        // Two rules may have one name.
-        let mut seen: HashSet<Place> = HashSet::with_capacity(found.len());
-        found.retain(|lower| lower.target().is_none_or(|rule| seen.insert(rule.clone())));
     }
     found
 }
