@@ -158,7 +158,7 @@ fn objects(listeners: usize, routes: usize, with: With) -> Vec<Object> {
 fn state(objects: Vec<Object>) -> Snapshot {
     let changes = objects
         .into_iter()
-        .map(|object| Change::Applied(Box::new(object)));
+        .map(|object| Change::Applied(Arc::new(object)));
     changes.fold(empty(), |s, change| s.apply(change))
 }
 
@@ -259,7 +259,7 @@ fn one_class(c: &mut Criterion) {
     for gateways in [50, 100, 200] {
         for policies in [false, true] {
             let without = wide(gateways, policies);
-            let with = without.apply(Change::Applied(Box::new(object(&on_class))));
+            let with = without.apply(Change::Applied(Arc::new(object(&on_class))));
             let class = key("GatewayClass", "class");
             assert_eq!(every(&with, &class), gateways * 200);
             assert!(created(&without, &on_class) > 0);
@@ -295,7 +295,7 @@ fn one_change(c: &mut Criterion) {
         });
         let route = object(&route(7, "g0", 2, With::SectionNames));
         bench.bench_function(BenchmarkId::new("apply of a route", &size), |b| {
-            let change = || Change::Applied(Box::new(route.clone()));
+            let change = || Change::Applied(Arc::new(route.clone()));
             b.iter_batched(change, |change| before.apply(change), BatchSize::SmallInput);
         });
         let value = self::route(7, "g0", 2, With::SectionNames);

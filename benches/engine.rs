@@ -17,16 +17,23 @@
 use std::time::{Duration, Instant};
 
 use attache::engine::conduct::Conduct;
-use attache::engine::ids::GroupKind;
-use attache::engine::object::Object;
 use attache::engine::review::Evidence;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::snapshot::Snapshot;
 use attache::http::admission::{Endpoint, respond};
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+#[path = "soak/args.rs"]
+mod args;
 #[path = "soak/objects.rs"]
 mod objects;
+#[path = "soak/review.rs"]
+mod review;
+#[path = "soak/state.rs"]
+mod state;
+
+use args::Args;
+use review::{review, with};
+use state::state;
 
 /// As in the server.
 #[global_allocator]
@@ -52,25 +59,20 @@ struct Case {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let value = |flag: &str| {
-        let at = args.iter().position(|arg| arg == flag)?;
-        args.get(at + 1)
-    };
-    let number = |flag: &str, default: usize| value(flag).map_or(default, |n| n.parse().unwrap());
+    let args = Args::read();
     let size = Size {
-        routes: number("--routes", 1_000),
-        policies: number("--policies", 300),
+        routes: args.number("--routes").unwrap_or(1_000),
+        policies: args.number("--policies").unwrap_or(300),
     };
-    let snapshot = state(&size);
+    let snapshot = state(size.routes, size.policies);
     let cases = cases(&size);
-    if args.iter().any(|arg| arg == "--list") {
+    if args.has("--list") {
         for case in &cases {
             println!("{}", case.name);
         }
-    } else if let Some(name) = value("--case") {
-        let case = cases.iter().find(|case| case.name == *name).unwrap();
-        (0..number("--times", 1)).for_each(|i| once(&snapshot, case, i));
+    } else if let Some(name) = args.value("--case") {
+        let case = cases.iter().find(|case| case.name == name).unwrap();
+        (0..args.number("--times").unwrap_or(1)).for_each(|i| once(&snapshot, case, i));
     } else {
         table(&snapshot, &cases, &size);
     }
@@ -139,36 +141,6 @@ fn told(time: Duration) -> String {
     }
 }
 
-/// Kinds as the lists of the API server give them: one name for all objects of a kind.
-fn state(size: &Size) -> Snapshot {
-    let mut values = vec![objects::crd(), class()];
-    values.extend((0..size.routes.div_ceil(100)).map(objects::gateway));
-    values.extend((0..size.routes).map(objects::route));
-    values.extend((0..size.policies).map(|i| objects::policy(i, size.routes)));
-    let mut kinds: Vec<GroupKind> = Vec::new();
-    let mut snapshot = Snapshot::default();
-    for value in &values {
-        let version = value["apiVersion"].as_str().unwrap();
-        let group = version.split_once('/').map_or("", |(group, _)| group);
-        let gk = GroupKind::new(group, value["kind"].as_str().unwrap());
-        let known = kinds.iter().find(|known| **known == gk).cloned();
-        let gk = known.unwrap_or_else(|| {
-            kinds.push(gk.clone());
-            gk
-        });
-        let object = Object::from_json(&gk, &to_raw_value(value).unwrap()).unwrap();
-        snapshot = snapshot.apply(Change::Applied(Box::new(object)));
-    }
-    snapshot
-}
-
-fn class() -> Value {
-    json!({
-        "apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass",
-        "metadata": {"name": "c"}, "spec": {"controllerName": "example.com/controller"},
-    })
-}
-
 fn cases(size: &Size) -> Vec<Case> {
     let routes = size.routes;
     let route = |i: usize| objects::route(i * 37 % routes);
@@ -177,15 +149,17 @@ fn cases(size: &Size) -> Vec<Case> {
         |i: usize, on: usize| objects::policy((i * 3 + on) % size.policies / 3 * 3 + on, routes);
     let gateway = |i: usize| objects::gateway(i * 7 % routes.div_ceil(100));
     let fresh = |policy: &Value| with(policy, "/metadata/name", json!("fresh"));
-    let case = |name, share, endpoint, request: &dyn Fn(usize) -> Value| Case {
+    let case = |name, share, endpoint, review: &dyn Fn(usize) -> Value| Case {
         name,
         share,
         endpoint,
-        bodies: (0..DIFFERENT).map(|i| body(&request(i))).collect(),
+        bodies: (0..DIFFERENT)
+            .map(|i| review(i).to_string().into_bytes())
+            .collect(),
     };
     let validate = Endpoint::Validate;
-    let create = |object: &Value| request("CREATE", Some(object), None);
-    let update = |new: &Value, old: &Value| request("UPDATE", Some(new), Some(old));
+    let create = |object: &Value| review("CREATE", false, Some(object), None);
+    let update = |new: &Value, old: &Value| review("UPDATE", false, Some(new), Some(old));
     vec![
         case("create a route", 26, validate, &|i| create(&route(i))),
         case("label a route", 10, validate, &|i| {
@@ -201,7 +175,7 @@ fn cases(size: &Size) -> Vec<Case> {
             )
         }),
         case("delete a route", 10, validate, &|i| {
-            request("DELETE", None, Some(&route(i)))
+            review("DELETE", false, None, Some(&route(i)))
         }),
         case("create a policy on a route", 15, validate, &|i| {
             create(&fresh(&policy(i, 2)))
@@ -213,7 +187,7 @@ fn cases(size: &Size) -> Vec<Case> {
             )
         }),
         case("delete a policy on a route", 5, validate, &|i| {
-            request("DELETE", None, Some(&policy(i, 2)))
+            review("DELETE", false, None, Some(&policy(i, 2)))
         }),
         case("a controller writes a status", 10, validate, &|i| {
             update(
@@ -241,32 +215,4 @@ fn cases(size: &Size) -> Vec<Case> {
             )
         }),
     ]
-}
-
-/// The object with another value at that place, which may be new.
-fn with(object: &Value, at: &str, value: Value) -> Value {
-    let mut object = object.clone();
-    let (parent, name) = at.rsplit_once('/').unwrap();
-    object.pointer_mut(parent).unwrap()[name] = value;
-    object
-}
-
-fn request(operation: &str, object: Option<&Value>, old: Option<&Value>) -> Value {
-    let of = object.or(old).unwrap();
-    let (group, version) = of["apiVersion"].as_str().unwrap().split_once('/').unwrap();
-    json!({
-        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
-        "kind": {"group": group, "version": version, "kind": of["kind"]},
-        "name": of["metadata"]["name"], "namespace": of["metadata"]["namespace"],
-        "operation": operation, "dryRun": false,
-        "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
-        "object": object, "oldObject": old,
-    })
-}
-
-fn body(request: &Value) -> Vec<u8> {
-    let review = json!({
-        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request,
-    });
-    serde_json::to_vec(&review).unwrap()
 }

@@ -21,10 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use attache::engine::ids::GroupKind;
-use attache::engine::object::Object;
-use attache::engine::review::review;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine;
 use attache::engine::verdict::Verdict;
 use attache::http::admission::{App, Judge, Outside};
 use attache::http::drain::Phase;
@@ -38,15 +35,21 @@ use hyper::Request;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use serde_json::value::to_raw_value;
-use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+#[path = "soak/args.rs"]
+mod args;
 #[path = "soak/objects.rs"]
 mod objects;
+#[path = "soak/review.rs"]
+mod review;
+#[path = "soak/state.rs"]
+mod state;
 
-use objects::{crd, gateway, policy, route};
+use args::Args;
+use review::review;
+use state::state;
 
 /// As in the server.
 #[global_allocator]
@@ -77,23 +80,19 @@ struct Run {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let number = |flag: &str, default: usize| {
-        let at = args.iter().position(|a| a == flag);
-        at.map_or(default, |i| args[i + 1].parse().expect("a number"))
-    };
+    let args = Args::read();
     let setup = Setup {
-        routes: number("--routes", 10_000),
-        policies: number("--policies", 5_000),
-        seconds: number("--seconds", 5) as u64,
-        rounds: number("--rounds", 5),
+        routes: args.number("--routes").unwrap_or(10_000),
+        policies: args.number("--policies").unwrap_or(5_000),
+        seconds: args.number("--seconds").unwrap_or(5),
+        rounds: args.number("--rounds").unwrap_or(5),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .unwrap();
-    if let Some(i) = args.iter().position(|a| a == "--serve") {
-        runtime.block_on(serve(&setup, args[i + 1] == "engine"));
+    if let Some(mode) = args.value("--serve") {
+        runtime.block_on(serve(&setup, mode == "engine"));
     } else {
         runtime.block_on(measure(&setup));
     }
@@ -102,10 +101,10 @@ fn main() {
 // The server.
 
 async fn serve(setup: &Setup, engine: bool) {
-    let snapshot = Arc::new(ArcSwap::from_pointee(state(setup)));
+    let snapshot = Arc::new(ArcSwap::from_pointee(state(setup.routes, setup.policies)));
     let metrics = Arc::new(Metrics::new().unwrap());
     let judge: Judge = if engine {
-        review
+        engine::review::review
     } else {
         |_: &_, _: &_, _: &_| Verdict::default()
     };
@@ -129,27 +128,6 @@ async fn serve(setup: &Setup, engine: bool) {
         phase,
     };
     server.serve(bound).await;
-}
-
-fn object(value: &Value) -> Object {
-    let version = value["apiVersion"].as_str().unwrap();
-    let group = version.split_once('/').map_or("", |(group, _)| group);
-    let gk = GroupKind::new(group, value["kind"].as_str().unwrap());
-    Object::from_json(&gk, &to_raw_value(value).unwrap()).unwrap()
-}
-
-/// A Gateway for every 100 routes; policies on Gateways, Namespaces and routes.
-fn state(setup: &Setup) -> Snapshot {
-    let mut values = vec![crd()];
-    values.extend((0..setup.routes.div_ceil(100)).map(gateway));
-    values.extend((0..setup.routes).map(route));
-    values.extend((0..setup.policies).map(|i| policy(i, setup.routes)));
-    let changes = values
-        .iter()
-        .map(|value| Change::Applied(Box::new(object(value))));
-    changes.fold(Snapshot::default(), |snapshot, change| {
-        snapshot.apply(change)
-    })
 }
 
 // The client.
@@ -229,7 +207,7 @@ async fn one(setup: &Setup, mode: &str) -> Run {
         .read_line(&mut line)
         .unwrap();
     let addr: SocketAddr = line.trim().parse().unwrap();
-    let bodies: Arc<Vec<Bytes>> = Arc::new((0..REQUESTS).map(|i| envelope(i, setup)).collect());
+    let bodies: Arc<Vec<Bytes>> = Arc::new((0..REQUESTS).map(|i| body(i, setup)).collect());
     load(addr, &bodies, Duration::from_millis(500)).await;
     let started = Instant::now();
     let mut times = load(addr, &bodies, Duration::from_secs(setup.seconds)).await;
@@ -243,21 +221,9 @@ async fn one(setup: &Setup, mode: &str) -> Run {
     }
 }
 
-fn envelope(i: usize, setup: &Setup) -> Bytes {
-    let object = route(i * 37 % setup.routes);
-    let meta = &object["metadata"];
-    let review = json!({
-        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-        "request": {
-            "uid": format!("705ab4f5-6393-11e8-b7cc-42010a80{i:04}"),
-            "kind": {"group": "gateway.networking.k8s.io", "version": "v1", "kind": "HTTPRoute"},
-            "resource": {"group": "gateway.networking.k8s.io", "version": "v1", "resource": "httproutes"},
-            "name": meta["name"], "namespace": meta["namespace"], "operation": "CREATE",
-            "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
-            "object": object, "oldObject": null, "dryRun": false,
-        },
-    });
-    Bytes::from(serde_json::to_vec(&review).unwrap())
+fn body(i: usize, setup: &Setup) -> Bytes {
+    let route = objects::route(i * 37 % setup.routes);
+    Bytes::from(review("CREATE", false, Some(&route), None).to_string())
 }
 
 async fn load(addr: SocketAddr, bodies: &Arc<Vec<Bytes>>, time: Duration) -> Vec<Duration> {

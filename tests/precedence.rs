@@ -166,7 +166,7 @@ fn object(value: &Value) -> Object {
 fn snapshot(objects: &[Value]) -> Snapshot {
     let changes = objects
         .iter()
-        .map(|value| Change::Applied(Box::new(object(value))));
+        .map(|value| Change::Applied(Arc::new(object(value))));
     changes.fold(Snapshot::new(Arc::default()), |s, change| s.apply(change))
 }
 
@@ -291,7 +291,7 @@ fn paths_of_a_snapshot_keep_the_order_of_precedence() {
             let mut now = state.clone();
             for (level, (spec, target)) in specs.iter().zip(targets).enumerate() {
                 let policy = object(&policy(level, spec, target));
-                now = now.apply(Change::Applied(Box::new(policy)));
+                now = now.apply(Change::Applied(Arc::new(policy)));
             }
             let groups = Survey::new(&now).through(&route, &kind());
             let paths: usize = groups

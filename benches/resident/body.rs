@@ -11,6 +11,7 @@ use crate::client::Connection;
 use crate::cluster::Cluster;
 use crate::life;
 use crate::process::{Process, pair};
+use crate::review::review;
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
 /// One object.
@@ -87,21 +88,5 @@ async fn one(cluster: &Cluster, what: &'static str, object: &Value, small: &Valu
 fn update(object: &Value) -> Bytes {
     let mut old = object.clone();
     old["spec"]["hostnames"] = json!(["old.example.com"]);
-    let kind = object["kind"].as_str().unwrap();
-    let api_version = object["apiVersion"].as_str().unwrap();
-    let (group, version) = api_version.split_once('/').unwrap();
-    let plural = format!("{}s", kind.to_lowercase());
-    let review = json!({
-        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-        "request": {
-            "uid": "00000000-0000-0000-0000-000000000000",
-            "kind": {"group": group, "version": version, "kind": kind},
-            "resource": {"group": group, "version": version, "resource": plural},
-            "name": object["metadata"]["name"], "namespace": object["metadata"]["namespace"],
-            "operation": "UPDATE", "dryRun": false,
-            "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
-            "object": object, "oldObject": old,
-        },
-    });
-    Bytes::from(review.to_string())
+    Bytes::from(review("UPDATE", false, Some(object), Some(&old)).to_string())
 }

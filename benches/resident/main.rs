@@ -14,30 +14,40 @@
 )]
 
 #[path = "../soak/api.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the soak changes its objects too")]
 mod api;
+#[path = "../soak/args.rs"]
+mod args;
 mod bare;
 mod body;
 #[path = "../soak/client.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the soak looks at headers and deadlines too")]
 mod client;
 mod cluster;
 mod fresh;
 #[path = "../soak/life.rs"]
 mod life;
 #[path = "../soak/objects.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the objects here are as in life")]
 mod objects;
 #[path = "../soak/process.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the soak stops and samples it too")]
 mod process;
+#[path = "../soak/review.rs"]
+mod review;
 mod size;
 #[path = "../../tests/cache/server.rs"]
-#[allow(dead_code, unused_imports, unreachable_pub)]
+#[allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the tests of the cache, whose module it is, use the rest"
+)]
 mod stand_in;
 
 use std::time::Duration;
 
+use args::Args;
 use cluster::Cluster;
 use size::Size;
 
@@ -54,22 +64,16 @@ const SEEN: f64 = 50.0;
 const BODY: f64 = 4.0;
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let value = |flag: &str| {
-        let at = args.iter().position(|arg| arg == flag)?;
-        args.get(at + 1).cloned()
-    };
+    let args = Args::read();
     let runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
-    if let Some(kubeconfig) = value(bare::FLAG) {
-        return runtime.block_on(bare::lists(&kubeconfig));
+    if let Some(kubeconfig) = args.value(bare::FLAG) {
+        return runtime.block_on(bare::lists(kubeconfig));
     }
-    let number =
-        |flag: &str, default| value(flag).map_or(default, |n| n.parse().expect("a number"));
-    let sizes = value("--sizes").unwrap_or_else(|| "10000,50000,100000".to_owned());
+    let sizes = args.value("--sizes").unwrap_or("10000,50000,100000");
     let sizes: Vec<usize> = sizes.split(',').map(|n| n.parse().unwrap()).collect();
-    let rounds = number("--rounds", 3);
-    let probes = number("--probes", 500);
+    let rounds = args.number("--rounds").unwrap_or(3);
+    let probes = args.number("--probes").unwrap_or(500);
     runtime.block_on(run(&sizes, rounds, probes));
 }
 

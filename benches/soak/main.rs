@@ -14,12 +14,14 @@
 )]
 
 mod api;
+mod args;
 mod client;
 mod mix;
 mod objects;
 mod overload;
 mod pace;
 mod process;
+mod review;
 mod sample;
 #[path = "../../tests/cache/server.rs"]
 #[allow(
@@ -35,6 +37,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use api::{Api, Churn};
+use args::Args;
 use overload::Overload;
 use pace::{Load, Outcome};
 use process::{Process, pair};
@@ -66,20 +69,16 @@ struct Setup {
 }
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().collect();
-    let number = |flag: &str| -> Option<f64> {
-        let at = args.iter().position(|arg| arg == flag)?;
-        Some(args[at + 1].parse().expect("a number"))
-    };
-    let count = |flag: &str, default: usize| number(flag).map_or(default, |n| n as usize);
+    let args = Args::read();
+    let count = |flag: &str, default: usize| args.number(flag).unwrap_or(default);
     let setup = Setup {
-        time: Duration::from_secs_f64(number("--minutes").unwrap_or(0.5) * 60.0),
+        time: Duration::from_secs_f64(args.number("--minutes").unwrap_or(0.5) * 60.0),
         routes: count("--routes", 1_000),
         policies: count("--policies", 300),
         connections: count("--connections", 32),
         changes: count("--changes", 500) as u64,
-        rate: number("--rate"),
-        budget: Duration::from_secs_f64(number("--p99-ms").unwrap_or(50.0) / 1e3),
+        rate: args.number("--rate"),
+        budget: Duration::from_secs_f64(args.number("--p99-ms").unwrap_or(50.0) / 1e3),
         overload: Duration::from_secs(count("--overload", 15) as u64),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread();

@@ -6,9 +6,8 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::objects;
+use crate::review::{UID, review, with};
 
-/// As long as the API server's; each call puts its own in.
-const UID: &str = "00000000-0000-0000-0000-000000000000";
 /// Different calls of each sort.
 const EACH: usize = 16;
 
@@ -24,10 +23,7 @@ pub(crate) struct Call {
 pub(crate) type Mix = Arc<Vec<Call>>;
 
 impl Call {
-    fn new(path: &'static str, must_pass: bool, request: &Value) -> Self {
-        let review = json!({
-            "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request,
-        });
+    fn new(path: &'static str, must_pass: bool, review: &Value) -> Self {
         let text = review.to_string();
         let (front, back) = text.split_once(UID).unwrap();
         Self {
@@ -72,24 +68,24 @@ pub(crate) fn mixed(routes: usize, policies: usize) -> Mix {
         let gateway = objects::gateway(i % routes.div_ceil(100));
         let renamed = with(&gateway, "/spec/listeners/1/name", json!("tls"));
         for path in ["/validate?timeout=10s", "/mutate?timeout=10s"] {
-            let mut add = |times: usize, request: Value| {
+            let mut add = |times: usize, review: Value| {
                 for _ in 0..times {
-                    mix.push(Call::new(path, true, &request));
+                    mix.push(Call::new(path, true, &review));
                 }
             };
-            add(2, request("CREATE", false, Some(&route), None));
-            add(2, request("UPDATE", false, Some(&after), Some(&before)));
-            add(1, request("CREATE", true, Some(&route), None));
-            add(1, request("CREATE", false, Some(&fresh), None));
-            add(1, request("UPDATE", false, Some(&changed), Some(&policy)));
-            add(1, request("UPDATE", false, Some(&renamed), Some(&gateway)));
+            add(2, review("CREATE", false, Some(&route), None));
+            add(2, review("UPDATE", false, Some(&after), Some(&before)));
+            add(1, review("CREATE", true, Some(&route), None));
+            add(1, review("CREATE", false, Some(&fresh), None));
+            add(1, review("UPDATE", false, Some(&changed), Some(&policy)));
+            add(1, review("UPDATE", false, Some(&renamed), Some(&gateway)));
         }
         let path = "/validate?timeout=10s";
-        let mut add = |request: Value| mix.push(Call::new(path, true, &request));
-        add(request("DELETE", false, None, Some(&route)));
-        add(request("DELETE", true, None, Some(&route)));
-        add(request("DELETE", false, None, Some(&policy)));
-        let missing = request("CREATE", n % 2 == 0, Some(&nowhere(n, routes)), None);
+        let mut add = |review: Value| mix.push(Call::new(path, true, &review));
+        add(review("DELETE", false, None, Some(&route)));
+        add(review("DELETE", true, None, Some(&route)));
+        add(review("DELETE", false, None, Some(&policy)));
+        let missing = review("CREATE", n % 2 == 0, Some(&nowhere(n, routes)), None);
         mix.push(Call::new(path, false, &missing));
     }
     Arc::new(mix)
@@ -98,8 +94,8 @@ pub(crate) fn mixed(routes: usize, policies: usize) -> Mix {
 /// Policies on listeners that are not there: each needs a live read.
 pub(crate) fn unsure(routes: usize, path: &'static str) -> Mix {
     let calls = (0..EACH * 4).map(|n| {
-        let request = request("CREATE", false, Some(&nowhere(n, routes)), None);
-        Call::new(path, false, &request)
+        let review = review("CREATE", false, Some(&nowhere(n, routes)), None);
+        Call::new(path, false, &review)
     });
     Arc::new(calls.collect())
 }
@@ -108,32 +104,4 @@ fn nowhere(n: usize, routes: usize) -> Value {
     // Every third policy is on a Gateway.
     let policy = objects::policy(n * 3, routes);
     with(&policy, "/spec/targetRef/sectionName", json!("htpp"))
-}
-
-/// The object with another value at that place, which may be new.
-fn with(object: &Value, at: &str, value: Value) -> Value {
-    let mut object = object.clone();
-    let (parent, name) = at.rsplit_once('/').unwrap();
-    let parent = object.pointer_mut(parent).unwrap();
-    parent[name] = value;
-    object
-}
-
-fn request(operation: &str, dry_run: bool, object: Option<&Value>, old: Option<&Value>) -> Value {
-    let of = object.or(old).unwrap();
-    let kind = of["kind"].as_str().unwrap();
-    let (group, version) = of["apiVersion"].as_str().unwrap().split_once('/').unwrap();
-    let plural = match kind {
-        "RetryPolicy" => "retrypolicies".to_owned(),
-        kind => format!("{}s", kind.to_lowercase()),
-    };
-    json!({
-        "uid": UID,
-        "kind": {"group": group, "version": version, "kind": kind},
-        "resource": {"group": group, "version": version, "resource": plural},
-        "name": of["metadata"]["name"], "namespace": of["metadata"]["namespace"],
-        "operation": operation, "dryRun": dry_run,
-        "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
-        "object": object, "oldObject": old,
-    })
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 #[allow(dead_code, reason = "not every bench names the group")]
 pub(crate) const GATEWAY_API: &str = "gateway.networking.k8s.io";
 /// Routes of one Gateway.
-const OF_GATEWAY: usize = 100;
+pub(crate) const OF_GATEWAY: usize = 100;
 /// Routes of one Namespace.
 const OF_NAMESPACE: usize = 20;
 

@@ -1,5 +1,7 @@
 //! The JSON of a definition to what is known of its kind, and policies of that kind.
 
+use std::sync::Arc;
+
 use attache::engine::ids::GroupKind;
 use attache::engine::object::{Crd, Node, Object};
 use attache::engine::review::Evidence;
@@ -35,7 +37,7 @@ pub(crate) fn run(input: &[u8]) {
     let world = World::get();
     let after = world
         .listed
-        .apply(Change::Applied(Box::new(object.clone())));
+        .apply(Change::Applied(Arc::new(object.clone())));
     said(&world.listed, &review(&gk, raw));
     said(&after, &review(&gk, raw));
     if let Some(profile) = after.profile(&crd.gk).cloned() {
@@ -45,7 +47,7 @@ pub(crate) fn run(input: &[u8]) {
             said(&after, &review(&crd.gk, &raw));
             if let Ok(object) = Object::from_json(&crd.gk, &raw) {
                 said(
-                    &after.apply(Change::Applied(Box::new(object))),
+                    &after.apply(Change::Applied(Arc::new(object))),
                     &review(&crd.gk, &raw),
                 );
             }

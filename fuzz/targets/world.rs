@@ -107,12 +107,12 @@ pub(crate) fn grown(rules: &Arc<ProfileRules>, objects: &[Object]) -> Snapshot {
         if rng.one_in(5) {
             let mut other = objects[i].clone();
             other.meta.labels.insert("other".into(), "x".into());
-            snapshot = snapshot.apply(Change::Applied(Box::new(other)));
+            snapshot = snapshot.apply(Change::Applied(Arc::new(other)));
         }
         if rng.one_in(7) {
             snapshot = snapshot.apply(Change::Deleted(objects[i].key.clone()));
         }
-        snapshot = snapshot.apply(Change::Applied(Box::new(objects[i].clone())));
+        snapshot = snapshot.apply(Change::Applied(Arc::new(objects[i].clone())));
     }
     snapshot
 }

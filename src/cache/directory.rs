@@ -260,7 +260,7 @@ impl Loaded {
         let crds = kinds.remove_entry(&GroupKind::crd());
         for (gk, objects) in crds.into_iter().chain(kinds) {
             if base.is_some() {
-                let change = |object| Change::Applied(Box::new(object));
+                let change = |object| Change::Applied(Arc::new(object));
                 snapshot = objects
                     .into_iter()
                     .map(change)

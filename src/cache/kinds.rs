@@ -146,7 +146,7 @@ impl Kinds {
             Event::Applied(crd) => {
                 let object = crd.object.clone();
                 self.crds.extend([by_name(crd)]);
-                Change::Applied(Box::new(Object::clone(&object)))
+                Change::Applied(object)
             }
             Event::Deleted(key) => {
                 self.crds.remove(&key.name);
@@ -361,7 +361,7 @@ fn once(
 fn change(gk: &GroupKind, event: Event<Arc<Object>>) -> Change {
     match event {
         Event::Listed(objects) => Change::Listed(gk.clone(), objects),
-        Event::Applied(object) => Change::Applied(Box::new(Arc::unwrap_or_clone(object))),
+        Event::Applied(object) => Change::Applied(object),
         Event::Deleted(key) => Change::Deleted(key),
     }
 }

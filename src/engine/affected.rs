@@ -13,7 +13,7 @@ use super::policy::Policy;
 use super::profile::Class;
 use super::rivals::rejected;
 
-/// A policy that stands on the paths through an object, at it or above it and in force.
+/// A policy that stands on the paths through an object, at it or above.
 #[derive(Clone, Debug)]
 pub struct Acting {
     /// The policy.
@@ -37,21 +37,47 @@ impl Acting {
     }
 }
 
-/// The policies of every kind that act on an object, and those that stand at it and may not, by policy.
+/// The policies of every kind that stand at an object or above it, by policy.
 ///
 /// Each acts on what it names and on every object from there down to the effective target, on paths
 /// where at least one leaf of it survives. Never up or sideways; a Namespace is acted on by policies
 /// that name it.
 pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
-    over(survey, &key.whole())
+    over(survey, &key.whole(), |_| None)
 }
 
-fn over(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
+/// Those of them that act on it or stand at it: what its user is told. A Gateway may have many others.
+pub fn concerning(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
+    over(survey, &key.whole(), |groups| {
+        let at_object = |group: &Group| -> Vec<ObjectKey> {
+            let levels = group.stack.iter();
+            let here = levels.filter(|level| level.step.place.object == *key);
+            let policies = here.flat_map(|level| level.policies.iter());
+            policies.map(|policy| policy.key().clone()).collect()
+        };
+        let acting = groups
+            .iter()
+            .flat_map(|(group, _)| group.effective.policies());
+        let standing = groups.iter().flat_map(|(group, _)| at_object(group));
+        Some(acting.chain(standing).collect())
+    })
+}
+
+/// Paths with the same policies on them, and the level of what is asked for.
+type Told = [(Group, Level)];
+
+/// Those of a kind that are picked by what is on the paths; all where nothing is said.
+fn over(
+    survey: &mut Survey<'_>,
+    place: &Place,
+    pick: impl Fn(&Told) -> Option<BTreeSet<ObjectKey>>,
+) -> Vec<Acting> {
     let key = &place.object;
     let mut found = Found::default();
     for kind in survey.kinds_over(key) {
         // Paths with the same policies on them are told once.
-        let mut told: Vec<(Outcome, Level)> = Vec::new();
+        let mut known: Vec<(Outcome, Level)> = Vec::new();
+        let mut told: Vec<(Group, Level)> = Vec::new();
         let groups = survey.through(key, &kind);
         let profile = survey.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
@@ -65,38 +91,23 @@ fn over(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
             let Some(level) = level(&group, at).filter(|_| ends_there) else {
                 continue;
             };
-            if !told.contains(&(group.outcome(), level)) {
-                told.push((group.outcome(), level));
-                note(key, level, &group, &mut found);
+            if !known.contains(&(group.outcome(), level)) {
+                known.push((group.outcome(), level));
+                told.push((group, level));
             }
         }
+        let picked = pick(&told);
+        for (group, level) in &told {
+            note(key, *level, group, picked.as_ref(), &mut found);
+        }
     }
-    let mut found = found.all;
+    let mut found: Vec<Acting> = found.into_values().collect();
     found.sort_by(|a, b| a.policy.key().cmp(b.policy.key()));
     found
 }
 
-/// What was found so far, each policy once.
-#[derive(Default)]
-struct Found {
-    all: Vec<Acting>,
-    index: HashMap<ObjectKey, usize, ByKey>,
-}
-
-impl Found {
-    fn get(&mut self, policy: &ObjectKey) -> Option<&mut Acting> {
-        let at = self.index.get(policy)?;
-        self.all.get_mut(*at)
-    }
-
-    fn entry(&mut self, policy: &Arc<Policy>) -> Option<&mut Acting> {
-        let at = *self.index.entry(policy.key().clone()).or_insert_with(|| {
-            self.all.push(Acting::of(policy));
-            self.all.len() - 1
-        });
-        self.all.get_mut(at)
-    }
-}
+/// What was found so far, by policy.
+type Found = HashMap<ObjectKey, Acting, ByKey>;
 
 /// The level of a place on the paths of a group; none where it is on none of them.
 fn level(group: &Group, place: &Place) -> Option<Level> {
@@ -118,42 +129,43 @@ pub fn acting_on(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
 
 /// The same for one section of an object, or for all of it.
 pub fn acting_at(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
-    let mut found = over(survey, place);
+    let mut found = over(survey, place, |_| None);
     found.retain(Acting::acts);
     found
 }
 
-fn note(key: &ObjectKey, level: Level, group: &Group, found: &mut Found) {
+fn note(
+    key: &ObjectKey,
+    level: Level,
+    group: &Group,
+    picked: Option<&BTreeSet<ObjectKey>>,
+    found: &mut Found,
+) {
     let is_namespace = key.gk.is_core("Namespace");
     let over = group.stack.iter().filter(|above| {
         let names_it = above.step.place.object == *key;
         names_it || (!is_namespace && above.step.level <= level)
     });
-    let in_force = group.effective.in_force();
+    let in_force = group.effective.policies();
     for above in over {
-        let names_it = above.step.place.object == *key;
-        let acts = |policy: &Arc<Policy>| in_force.contains(policy.key());
-        if !(names_it || above.policies.iter().any(acts)) {
+        let is_picked =
+            |policy: &Arc<Policy>| picked.is_none_or(|picked| picked.contains(policy.key()));
+        if !above.policies.iter().any(is_picked) {
             continue;
         }
         let each = above.policies.iter().zip(rejected(&above.policies));
-        for (policy, _) in each.filter(|(_, by)| by.is_none()) {
-            let acts = acts(policy);
-            if !(acts || names_it) {
-                continue;
-            }
-            let Some(acting) = found.entry(policy) else {
-                continue;
-            };
+        for (policy, _) in each.filter(|(policy, by)| by.is_none() && is_picked(policy)) {
+            let acting = found.entry(policy.key().clone());
+            let acting = acting.or_insert_with(|| Acting::of(policy));
             acting.stands.insert(above.step.place.clone());
-            if acts {
+            if in_force.contains(policy.key()) {
                 acting.from.insert(above.step.place.clone());
                 acting.opaque |= group.effective.is_opaque();
             }
         }
     }
     for (path, leaf) in group.effective.leaves() {
-        if let Some(acting) = found.get(&leaf.policy) {
+        if let Some(acting) = found.get_mut(&leaf.policy) {
             acting
                 .settings
                 .entry(path)

@@ -6,12 +6,12 @@
 //! fold goes downward for the same reason: it decides over everything above it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ids::{ByKey, ObjectKey};
+use super::ids::ObjectKey;
 use super::policy::{Policy, Stanza};
 use super::profile::{DictatedBy, Direction, Op, Profile, Strategy, With};
 use super::projected::token;
@@ -120,25 +120,6 @@ impl Effective {
             .as_ref()
             .map(Merged::policies)
             .unwrap_or_default()
-    }
-
-    /// The same, in no order.
-    pub(super) fn in_force(&self) -> HashSet<ObjectKey, ByKey> {
-        match &self.result {
-            Some(Merged::Opaque(policies)) => policies.iter().cloned().collect(),
-            Some(known) => {
-                let mut found = HashSet::default();
-                let mut keep = |leaf: &Leaf| {
-                    if !found.contains(&leaf.policy) {
-                        found.insert(leaf.policy.clone());
-                    }
-                };
-                let trees = known.trees().iter();
-                trees.for_each(|tree| tree.each(&mut keep));
-                found
-            }
-            None => HashSet::default(),
-        }
     }
 
     /// Whether several policies are each in force whole.

@@ -130,7 +130,7 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
 fn concerns(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> bool {
     let gk = &request.gk;
     snapshot.profile(gk).is_some()
-        || (on.has(Mutation::ProjectFields) && project::controls(snapshot, gk).next().is_some())
+        || (on.has(Mutation::ProjectFields) && snapshot.controls(gk).next().is_some())
         || (on.has(Mutation::AffectedAnnotation) && annotation::is_for(snapshot, gk))
 }
 

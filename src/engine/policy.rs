@@ -171,6 +171,11 @@ pub fn spec(object: &Object) -> Value {
 // === impl TargetRef ===
 
 impl TargetRef {
+    /// Whether it finds its objects by what they have, instead of naming one.
+    pub fn selects(&self) -> bool {
+        !matches!(self.select, Select::Name(_))
+    }
+
     /// The object that it names, for a policy in `namespace`; none for a label selector.
     pub fn object(&self, namespace: &Arc<str>) -> Option<ObjectKey> {
         let Select::Name(name) = &self.select else {

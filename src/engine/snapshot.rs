@@ -24,7 +24,7 @@ use keys::KeyMap;
 #[derive(Clone, Debug)]
 pub enum Change {
     /// An object is there, new or changed.
-    Applied(Box<Object>),
+    Applied(Arc<Object>),
     /// An object is gone, or was never there.
     Deleted(ObjectKey),
     /// The objects of a kind are these and no others (the end of a list).
@@ -88,7 +88,7 @@ impl Snapshot {
     pub fn apply(&self, change: Change) -> Self {
         let mut next = self.clone();
         match change {
-            Change::Applied(object) => next.insert(Arc::new(*object)),
+            Change::Applied(object) => next.insert(object),
             Change::Deleted(key) => next.remove(&key),
             Change::Listed(gk, objects) => next.list(gk, objects),
             Change::ListedIn(gk, namespace, objects) => next.list_in(gk, namespace, objects),
@@ -191,6 +191,12 @@ impl Snapshot {
     /// Policy kinds of which there are policies, sorted.
     pub fn used_kinds(&self) -> impl Iterator<Item = &GroupKind> {
         self.policy_kinds().filter(|kind| self.count(kind) > 0)
+    }
+
+    /// The policy kinds that control fields of a kind, sorted.
+    pub fn controls<'a>(&'a self, gk: &'a GroupKind) -> impl Iterator<Item = &'a Arc<Profile>> {
+        let profiles = self.profiles.values();
+        profiles.filter(|profile| profile.controls.iter().any(|c| c.target == *gk))
     }
 
     /// What is known of a policy kind; none when it is none.

@@ -233,7 +233,7 @@ impl App {
             reads.with_label_values(&[result(&answer)]).inc();
             let reading = match answer {
                 Ok(Some(object)) => {
-                    fresh = fresh.what_if(Change::Applied(Box::new(object)));
+                    fresh = fresh.what_if(Change::Applied(Arc::new(object)));
                     Reading::Answered
                 }
                 Ok(None) => {

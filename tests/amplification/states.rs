@@ -1,5 +1,6 @@
 //! The states that hostile bodies are judged against.
 
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 use attache::config::Configuration;
@@ -142,7 +143,7 @@ impl State {
         let listed = kinds.fold(empty, |s, gk| s.apply(Change::Listed(gk, Vec::new())));
         let objects = values
             .iter()
-            .map(|value| Change::Applied(Box::new(object(value))));
+            .map(|value| Change::Applied(Arc::new(object(value))));
         objects.fold(listed, |snapshot, change| snapshot.apply(change))
     }
 }

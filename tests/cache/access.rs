@@ -230,6 +230,8 @@ async fn the_log_says_once_that_they_fail_and_once_that_they_work_again() {
     let to_log = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_writer(move || writer.clone());
+    // While there is one subscriber alone, what other threads log first is taken for unwanted everywhere.
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry());
     let _logging = tracing::subscriber::set_default(to_log.finish());
     let server = Server::with_kinds();
     server.grant(true);

@@ -47,7 +47,7 @@ fn crd(label: Option<&str>, versions: &[Value]) -> Change {
                  "names": {"kind": "BackendPolicy", "plural": "backendpolicies"},
                  "versions": versions},
     });
-    Change::Applied(Box::new(object(&crd)))
+    Change::Applied(Arc::new(object(&crd)))
 }
 
 fn singular() -> Value {
@@ -117,7 +117,7 @@ fn from_the_singular_to_the_plural_field() {
     let new = policy("v1", &many);
 
     let before = start().apply(crd(None, &[version("v1alpha2", true, &singular())]));
-    let before = before.apply(Change::Applied(Box::new(object(&old))));
+    let before = before.apply(Change::Applied(Arc::new(object(&old))));
     assert_eq!(stored(&before).targets.len(), 1);
 
     // Both are served for a while: objects of either version are understood.
@@ -138,7 +138,7 @@ fn from_the_singular_to_the_plural_field() {
 
     // The old version is gone, and the objects were written anew.
     let after = between.apply(crd(None, &[version("v1", true, &plural())]));
-    let after = after.apply(Change::Applied(Box::new(object(&new))));
+    let after = after.apply(Change::Applied(Arc::new(object(&new))));
     let targets = &stored(&after).targets;
     assert_eq!(targets[0].section.as_deref(), Some("https"));
 }
@@ -149,7 +149,7 @@ fn policies_are_read_again_when_their_crd_changes() {
     let unlabelled = json!({"type": "object", "properties": {"hostname": {"type": "string"}}});
     // No label and no targets in the schema: not a policy kind, and not taken for one.
     let first = start().apply(crd(None, &[version("v1", true, &unlabelled)]));
-    let first = first.apply(Change::Applied(Box::new(object(&policy("v1", &naming)))));
+    let first = first.apply(Change::Applied(Arc::new(object(&policy("v1", &naming)))));
     assert!(first.profile(&kind()).is_none());
     assert_eq!(stands_on_cart(&first), 0);
 
@@ -199,7 +199,7 @@ fn a_schema_that_says_nothing() {
     let profile = snapshot.profile(&kind()).expect("the label is enough");
     assert_eq!(profile.refs.from, Source::Default);
     let many = json!({"targetRefs": [{"group": "", "kind": "Service", "name": "cart"}]});
-    let snapshot = snapshot.apply(Change::Applied(Box::new(object(&policy("v1", &many)))));
+    let snapshot = snapshot.apply(Change::Applied(Arc::new(object(&policy("v1", &many)))));
     assert_eq!(stands_on_cart(&snapshot), 1);
     // What nothing says refuses nothing.
     let without = policy("v1", &json!({}));

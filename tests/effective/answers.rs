@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use attache::engine::affected::standing_over;
 use attache::engine::conditions::{Accepted, State, affected, ancestors, status};
@@ -241,7 +242,7 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             }
             title.push(format!("apply {key}"));
             touched.push(key);
-            after = after.apply(Change::Applied(Box::new(object(&new))));
+            after = after.apply(Change::Applied(Arc::new(object(&new))));
         }
     }
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();

@@ -38,7 +38,7 @@ fn start() -> Snapshot {
     [gateway, route, policy]
         .into_iter()
         .fold(Snapshot::new(rules), |snapshot, object| {
-            snapshot.apply(Change::Applied(Box::new(object)))
+            snapshot.apply(Change::Applied(Arc::new(object)))
         })
 }
 
@@ -63,7 +63,7 @@ fn what_was_looked_for_and_is_not_there_is_absent() {
     assert!(!state.knows(&GroupKind::core("Service")));
     assert!(!stands(&state));
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}});
-    let state = state.apply(Change::Applied(Box::new(object(&service))));
+    let state = state.apply(Change::Applied(Arc::new(object(&service))));
     assert!(!state.lacks(&key("Service shop/cart")));
     assert!(stands(&state));
 }
@@ -87,7 +87,7 @@ fn one_namespace_may_be_known_and_others_not() {
     assert!(!state.knows(&kind));
 
     let infra = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart", "namespace": "infra"}});
-    let state = state.apply(Change::Applied(Box::new(object(&infra))));
+    let state = state.apply(Change::Applied(Arc::new(object(&infra))));
     let state = state.apply(listed(vec![service("other")]));
     assert!(!stands(&state));
     assert!(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use attache::config::Configuration;
 use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
@@ -56,7 +57,7 @@ pub(crate) fn build<'a>(
     for (i, document) in documents.enumerate() {
         let mut object = object(document);
         object.meta.created.get_or_insert(created(i));
-        snapshot = snapshot.apply(Change::Applied(Box::new(object)));
+        snapshot = snapshot.apply(Change::Applied(Arc::new(object)));
     }
     snapshot
 }

@@ -27,6 +27,8 @@ mod pace;
 #[path = "../../benches/soak/process.rs"]
 #[allow(dead_code, reason = "the bench uses the rest")]
 mod process;
+#[path = "../../benches/soak/review.rs"]
+mod review;
 mod rolling;
 #[path = "../../benches/soak/sample.rs"]
 #[allow(dead_code, reason = "the bench uses the rest")]

@@ -1,5 +1,7 @@
 //! Topologies that nobody should have: every question still gets an answer.
 
+use std::sync::Arc;
+
 use attache::engine::effective::Survey;
 use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use attache::engine::impact::impact;
@@ -114,7 +116,7 @@ proptest! {
         let mut before = snapshot.clone();
         for value in &objects {
             before = snapshot;
-            snapshot = before.apply(Change::Applied(Box::new(object(value))));
+            snapshot = before.apply(Change::Applied(Arc::new(object(value))));
         }
         answers(&snapshot, &objects);
         let mut survey = Survey::new(&snapshot);
@@ -148,7 +150,7 @@ fn what_refers_to_itself_is_answered() {
     }
     let applied = objects
         .iter()
-        .map(|value| Change::Applied(Box::new(object(value))));
+        .map(|value| Change::Applied(Arc::new(object(value))));
     let snapshot = applied.fold(empty(), |s, change| s.apply(change));
     answers(&snapshot, &objects);
     let mut survey = Survey::new(&snapshot);
@@ -187,7 +189,7 @@ fn many_sections_are_answered() {
     objects.push(policy("Deep", "deep", &own("Service"), Some("s7")));
     let applied = objects
         .iter()
-        .map(|value| Change::Applied(Box::new(object(value))));
+        .map(|value| Change::Applied(Arc::new(object(value))));
     let snapshot = applied.fold(empty(), |s, change| s.apply(change));
     let mut survey = Survey::new(&snapshot);
     for value in objects.iter().take(3) {

@@ -81,7 +81,7 @@ fn listed(rest: &[Event], seed: u64) -> Snapshot {
         }
         let applied = objects
             .into_iter()
-            .map(|object| Change::Applied(Box::new(object)));
+            .map(|object| Change::Applied(Arc::new(object)));
         applied.fold(snapshot, |s, change| s.apply(change))
     })
 }

@@ -246,7 +246,7 @@ proptest! {
         };
         let after = before.apply(change(&event));
         let touched = match change(&event) {
-            Change::Applied(object) => object.key,
+            Change::Applied(object) => object.key.clone(),
             Change::Deleted(key) => key,
             _ => unreachable!(),
         };

@@ -39,7 +39,7 @@ fn policy(name: &str) -> Value {
 }
 
 fn state() -> Snapshot {
-    empty().apply(Change::Applied(Box::new(object(&gateway()))))
+    empty().apply(Change::Applied(Arc::new(object(&gateway()))))
 }
 
 proptest! {
@@ -51,7 +51,7 @@ proptest! {
         for (i, text) in names.iter().enumerate() {
             let mut policy = policy(&format!("{text}{i}"));
             policy["spec"][text] = json!(text);
-            snapshot = snapshot.apply(Change::Applied(Box::new(object(&policy))));
+            snapshot = snapshot.apply(Change::Applied(Arc::new(object(&policy))));
         }
         let value = route();
         let raw = to_raw_value(&value).unwrap();

@@ -113,7 +113,7 @@ pub(crate) fn empty() -> Snapshot {
 
 pub(crate) fn change(event: &Event) -> Change {
     match event {
-        Event::Applied(value) => Change::Applied(Box::new(object(value))),
+        Event::Applied(value) => Change::Applied(Arc::new(object(value))),
         Event::Deleted(value) => Change::Deleted(object(value).key),
     }
 }

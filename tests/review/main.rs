@@ -17,6 +17,7 @@ mod mutate;
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use attache::config::{Configuration, Text};
 use attache::engine::disclosure::Subject;
@@ -49,7 +50,7 @@ fn state(case: &Path, config: &Configuration) -> Snapshot {
     files.extend(own.exists().then_some(own));
     let documents = files.iter().flat_map(|file| documents(file));
     documents.fold(cases::nothing(config), |snapshot, document| {
-        snapshot.apply(Change::Applied(Box::new(object(&document))))
+        snapshot.apply(Change::Applied(Arc::new(object(&document))))
     })
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn state(policies: usize) -> Snapshot {
     });
     let all = objects.chain([object(&gateways, &gateway)]);
     all.fold(snapshot(), |state, object| {
-        state.apply(Change::Applied(Box::new(object)))
+        state.apply(Change::Applied(Arc::new(object)))
     })
 }
 

@@ -4,7 +4,7 @@ use crate::engine::attach::{Reach, reach};
 use crate::engine::conditions::{Accepted, Attachment};
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::{Listener, Object, ParentRef};
-use crate::engine::policy::{Policy, Select, entries, spec};
+use crate::engine::policy::{Policy, TargetRef, entries, spec};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{Refusal, Unreached};
 
@@ -111,7 +111,7 @@ pub(super) fn idle(policy: &Policy) -> String {
         "its merge strategy cannot be used".to_owned()
     } else if let Some(annotation) = annotation {
         format!("no {} names it in {}", annotation.target, annotation.key)
-    } else if targets.iter().any(|t| !matches!(t.select, Select::Name(_))) {
+    } else if targets.iter().any(TargetRef::selects) {
         "its selector selects nothing".to_owned()
     } else if policy.is_without_target() {
         "it names no target and needs none".to_owned()

@@ -1,7 +1,7 @@
 //! Why a policy does nothing, as far as its own fields say it.
 
 use crate::engine::conditions::{Accepted, PolicyStatus, State};
-use crate::engine::policy::{Fault, Policy, Select, StrategyFault, entries, spec, stanzas};
+use crate::engine::policy::{Fault, Policy, StrategyFault, entries, spec, stanzas};
 
 /// What is wrong with its strategy or its target entries, or why it names or reaches nothing; none where
 /// there is nothing to say.
@@ -26,7 +26,7 @@ pub(in crate::answer) fn reason(policy: &Policy, status: &PolicyStatus) -> Optio
         let targets = entries
             .iter()
             .filter_map(|entry| entry.target.as_ref().ok());
-        let selecting = targets.filter(|target| !matches!(target.select, Select::Name(_)));
+        let selecting = targets.filter(|target| target.selects());
         let selects: Vec<String> = selecting.map(|target| target.gk.to_string()).collect();
         reasons.push(if selects.is_empty() {
             "it names no target".to_owned()

@@ -123,7 +123,7 @@ impl Gathered {
             snapshot = snapshot.apply(match found {
                 Some(object) => {
                     objects.push(object.clone());
-                    Change::Applied(Box::new(object))
+                    Change::Applied(Arc::new(object))
                 }
                 None => Change::Deleted(key),
             });

@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::annotate;
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding};
-use crate::engine::ids::GroupKind;
 use crate::engine::object::Object;
 use crate::engine::profile::Profile;
 use crate::engine::projected::{ANNOTATION, LONGEST, Projected};
@@ -19,21 +18,10 @@ mod write;
 
 use claim::Claim;
 
-/// The policy kinds that control fields of a kind.
-pub(super) fn controls<'a>(
-    snapshot: &'a Snapshot,
-    gk: &'a GroupKind,
-) -> impl Iterator<Item = &'a Arc<Profile>> {
-    let profiles = snapshot
-        .policy_kinds()
-        .filter_map(|kind| snapshot.profile(kind));
-    profiles.filter(|profile| profile.controls.iter().any(|c| c.target == *gk))
-}
-
 /// Writes what the policies that hold for an object say of its fields; what was written before and
 /// stands unchanged is taken out first.
 pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -> Vec<Finding> {
-    let kinds: Vec<&Arc<Profile>> = controls(snapshot, &object.key.gk).collect();
+    let kinds: Vec<&Arc<Profile>> = snapshot.controls(&object.key.gk).collect();
     // What a kind says is not known before its policies are.
     if kinds.is_empty() || !kinds.iter().all(|profile| snapshot.knows(&profile.gk)) {
         return Vec::new();

@@ -12,7 +12,7 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Changed, Same, between};
 use crate::engine::merge::{Effective, Leaf};
 use crate::engine::object::{Node, Object, section_noun};
-use crate::engine::policy::{Policy, Select};
+use crate::engine::policy::Policy;
 use crate::engine::section;
 use crate::engine::snapshot::{Change, Snapshot};
 
@@ -46,7 +46,7 @@ pub(super) fn too_much(key: &ObjectKey, what: &str) -> Finding {
 /// Findings on an object that is deleted.
 pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
     let before = match old {
-        Some(old) => snapshot.what_if(Change::Applied(Box::new(old))),
+        Some(old) => snapshot.what_if(Change::Applied(Arc::new(old))),
         None => snapshot.clone(),
     };
     let after = before.what_if(Change::Deleted(key.clone()));
@@ -183,7 +183,7 @@ fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     let named = stands.iter().filter(|stand| {
         let own = &stand.policy.key().namespace;
         let mut targets = stand.policy.targets.iter();
-        targets.any(|t| matches!(t.select, Select::Name(_)) && t.matches(own, key, None))
+        targets.any(|t| !t.selects() && t.matches(own, key, None))
     });
     let mut findings: Vec<Finding> = named
         .map(|stand| {

@@ -23,7 +23,7 @@ use crate::engine::words;
 /// Old and new are judged on one snapshot; what the old one had already is a warning (ruling 14).
 pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
     let key = object.key.clone();
-    let stored = |object| snapshot.what_if(Change::Applied(Box::new(object)));
+    let stored = |object| snapshot.what_if(Change::Applied(Arc::new(object)));
     let (before, after) = (old.map(stored), stored(object));
     let Some(policy) = after.policy(&key) else {
         return Vec::new();

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::engine::affected::{Acting, standing_over};
+use crate::engine::affected::{Acting, concerning};
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::{Node, Object};
-use crate::engine::policy::{Policy, Select};
+use crate::engine::policy::{Policy, TargetRef};
 use crate::engine::snapshot::{Change, Snapshot};
 
 use super::change;
@@ -23,7 +23,7 @@ pub(super) fn findings(
     let is_grant = key.gk.is_gateway_api("ReferenceGrant");
     let change = |object: &Arc<Object>| {
         if is_grant {
-            snapshot.what_if(Change::Applied(Box::new((**object).clone())))
+            snapshot.what_if(Change::Applied(object.clone()))
         } else {
             snapshot.suppose(object.clone())
         }
@@ -60,23 +60,17 @@ pub(super) fn findings(
 /// Whether nothing that is in force can differ by what differs between two states of a target: the engine keeps the
 /// same of both, no policy finds it by labels or annotations, and none controls fields of it.
 fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
-    let selects = |policy: &Arc<Policy>| {
-        let mut targets = policy.targets.iter();
-        targets.any(|target| !matches!(target.select, Select::Name(_)))
-    };
-    let mut kinds = snapshot
-        .policy_kinds()
-        .filter_map(|kind| snapshot.profile(kind));
+    let selects = |policy: &Arc<Policy>| policy.targets.iter().any(TargetRef::selects);
     // Of a Namespace listeners read the labels.
     !matches!(new.node, Node::Other)
         && old.node == new.node
         && !snapshot.standing(&new.key).any(selects)
-        && !kinds.any(|profile| profile.controls.iter().any(|c| c.target == new.key.gk))
+        && snapshot.controls(&new.key.gk).next().is_none()
 }
 
 /// Findings on a target as it stands: the policies over it.
 pub(super) fn standing(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
-    let over = standing_over(survey, key);
+    let over = concerning(survey, key);
     let findings = over.iter().filter_map(|acting| finding(key, acting));
     findings.collect()
 }

@@ -7,7 +7,7 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::hint::{is_near, nearest, one, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
-use crate::engine::policy::{Entry, Fault, Policy, Select, TargetRef};
+use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
 use crate::engine::profile::{Only, Source};
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
@@ -226,7 +226,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
         };
         // What a CRD says of references by name says nothing of those by labels, nor which group it
         // means where none is written.
-        let by_name = matches!(target.select, Select::Name(_));
+        let by_name = !target.selects();
         let sure = allow.from != Source::Crd || (by_name && !entry.guessed);
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
             .at(format!("{}.kind", entry.path))

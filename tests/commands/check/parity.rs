@@ -7,6 +7,7 @@ mod cases;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use attache::config::Configuration;
 use attache::engine::snapshot::Change;
@@ -88,7 +89,7 @@ fn by_webhook(cases: &Path, case: &Path, request: &Value) -> Option<Said> {
     let documents = files.iter().filter(|file| file.exists());
     let documents = documents.flat_map(|file| cases::documents(file));
     let snapshot = documents.fold(cases::nothing(&config), |snapshot, document| {
-        snapshot.apply(Change::Applied(Box::new(cases::object(&document))))
+        snapshot.apply(Change::Applied(Arc::new(cases::object(&document))))
     });
     if snapshot
         .get(&cases::object(&request["object"]).key)

@@ -84,7 +84,7 @@ fn refused(specs: &[Value], mut policy: Value) -> Vec<String> {
         policy["timeout"] = json!("1s");
     }
     let snapshot = Snapshot::new(Arc::new(ProfileRules::default()));
-    let snapshot = snapshot.apply(Change::Applied(Box::new(crd(specs))));
+    let snapshot = snapshot.apply(Change::Applied(Arc::new(crd(specs))));
     let policy = json!({"apiVersion": "example.com/v0", "kind": "TestPolicy",
                         "metadata": {"namespace": "shop", "name": "test"}, "spec": policy});
     let raw = to_raw_value(&policy).unwrap();

@@ -1,0 +1,27 @@
+//! What a bench is asked on the command line.
+
+use std::fmt::Debug;
+use std::str::FromStr;
+
+/// Flags, each with its value behind it or none.
+pub(crate) struct Args(Vec<String>);
+
+#[allow(dead_code, reason = "not every bench asks all of it")]
+impl Args {
+    pub(crate) fn read() -> Self {
+        Self(std::env::args().skip(1).collect())
+    }
+
+    pub(crate) fn has(&self, flag: &str) -> bool {
+        self.0.iter().any(|arg| arg == flag)
+    }
+
+    pub(crate) fn value(&self, flag: &str) -> Option<&str> {
+        let at = self.0.iter().position(|arg| arg == flag)?;
+        self.0.get(at + 1).map(String::as_str)
+    }
+
+    pub(crate) fn number<T: FromStr<Err: Debug>>(&self, flag: &str) -> Option<T> {
+        self.value(flag).map(|n| n.parse().expect("a number"))
+    }
+}
