@@ -10,8 +10,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::answers::answers;
 use crate::random::{any_event, any_object};
-use crate::world::{Event, asked, change, fold, object, survivors};
+use crate::world::{Event, asked, change, empty, fold, object, survivors};
 
 fn reviewed(
     snapshot: &Snapshot,
@@ -112,5 +113,29 @@ proptest! {
         }
         let after = reviewed(&snapshot.apply(change(&other)), Operation::Create, Some(&value), None);
         prop_assert_eq!(before.allowed(), after.allowed(), "{:?}\n{:?}", before, after);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn what_a_thread_remembers_of_other_states_changes_nothing(events in vec(any_event(), 1..30)) {
+        let mut snapshot = empty();
+        let mut seen: Vec<Value> = Vec::new();
+        for event in &events {
+            let (Event::Applied(value) | Event::Deleted(value)) = event;
+            seen.push(value.clone());
+            let before = snapshot.clone();
+            snapshot = snapshot.apply(change(event));
+            // The state before is asked again, as by a request that came earlier.
+            for state in [&snapshot, &before, &snapshot] {
+                let remembered = answers(state, &seen);
+                let anew = std::thread::scope(|scope| {
+                    scope.spawn(|| answers(state, &seen)).join().unwrap()
+                });
+                prop_assert_eq!(remembered, anew, "after {:?}", event);
+            }
+        }
     }
 }
