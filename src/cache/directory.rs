@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Crd, Meta, Node, Object, ROUTES};
+use crate::engine::object::{Crd, Header, Meta, Node, Object, ROUTES};
 use crate::engine::profile::ProfileRules;
 use crate::engine::selector::Labels;
 use crate::engine::snapshot::{Change, Snapshot};
@@ -149,28 +149,28 @@ impl Loaded {
         let mut loaded = Self::default();
         let mut places = HashMap::new();
         let mut age = newest;
-        let mut metas = Vec::with_capacity(found.len());
+        let mut headers = Vec::with_capacity(found.len());
         for Found { gk, raw, .. } in &found {
             age = age
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
-            let mut meta = placed(raw.meta().clone(), gk, cluster_scoped(gk), namespace);
-            meta.namespace = shared.namespace(meta.namespace);
-            let known = base.and_then(|base| base.get(&key_of(gk, &meta)));
+            let mut header = placed(raw.header().clone(), gk, cluster_scoped(gk), namespace);
+            header.namespace = shared.namespace(header.namespace);
+            let key = header.key(gk);
+            let known = base.and_then(|base| base.get(&key));
             let known = known.and_then(|object| object.meta.created);
-            let said = meta.created.or(known);
-            meta.created = said.or(Some(age));
-            let key = key_of(gk, &meta);
+            let said = header.meta.created.or(known);
+            header.meta.created = said.or(Some(age));
             if said.is_none() {
                 loaded.undated.insert(key);
             } else {
                 loaded.undated.remove(&key);
             }
-            metas.push(meta);
+            headers.push(header);
         }
-        let found: Vec<(Found, Meta)> = found.into_iter().zip(metas).collect();
-        let objects = each(&found, |(Found { gk, raw, .. }, meta)| {
-            raw.to_object_as(gk, meta)
+        let found: Vec<(Found, Header)> = found.into_iter().zip(headers).collect();
+        let objects = each(&found, |(Found { gk, raw, .. }, header)| {
+            raw.to_object_as(gk, header)
         });
         for ((Found { gk, origin, raw }, _), object) in found.into_iter().zip(objects) {
             match object {
@@ -215,8 +215,7 @@ impl Loaded {
                 continue;
             }
             let meta = Meta {
-                labels: Labels::from_iter([(NAMESPACE_LABEL.into(), Arc::clone(&name))]),
-                name,
+                labels: Labels::from_iter([(NAMESPACE_LABEL.into(), name)]),
                 created: Some(created),
                 ..Meta::default()
             };
@@ -316,21 +315,17 @@ fn number(n: usize, one: &str, many: &str) -> String {
 }
 
 /// Metadata as the API server would have stored it.
-fn placed(mut meta: Meta, gk: &GroupKind, is_global: bool, namespace: &str) -> Meta {
+fn placed(mut header: Header, gk: &GroupKind, is_global: bool, namespace: &str) -> Header {
     if is_global {
-        meta.namespace = "".into();
-    } else if meta.namespace.is_empty() {
-        meta.namespace = namespace.into();
+        header.namespace = "".into();
+    } else if header.namespace.is_empty() {
+        header.namespace = namespace.into();
     }
-    if gk.is_core("Namespace") && !meta.labels.contains_key(NAMESPACE_LABEL) {
-        let name = Arc::clone(&meta.name);
-        meta.labels.insert(NAMESPACE_LABEL.into(), name);
+    let labels = &mut header.meta.labels;
+    if gk.is_core("Namespace") && !labels.contains_key(NAMESPACE_LABEL) {
+        labels.insert(NAMESPACE_LABEL.into(), Arc::clone(&header.name));
     }
-    meta
-}
-
-fn key_of(gk: &GroupKind, meta: &Meta) -> ObjectKey {
-    ObjectKey::new(gk.clone(), meta.namespace.clone(), meta.name.clone())
+    header
 }
 
 /// Tells which kinds live outside namespaces: by the CRDs among the files and below them, else by what is known of

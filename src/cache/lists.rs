@@ -295,13 +295,9 @@ impl std::fmt::Debug for Reader {
 fn of_crd(crd: &Arc<Crd>) -> Object {
     let name = format!("{}.{}", crd.plural, crd.gk.group);
     let key = ObjectKey::new(GroupKind::crd(), "", name.as_str());
-    let meta = Meta {
-        name: name.into(),
-        ..Meta::default()
-    };
     Object {
         key,
-        meta,
+        meta: Meta::default(),
         node: Node::Crd(Arc::clone(crd)),
         spec: None,
     }

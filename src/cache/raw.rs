@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{
-    Incoming, Meta, Object, RawAnnotations, Unreadable, short_annotations,
+    Header, Incoming, Meta, Object, RawAnnotations, Unreadable, short_annotations,
 };
 use crate::engine::selector::Labels;
-use crate::engine::shared::{self, Text};
+use crate::engine::shared::Text;
 
 /// An object of any kind: the metadata that is used, and the spec as text. Everything else is passed over; parsed
 /// JSON would take twenty times the memory of the text.
@@ -21,7 +21,7 @@ use crate::engine::shared::{self, Text};
 pub struct RawObject {
     /// The resource version, by which a watch goes on; the rest is left out.
     metadata: ObjectMeta,
-    meta: Meta,
+    header: Header,
     /// `spec`, as it came.
     pub spec: Option<Box<RawValue>>,
     /// Whether the status says `Established`, which only CRDs do.
@@ -91,13 +91,13 @@ impl RawObject {
                 };
             }
         };
-        let (version, meta, odd) = read_meta(parts.metadata);
+        let (version, header, odd) = read_header(parts.metadata);
         Self {
             metadata: ObjectMeta {
                 resource_version: version,
                 ..ObjectMeta::default()
             },
-            meta,
+            header,
             spec: parts.spec.map(ToOwned::to_owned),
             established: parts.status.is_some_and(is_established),
             odd,
@@ -105,18 +105,18 @@ impl RawObject {
     }
 
     /// The metadata as the engine keeps it.
-    pub fn meta(&self) -> &Meta {
-        &self.meta
+    pub fn header(&self) -> &Header {
+        &self.header
     }
 
     /// When it was created.
     pub fn created(&self) -> Option<jiff::Timestamp> {
-        self.meta.created
+        self.header.meta.created
     }
 
     /// Its key.
     pub fn key(&self, gk: &GroupKind) -> ObjectKey {
-        shared::key(gk, &self.meta.namespace, &self.meta.name)
+        self.header.key(gk)
     }
 
     /// The object as the engine keeps it.
@@ -124,19 +124,19 @@ impl RawObject {
     /// # Errors
     /// When it is odd, or a field that attachment depends on has the wrong type.
     pub fn to_object(&self, gk: &GroupKind) -> Result<Object, Unreadable> {
-        self.to_object_as(gk, &self.meta)
+        self.to_object_as(gk, &self.header)
     }
 
     /// The object as the engine keeps it, with other metadata than it came with.
     ///
     /// # Errors
     /// As [`RawObject::to_object`].
-    pub fn to_object_as(&self, gk: &GroupKind, meta: &Meta) -> Result<Object, Unreadable> {
+    pub fn to_object_as(&self, gk: &GroupKind, header: &Header) -> Result<Object, Unreadable> {
         if let Some(why) = &self.odd {
             return Err(Unreadable(why.clone()));
         }
         let spec = self.spec.as_deref();
-        Object::read(gk, Incoming { meta, spec })
+        Object::read(gk, Incoming { header, spec })
     }
 }
 
@@ -176,45 +176,52 @@ impl Resource for RawObject {
 }
 
 /// The resource version, what the engine keeps, and what is odd.
-fn read_meta(raw: Option<&RawValue>) -> (Option<String>, Meta, Option<String>) {
+fn read_header(raw: Option<&RawValue>) -> (Option<String>, Header, Option<String>) {
     let Some(raw) = raw else {
-        return (None, Meta::default(), Some("it has no metadata".to_owned()));
+        return (
+            None,
+            Header::default(),
+            Some("it has no metadata".to_owned()),
+        );
     };
     match serde_json::from_str::<SlimMeta<'_>>(raw.get()) {
         Ok(slim) => {
             let odd = slim.name.is_none().then(|| "it has no name".to_owned());
             let meta = Meta {
-                name: slim.name.unwrap_or_default().0,
-                namespace: slim.namespace.unwrap_or_default().0,
                 labels: slim.labels.unwrap_or_default(),
                 annotations: short_annotations(slim.annotations),
                 created: slim.creation_timestamp.map(|time| time.0),
                 deleting: slim.deletion_timestamp.is_some(),
                 generation: None,
             };
-            (slim.resource_version, meta, odd)
+            let header = Header {
+                name: slim.name.unwrap_or_default().0,
+                namespace: slim.namespace.unwrap_or_default().0,
+                meta,
+            };
+            (slim.resource_version, header, odd)
         }
         // The name still tells which object left, and the version lets the watch go on behind it.
         Err(error) => {
-            let (version, meta) = names(raw);
-            (version, meta, Some(format!("odd metadata: {error}")))
+            let (version, header) = names(raw);
+            (version, header, Some(format!("odd metadata: {error}")))
         }
     }
 }
 
-fn names(raw: &RawValue) -> (Option<String>, Meta) {
+fn names(raw: &RawValue) -> (Option<String>, Header) {
     let text = |value: Option<&RawValue>| -> Option<String> {
         value.and_then(|v| serde_json::from_str(v.get()).ok())
     };
     let Ok(names) = serde_json::from_str::<Names<'_>>(raw.get()) else {
-        return (None, Meta::default());
+        return (None, Header::default());
     };
-    let meta = Meta {
+    let header = Header {
         name: text(names.name).unwrap_or_default().into(),
         namespace: text(names.namespace).unwrap_or_default().into(),
-        ..Meta::default()
+        ..Header::default()
     };
-    (text(names.resource_version), meta)
+    (text(names.resource_version), header)
 }
 
 fn is_established(status: &RawValue) -> bool {

@@ -12,8 +12,14 @@ pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
 pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 
 /// A kind, in any version: versions of one kind are the same objects.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct GroupKind {
+///
+/// It stands in every key, and there are few: a copy is one count.
+#[derive(Clone)]
+pub struct GroupKind(Arc<KindParts>);
+
+/// The parts of a [`GroupKind`].
+#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KindParts {
     /// API group; empty for core.
     pub group: Arc<str>,
     /// Kind, as written in manifests.
@@ -62,10 +68,10 @@ pub struct Place {
 impl GroupKind {
     /// A kind from its group and name.
     pub fn new(group: impl Into<Arc<str>>, kind: impl Into<Arc<str>>) -> Self {
-        Self {
+        Self(Arc::new(KindParts {
             group: group.into(),
             kind: kind.into(),
-        }
+        }))
     }
 
     /// A kind of Gateway API.
@@ -80,7 +86,9 @@ impl GroupKind {
 
     /// The kind of custom resource definitions.
     pub fn crd() -> Self {
-        Self::new(APIEXTENSIONS, "CustomResourceDefinition")
+        static KIND: LazyLock<GroupKind> =
+            LazyLock::new(|| GroupKind::new(APIEXTENSIONS, "CustomResourceDefinition"));
+        KIND.clone()
     }
 
     /// Whether this is that kind of Gateway API.
@@ -94,9 +102,36 @@ impl GroupKind {
     }
 }
 
+impl Deref for GroupKind {
+    type Target = KindParts;
+
+    fn deref(&self) -> &KindParts {
+        &self.0
+    }
+}
+
+impl PartialEq for GroupKind {
+    fn eq(&self, other: &Self) -> bool {
+        // Most of what is compared is one and the same.
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for GroupKind {}
+
+impl Hash for GroupKind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
 impl Ord for GroupKind {
+    /// By group, then by kind.
     fn cmp(&self, other: &Self) -> Ordering {
-        text(&self.group, &other.group).then_with(|| text(&self.kind, &other.kind))
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        self.0.cmp(&other.0)
     }
 }
 
@@ -112,6 +147,12 @@ fn text(one: &Arc<str>, other: &Arc<str>) -> Ordering {
         return Ordering::Equal;
     }
     one.cmp(other)
+}
+
+impl fmt::Debug for GroupKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl fmt::Display for GroupKind {

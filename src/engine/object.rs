@@ -27,13 +27,20 @@ pub(crate) use weight::{weigh, weigh_all};
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
 
-/// What the engine keeps of an object's metadata.
+/// Metadata as it arrives: how the object is called, and what is kept beside its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meta {
+pub struct Header {
     /// Namespace; empty when cluster-scoped.
     pub namespace: Arc<str>,
     /// Name; empty on a CREATE with `generateName`.
     pub name: Arc<str>,
+    /// The rest.
+    pub meta: Meta,
+}
+
+/// What the engine keeps of an object's metadata.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
     /// Labels.
     pub labels: Labels,
     /// Annotations with short values. A snapshot keeps those that profiles name.
@@ -50,7 +57,7 @@ pub struct Meta {
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming<'a> {
     /// Its metadata.
-    pub meta: &'a Meta,
+    pub header: &'a Header,
     /// Its `spec`, when it has one.
     pub spec: Option<&'a RawValue>,
 }
@@ -221,6 +228,15 @@ impl Unreadable {
     }
 }
 
+// === impl Header ===
+
+impl Header {
+    /// The key of an object of that kind.
+    pub fn key(&self, gk: &GroupKind) -> ObjectKey {
+        shared::key(gk, &self.namespace, &self.name)
+    }
+}
+
 // === impl Object ===
 
 impl Object {
@@ -229,15 +245,15 @@ impl Object {
     /// # Errors
     /// When a field that attachment depends on has the wrong type, or there is too much in it.
     pub fn read(gk: &GroupKind, incoming: Incoming<'_>) -> Result<Self, Unreadable> {
-        let meta = incoming.meta;
+        let header = incoming.header;
         let large = incoming.spec.filter(|spec| weight::is_large(spec.get()));
         let node = match large.map(|spec| (spec, weight::weigh(gk, spec.get()))) {
-            None | Some((_, Ok(()))) => json::node(gk, meta, incoming.spec)?,
-            Some((spec, Err(why))) => json::node_of_large(gk, meta, spec).ok_or(why)?,
+            None | Some((_, Ok(()))) => json::node(gk, header, incoming.spec)?,
+            Some((spec, Err(why))) => json::node_of_large(gk, &header.meta, spec).ok_or(why)?,
         };
         Ok(Self {
-            key: shared::key(gk, &meta.namespace, &meta.name),
-            meta: meta.clone(),
+            key: header.key(gk),
+            meta: header.meta.clone(),
             node,
             spec: incoming.spec.map(|spec| Arc::from(spec.to_owned())),
         })
@@ -248,8 +264,9 @@ impl Object {
     /// # Errors
     /// When it is not an object, or as in [`Object::read`].
     pub fn from_json(gk: &GroupKind, text: &RawValue) -> Result<Self, Unreadable> {
-        let (meta, spec) = json::parts(text)?;
-        Self::read(gk, Incoming { meta: &meta, spec })
+        let (header, spec) = json::parts(text)?;
+        let header = &header;
+        Self::read(gk, Incoming { header, spec })
     }
 
     /// Whether an update from `old` to `new` changes neither spec nor labels, where both can be read.
@@ -258,7 +275,7 @@ impl Object {
         let (Ok((old, a)), Ok((new, b))) = (json::parts(old), json::parts(new)) else {
             return false;
         };
-        old.labels == new.labels && same_json(a, b)
+        old.meta.labels == new.meta.labels && same_json(a, b)
     }
 
     /// Whether another state of it is the same to policies, as far as both are kept.

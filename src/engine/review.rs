@@ -149,8 +149,6 @@ impl Request<'_> {
     pub(super) fn read(&self, text: &RawValue) -> Result<Object, Unreadable> {
         let mut object = Object::from_json(&self.gk, text)?;
         object.key = self.key();
-        object.meta.namespace = object.key.namespace.clone();
-        object.meta.name = object.key.name.clone();
         // The spec of a policy is not read before it is needed, and then one that cannot be read
         // passes for empty.
         if let (Node::Other, Some(spec)) = (&object.node, &object.spec) {

@@ -25,6 +25,7 @@ static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 thread_local! {
     static TEXTS: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };
     static KEYS: RefCell<Vec<Option<ObjectKey>>> = const { RefCell::new(Vec::new()) };
+    static KINDS: RefCell<Vec<Option<GroupKind>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A text that is read with [`text`].
@@ -40,6 +41,20 @@ pub fn text(text: &str) -> Arc<str> {
         Some(Some(known)) if **known == *text => known.clone(),
         Some(slot) => slot.insert(text.into()).clone(),
         None => text.into(),
+    })
+}
+
+/// A kind, the one that was seen before if there is one.
+pub fn kind(group: &Arc<str>, kind: &Arc<str>) -> GroupKind {
+    let made = || GroupKind::new(group.clone(), kind.clone());
+    if group.len().max(kind.len()) > LONGEST_OF_KEY {
+        return made();
+    }
+    let hash = SEED.hash_one((group, kind));
+    KINDS.with_borrow_mut(|known| match slot(known, hash) {
+        Some(Some(known)) if known.group == *group && known.kind == *kind => known.clone(),
+        Some(slot) => slot.insert(made()).clone(),
+        None => made(),
     })
 }
 

@@ -22,6 +22,7 @@ use crate::engine::disclosure::Subject;
 use crate::engine::ids::GroupKind;
 use crate::engine::object::is_bearable;
 use crate::engine::review::{Operation, Request};
+use crate::engine::shared;
 use crate::engine::verdict::{Cause, Verdict};
 
 const API_VERSION: &str = "admission.k8s.io/v1";
@@ -185,7 +186,7 @@ impl<'a> Envelope<'a> {
     /// The kind of the object; empty names when the request has none.
     pub fn gk(&self) -> GroupKind {
         match &self.kind {
-            Some(kind) => GroupKind::new(&*kind.group, &*kind.kind),
+            Some(kind) => shared::kind(&shared::text(&kind.group), &shared::text(&kind.kind)),
             None => GroupKind::core(""),
         }
     }

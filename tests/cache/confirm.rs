@@ -79,7 +79,7 @@ async fn refusals_and_failures_are_no_answer() {
     assert_eq!(server.requests(EDGE), 2, "one attempt each");
     server.down(true);
     assert_eq!(read().await.unwrap_err(), "connection refused");
-    let other = GroupKind::new(retry_gk().group, "TimeoutPolicy");
+    let other = GroupKind::new(retry_gk().group.clone(), "TimeoutPolicy");
     let other = ObjectKey::new(other, "infra", "retries");
     let why = under.cluster.confirm.read(other).await.unwrap_err();
     assert_eq!(why, "TimeoutPolicy.example.dev is not watched");

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::few::Few;
 use super::{
-    BackendRef, From, GrantFrom, GrantTo, Listener, Meta, Node, ParentRef, Port, ROUTES, Rule,
-    Unreadable, annotations, crd, weight,
+    BackendRef, From, GrantFrom, GrantTo, Header, Listener, Meta, Node, ParentRef, Port, ROUTES,
+    Rule, Unreadable, annotations, crd, weight,
 };
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
@@ -154,7 +154,7 @@ struct GrantToJson {
 }
 
 /// Splits an object into metadata and spec.
-pub(super) fn parts(text: &RawValue) -> Result<(Meta, Option<&RawValue>), Unreadable> {
+pub(super) fn parts(text: &RawValue) -> Result<(Header, Option<&RawValue>), Unreadable> {
     if weight::is_large(text.get()) {
         let large: Large<'_> = parse("the object", text.get())?;
         weight::weigh_metadata(large.metadata.get())?;
@@ -167,21 +167,24 @@ pub(super) fn parts(text: &RawValue) -> Result<(Meta, Option<&RawValue>), Unread
         .transpose()
         .map_err(|_| Unreadable("metadata.creationTimestamp is not a time".into()))?;
     let meta = Meta {
-        namespace: json.namespace.unwrap_or_default().0,
-        name: json.name.unwrap_or_default().0,
         labels: json.labels.unwrap_or_default(),
         annotations: annotations::short(json.annotations),
         created,
         deleting: json.deletion_timestamp.is_some(),
         generation: json.generation,
     };
-    Ok((meta, envelope.spec.filter(|spec| spec.get() != "null")))
+    let header = Header {
+        namespace: json.namespace.unwrap_or_default().0,
+        name: json.name.unwrap_or_default().0,
+        meta,
+    };
+    Ok((header, envelope.spec.filter(|spec| spec.get() != "null")))
 }
 
 /// The part of an object that depends on its kind.
 pub(super) fn node(
     gk: &GroupKind,
-    meta: &Meta,
+    header: &Header,
     spec: Option<&RawValue>,
 ) -> Result<Node, Unreadable> {
     let text = spec.map_or("{}", RawValue::get);
@@ -202,16 +205,16 @@ pub(super) fn node(
         (GATEWAY_API, "ListenerSet") => {
             let spec: ListenerSetSpec = parse("spec", text)?;
             Node::ListenerSet {
-                parent: parent(spec.parent_ref, meta),
+                parent: parent(spec.parent_ref, header),
                 listeners: listeners(spec.listeners),
             }
         }
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => {
             let spec: RouteSpec = parse("spec", text)?;
             Node::Route {
-                parents: all(spec.parent_refs, |p| parent(p, meta)),
+                parents: all(spec.parent_refs, |p| parent(p, header)),
                 hostnames: all(spec.hostnames, |Text(host)| host),
-                rules: all(spec.rules, |r| rule(r, meta)),
+                rules: all(spec.rules, |r| rule(r, header)),
             }
         }
         ("", "Service") => {
@@ -227,17 +230,17 @@ pub(super) fn node(
             let spec: GrantSpec = parse("spec", text)?;
             Node::ReferenceGrant {
                 from: all(spec.from, |f| GrantFrom {
-                    gk: GroupKind::new(f.group.0, f.kind.0),
+                    gk: shared::kind(&f.group.0, &f.kind.0),
                     namespace: f.namespace.0,
                 }),
                 to: all(spec.to, |t| GrantTo {
-                    gk: GroupKind::new(t.group.0, t.kind.0),
+                    gk: shared::kind(&t.group.0, &t.kind.0),
                     name: said(t.name),
                 }),
             }
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
-            Node::Crd(Arc::new(crd::read(text, &meta.labels, true)?))
+            Node::Crd(Arc::new(crd::read(text, &header.meta.labels, true)?))
         }
         _ => Node::Other,
     };
@@ -282,11 +285,9 @@ fn listeners(json: Option<Few<ListenerJson>>) -> Box<[Listener]> {
             hostname: said(l.hostname),
             routes_from: from(allowed.namespaces, From::Same),
             routes_of: all(allowed.kinds, |k| {
-                GroupKind::new(
-                    k.group
-                        .map_or_else(|| shared::text(GATEWAY_API), |Text(group)| group),
-                    k.kind.0,
-                )
+                let group = k.group.map(|Text(group)| group);
+                let group = group.unwrap_or_else(|| shared::text(GATEWAY_API));
+                shared::kind(&group, &k.kind.0)
             }),
         }
     })
@@ -310,29 +311,29 @@ fn port(number: Option<u32>) -> Option<u16> {
     number.and_then(|p| u16::try_from(p).ok())
 }
 
-fn reference(json: &ParentJson, meta: &Meta, group: &str, kind: &str) -> ObjectKey {
+fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> ObjectKey {
     let or = |said: &Option<Text>, unsaid: &str| match said {
         Some(Text(said)) => said.clone(),
         None => shared::text(unsaid),
     };
-    let gk = GroupKind::new(or(&json.group, group), or(&json.kind, kind));
+    let gk = shared::kind(&or(&json.group, group), &or(&json.kind, kind));
     let namespace = json.namespace.as_ref().map(|Text(namespace)| namespace);
-    shared::key(&gk, namespace.unwrap_or(&meta.namespace), &json.name.0)
+    shared::key(&gk, namespace.unwrap_or(&header.namespace), &json.name.0)
 }
 
-fn parent(json: ParentJson, meta: &Meta) -> ParentRef {
+fn parent(json: ParentJson, header: &Header) -> ParentRef {
     ParentRef {
-        object: reference(&json, meta, GATEWAY_API, "Gateway"),
+        object: reference(&json, header, GATEWAY_API, "Gateway"),
         port: port(json.port),
         section: said(json.section_name),
     }
 }
 
-fn rule(json: RuleJson, meta: &Meta) -> Rule {
+fn rule(json: RuleJson, header: &Header) -> Rule {
     Rule {
         name: said(json.name),
         backends: all(json.backend_refs, |b| BackendRef {
-            object: reference(&b, meta, "", "Service"),
+            object: reference(&b, header, "", "Service"),
             port: port(b.port),
         }),
     }

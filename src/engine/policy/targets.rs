@@ -258,7 +258,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         (None, None) => return Err(Fault::Missing("name")),
     };
     Ok(TargetRef {
-        gk: GroupKind::new(group, kind),
+        gk: shared::kind(&group, &kind),
         namespace: text("namespace").or_else(|| field.default_namespace.clone()),
         select,
         section: text("sectionName"),
