@@ -196,8 +196,8 @@ impl<'a> Matching<'a> {
             .into_iter()
             .filter(|object| matches!(object.node, Node::Route { .. }));
         let specs = routes.map(|route| {
-            let spec = route.spec.as_ref();
-            (&route.key, spec.map_or("{}", |spec| spec.get()))
+            let spec = route.spec.as_deref();
+            (&route.key, spec.unwrap_or("{}"))
         });
         Self {
             snapshot,

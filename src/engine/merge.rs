@@ -156,6 +156,12 @@ impl Effective {
 
     /// Whether the settings are the same, wherever they came from.
     pub fn same_settings(&self, other: &Self) -> bool {
+        if let (Some(Merged::Settings(one)), Some(Merged::Settings(other))) =
+            (&self.result, &other.result)
+            && !(one.is_leaf() || other.is_leaf())
+        {
+            return one.is_same(other);
+        }
         match (self.spec(), other.spec()) {
             (Some((a, from)), Some((b, other))) => {
                 // A policy that counts without settings differs from none.
@@ -296,21 +302,20 @@ pub(super) fn pieces(policy: &Policy) -> Vec<Piece> {
 }
 
 fn piece(policy: &Policy, stanza: Stanza) -> Piece {
-    let leaf = |value: &Value| Leaf {
-        value: Arc::new(value.clone()),
+    let leaf = |value: Value| Leaf {
+        value: Arc::new(value),
         policy: policy.key().clone(),
         strategy: Some(stanza.strategy),
     };
-    let settings = policy.settings(stanza);
     let merging = &policy.profile.merging;
     let lists = Lists {
         keys: &merging.list_keys,
         adding_up: &merging.add_up,
         of: policy.key(),
     };
-    let mut tree = Tree::read(&settings, Some(&lists), &leaf);
+    let mut tree = Tree::read(policy.settings(stanza), Some(&lists), &leaf);
     if tree.is_empty() && *merging.empty_counts {
-        tree = Tree::Leaf(leaf(&settings));
+        tree = Tree::Leaf(leaf(Value::Object(serde_json::Map::new())));
     }
     Piece::new(stanza.strategy, tree)
 }

@@ -71,8 +71,8 @@ pub struct Object {
     pub meta: Meta,
     /// What it is.
     pub node: Node,
-    /// Its whole `spec`. A snapshot keeps it only of kinds in which policies control fields.
-    pub spec: Option<Arc<RawValue>>,
+    /// Its whole `spec`, as JSON text. A snapshot keeps it only of kinds in which policies control fields.
+    pub spec: Option<Arc<str>>,
 }
 
 /// The part of an object that depends on its kind.
@@ -255,7 +255,7 @@ impl Object {
             key: header.key(gk),
             meta: header.meta.clone(),
             node,
-            spec: incoming.spec.map(|spec| Arc::from(spec.to_owned())),
+            spec: incoming.spec.map(|spec| Arc::from(spec.get())),
         })
     }
 
@@ -283,7 +283,8 @@ impl Object {
         let (one, two) = (&self.meta, &other.meta);
         let same_spec = match (self.spec.as_deref(), other.spec.as_deref()) {
             (None, Some(_)) | (Some(_), None) => !matches!(self.node, Node::Other),
-            (one, two) => same_json(one, two),
+            (Some(one), Some(two)) => same::same(one, two),
+            (None, None) => true,
         };
         same_spec
             && self.node == other.node
@@ -313,11 +314,10 @@ impl Object {
 
     /// Whether this is nothing else than another that was read before.
     pub fn is_identical(&self, other: &Self) -> bool {
-        let (one, two) = (self.spec.as_deref(), other.spec.as_deref());
         self.key == other.key
             && self.meta == other.meta
             && self.node == other.node
-            && one.map(RawValue::get) == two.map(RawValue::get)
+            && self.spec == other.spec
     }
 
     /// Whether the specs of two objects that can be read are the same values.

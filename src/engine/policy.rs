@@ -163,8 +163,8 @@ impl Policy {
 
 /// The `spec` of an object of a kind that the engine has no type for, empty where there is none.
 pub fn spec(object: &Object) -> Value {
-    let spec = object.spec.as_ref();
-    spec.and_then(|spec| serde_json::from_str(spec.get()).ok())
+    let spec = object.spec.as_deref();
+    spec.and_then(|spec| serde_json::from_str(spec).ok())
         .unwrap_or_else(|| Value::Object(Map::new()))
 }
 

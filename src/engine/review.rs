@@ -152,7 +152,7 @@ impl Request<'_> {
         // The spec of a policy is not read before it is needed, and then one that cannot be read
         // passes for empty.
         if let (Node::Other, Some(spec)) = (&object.node, &object.spec) {
-            weigh(&self.gk, spec.get())?;
+            weigh(&self.gk, spec)?;
         }
         Ok(object)
     }

@@ -49,7 +49,7 @@ fn has_targets(snapshot: &Snapshot, key: &ObjectKey) -> bool {
     let Some(object) = snapshot.get(key) else {
         return false;
     };
-    let text = object.spec.as_ref().map_or("", |spec| spec.get());
+    let text = object.spec.as_deref().unwrap_or_default();
     // Most objects have none: look before parsing.
     if !text.contains("\"target") {
         return false;

@@ -17,8 +17,8 @@ impl Own {
     /// What the spec of the target says of the controlled fields; what says nothing is left out (ruling
     /// 18).
     pub fn new(target: &ObjectKey, spec: &Value, controls: &[&Control]) -> Option<Self> {
-        let leaf = |value: &Value| Leaf {
-            value: Arc::new(value.clone()),
+        let leaf = |value: Value| Leaf {
+            value: Arc::new(value),
             policy: target.clone(),
             strategy: None,
         };
@@ -34,7 +34,7 @@ impl Own {
                 put(&mut settings, &control.setting, value);
             }
         }
-        let tree = Tree::read(&settings, None, &leaf);
+        let tree = Tree::read(settings, None, &leaf);
         (!tree.is_empty()).then(|| Self(Arc::new(tree)))
     }
 }

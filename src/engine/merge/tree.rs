@@ -70,39 +70,48 @@ pub(super) enum Units<'a> {
 impl Tree {
     /// Reads settings.
     pub(super) fn read(
-        value: &Value,
+        value: Value,
         lists: Option<&Lists<'_>>,
-        leaf: &impl Fn(&Value) -> Leaf,
+        leaf: &impl Fn(Value) -> Leaf,
     ) -> Self {
         Self::node(value, None, lists, leaf)
     }
 
     fn node(
-        value: &Value,
+        value: Value,
         field: Option<&str>,
         lists: Option<&Lists<'_>>,
-        leaf: &impl Fn(&Value) -> Leaf,
+        leaf: &impl Fn(Value) -> Leaf,
     ) -> Self {
         match value {
             // Nothing at all is an empty map; an empty object within is a value.
-            Value::Object(map) if !map.is_empty() || field.is_none() => Self::Map(
-                map.iter()
-                    .map(|(k, v)| (k.clone(), Self::node(v, Some(k), lists, leaf)))
-                    .collect(),
-            ),
+            Value::Object(map) if !map.is_empty() || field.is_none() => {
+                let below = map.into_iter().map(|(key, value)| {
+                    let tree = Self::node(value, Some(&key), lists, leaf);
+                    (key, tree)
+                });
+                Self::Map(below.collect())
+            }
             Value::Array(items) => {
-                let entry = |(i, item): (usize, &Value)| {
-                    let name = lists?.name(field?, i, item)?;
-                    Some((name, Self::node(item, Some(""), lists, leaf)))
+                let name = |(i, item): (usize, &Value)| lists?.name(field?, i, item);
+                let names: Option<Vec<String>> = items.iter().enumerate().map(name).collect();
+                let Some(names) = names.filter(|names| !names.is_empty()) else {
+                    return Self::Leaf(leaf(Value::Array(items)));
                 };
-                let entries: Option<Vec<(String, Self)>> =
-                    items.iter().enumerate().map(entry).collect();
-                match entries {
-                    Some(entries) if !entries.is_empty() => Self::List(entries),
-                    _ => Self::Leaf(leaf(value)),
-                }
+                let entries = names.into_iter().zip(items);
+                let read = |item| Self::node(item, Some(""), lists, leaf);
+                Self::List(entries.map(|(name, item)| (name, read(item))).collect())
             }
             value => Self::Leaf(leaf(value)),
+        }
+    }
+
+    /// Whether it is one value as a whole.
+    pub(super) fn is_leaf(&self) -> bool {
+        match self {
+            Self::Leaf(_) => true,
+            Self::Instead(tree) => tree.is_leaf(),
+            Self::Map(_) | Self::List(_) => false,
         }
     }
 
@@ -224,6 +233,37 @@ impl Tree {
         below.map_or(self, |below| below.nearest(rest))
     }
 
+    /// Whether both are the same as JSON, wherever it came from and whatever was removed.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Instead(one), other) => one.is_same(other),
+            (one, Self::Instead(other)) => one.is_same(other),
+            (Self::Leaf(one), Self::Leaf(other)) => one.value == other.value,
+            (Self::Map(one), Self::Map(other)) => {
+                let one = one.iter().filter(|(_, tree)| tree.is_there());
+                let other = other.iter().filter(|(_, tree)| tree.is_there());
+                same(one, other, |one, other| {
+                    one.0 == other.0 && one.1.is_same(other.1)
+                })
+            }
+            (Self::List(one), Self::List(other)) => {
+                let one = one.iter().filter(|(_, tree)| tree.is_there());
+                let other = other.iter().filter(|(_, tree)| tree.is_there());
+                same(one, other, |one, other| one.1.is_same(&other.1))
+            }
+            (one, other) => one.json("", &mut |_, _| {}) == other.json("", &mut |_, _| {}),
+        }
+    }
+
+    /// Whether it is more than the removal of something.
+    fn is_there(&self) -> bool {
+        match self {
+            Self::Leaf(leaf) => !leaf.value.is_null(),
+            Self::Instead(tree) => tree.is_there(),
+            Self::Map(_) | Self::List(_) => true,
+        }
+    }
+
     /// As JSON, without what is removed; `found` gets the JSON pointer of each leaf.
     pub(super) fn json(&self, pointer: &str, found: &mut impl FnMut(&str, &Leaf)) -> Option<Value> {
         match self {
@@ -280,6 +320,21 @@ impl Units<'_> {
     }
 }
 
+/// Whether both have as many items, and each is the same as its counterpart.
+fn same<A, B>(
+    mut one: impl Iterator<Item = A>,
+    mut other: impl Iterator<Item = B>,
+    same: impl Fn(&A, &B) -> bool,
+) -> bool {
+    loop {
+        match (one.next(), other.next()) {
+            (Some(one), Some(other)) if same(&one, &other) => {}
+            (None, None) => return true,
+            _ => return false,
+        }
+    }
+}
+
 fn is_empty_object(value: &Value) -> bool {
     matches!(value, Value::Object(map) if map.is_empty())
 }
@@ -288,5 +343,71 @@ fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         value => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::{Leaf, Lists, Tree, Units};
+    use crate::engine::ids::{GroupKind, ObjectKey};
+
+    fn read(value: Value, policy: &str) -> Tree {
+        let policy = ObjectKey::new(GroupKind::new("x.io", "Policy"), "a", policy);
+        let keys = BTreeMap::from([("items".to_owned(), "name".to_owned())]);
+        let lists = Lists {
+            keys: &keys,
+            adding_up: &[],
+            of: &policy,
+        };
+        Tree::read(value, Some(&lists), &|value| Leaf {
+            value: Arc::new(value),
+            policy: policy.clone(),
+            strategy: None,
+        })
+    }
+
+    #[test]
+    fn trees_are_the_same_where_their_json_is() {
+        let values = [
+            json!({}),
+            json!({"a": {}}),
+            json!({"a": {"b": null}}),
+            json!({"a": {"b": 1}, "c": null}),
+            json!({"a": {"b": 1, "c": {"d": null}}}),
+            json!({"a": null}),
+            json!({"a": []}),
+            json!({"items": [{"name": "x", "v": 1}, {"name": "y"}]}),
+            json!({"items": [{"name": "y"}, {"name": "x", "v": 1}]}),
+            json!({"items": [{"name": "x", "v": null}]}),
+            json!({"items": [{"name": "x"}]}),
+            json!({"items": {"name": "x"}}),
+        ];
+        let mut trees: Vec<Tree> = Vec::new();
+        for value in &values {
+            trees.push(read(value.clone(), "one"));
+            trees.push(read(value.clone(), "other"));
+            let patched = values.iter().map(|over| {
+                let mut tree = read(value.clone(), "under");
+                tree.patch(&read(over.clone(), "over"), Units::Fields, true);
+                tree
+            });
+            trees.extend(patched);
+        }
+        let json = |tree: &Tree| tree.json("", &mut |_, _| {});
+        for (one, other) in trees
+            .iter()
+            .flat_map(|one| trees.iter().map(move |o| (one, o)))
+        {
+            assert_eq!(
+                one.is_same(other),
+                json(one) == json(other),
+                "{one:?} {other:?}"
+            );
+        }
     }
 }
