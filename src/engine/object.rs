@@ -269,13 +269,19 @@ impl Object {
         Self::read(gk, Incoming { header, spec })
     }
 
-    /// Whether an update from `old` to `new` changes neither spec nor labels, where both can be read.
-    /// Specs are compared as values: key order and spaces do not count.
-    pub fn unchanged(old: &RawValue, new: &RawValue) -> bool {
+    /// Whether an update from `old` to `new` changes neither spec, labels nor annotations, as far as these are
+    /// not alike, where the metadata of both can be read. Specs are compared as values: key order and spaces do
+    /// not count.
+    pub fn unchanged(
+        old: &RawValue,
+        new: &RawValue,
+        are_alike: impl Fn(&Annotations, &Annotations) -> bool,
+    ) -> bool {
         let (Ok((old, a)), Ok((new, b))) = (json::parts(old), json::parts(new)) else {
             return false;
         };
-        old.meta.labels == new.meta.labels && same_json(a, b)
+        let (old, new) = (old.meta, new.meta);
+        old.labels == new.labels && are_alike(&old.annotations, &new.annotations) && same_json(a, b)
     }
 
     /// Whether another state of it is the same to policies, as far as both are kept.

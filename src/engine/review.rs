@@ -83,6 +83,14 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     if !counts || !(is_policy || is_crd || is_target_kind(&request.gk)) {
         return Verdict::default();
     }
+    if let (Some(old), Some(text)) = (request.old, request.object)
+        && request.operation == Operation::Update
+        && Object::unchanged(old, text, |one, other| {
+            snapshot.same_annotations(one, other)
+        })
+    {
+        return Verdict::default();
+    }
     // An old object that cannot be read is no ratchet.
     let old = request.old.and_then(|text| request.read(text).ok());
     if request.operation == Operation::Delete {
@@ -96,11 +104,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
         Ok(object) => object,
         Err(Unreadable(why)) => return not_checked(request, &why),
     };
-    let same_annotations = old.as_ref().is_none_or(|old| {
-        snapshot.same_annotations(&old.meta.annotations, &object.meta.annotations)
-    });
-    let unchanged = old.is_some() && request.old.is_some_and(|old| Object::unchanged(old, text));
-    if object.meta.deleting || (unchanged && same_annotations) {
+    if object.meta.deleting {
         return Verdict::default();
     }
     let findings = if let Node::Crd(crd) = &object.node {

@@ -5,9 +5,10 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::BuildHasher as _;
 use std::sync::{Arc, LazyLock};
 
+use foldhash::fast::RandomState;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use super::ids::{GroupKind, ObjectKey};
@@ -19,8 +20,8 @@ const LONGEST: usize = 64;
 /// The same for the parts of keys.
 const LONGEST_OF_KEY: usize = 253;
 
-/// Made for each process, because names come from users.
-static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// What has the same hash is only remembered in one another's place.
+static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 thread_local! {
     static TEXTS: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };

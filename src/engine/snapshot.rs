@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use imbl::{HashMap, OrdMap, OrdSet};
+use foldhash::quality::RandomState;
+use imbl::{OrdMap, OrdSet};
 
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{Annotations, Crd, Node, Object, is_route};
@@ -19,6 +20,8 @@ mod stands;
 pub(crate) use edges::{class_key, namespace_key};
 pub(crate) use era::Era;
 use keys::KeyMap;
+
+type HashMap<K, V> = imbl::GenericHashMap<K, V, RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
 /// What can happen to the state. Informer events, the what-if of a review and files are all this.
 #[derive(Clone, Debug)]

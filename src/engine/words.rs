@@ -47,12 +47,14 @@ pub fn value(value: &Value) -> String {
         Value::String(text) if text.chars().count() <= SHOWN => text.clone(),
         Value::String(text) => format!("{}…", text.chars().take(SHOWN).collect::<String>()),
         Value::Array(items) => {
-            let text = value.to_string();
-            if text.len() <= SHOWN {
-                text
-            } else {
-                format!("[{} items]", items.len())
-            }
+            // A long one is not written out only to be thrown away.
+            let mut text = [0; SHOWN];
+            let mut room = text.as_mut_slice();
+            let is_short = serde_json::to_writer(&mut room, value).is_ok();
+            let length = SHOWN - room.len();
+            let short = text.get(..length).filter(|_| is_short);
+            let short = short.and_then(|short| std::str::from_utf8(short).ok());
+            short.map_or_else(|| format!("[{} items]", items.len()), str::to_owned)
         }
         value => value.to_string(),
     }
@@ -145,8 +147,20 @@ pub fn plural(kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use serde_json::json;
+
+    use super::{counted, value};
     use crate::engine::ids::{GroupKind, ObjectKey};
+
+    #[test]
+    fn short_lists_are_shown_and_long_ones_counted() {
+        assert_eq!(value(&json!([])), "[]");
+        assert_eq!(value(&json!([500, "a\n"])), r#"[500,"a\n"]"#);
+        let of = |length: usize| json!(["x".repeat(length - 4)]);
+        assert_eq!(value(&of(40)), of(40).to_string());
+        assert_eq!(value(&of(41)), "[1 items]");
+        assert_eq!(value(&json!(vec![1; 1_000_000])), "[1000000 items]");
+    }
 
     #[test]
     fn counts_name_the_first_and_say_how_many_more() {
