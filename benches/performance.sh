@@ -37,6 +37,7 @@ bench load
 bench engine -- --routes 10000 --policies 5000
 bench effective -- --promised
 bench resident
+bench hostile
 measure tests/cluster/measure.sh describe
 
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)

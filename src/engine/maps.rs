@@ -1,4 +1,4 @@
-//! Maps that live as long as a request. Their keys are addresses and keys whose hash is seeded already.
+//! Maps that live as long as a request. Their hashes are seeded, and quick to take.
 
 use std::collections;
 

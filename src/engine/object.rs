@@ -269,9 +269,9 @@ impl Object {
         Self::read(gk, Incoming { header, spec })
     }
 
-    /// Whether an update from `old` to `new` changes neither spec, labels nor annotations, as far as these are
-    /// not alike, where the metadata of both can be read. Specs are compared as values: key order and spaces do
-    /// not count.
+    /// Whether an update from `old` to `new` changes neither spec nor labels, and its annotations are alike, where
+    /// the metadata of both can be read. Specs are compared as values: key order and spaces do not count. Those
+    /// with too much in them are the same only where they are the same text.
     pub fn unchanged(
         old: &RawValue,
         new: &RawValue,
@@ -281,7 +281,10 @@ impl Object {
             return false;
         };
         let (old, new) = (old.meta, new.meta);
-        old.labels == new.labels && are_alike(&old.annotations, &new.annotations) && same_json(a, b)
+        old.labels == new.labels
+            && are_alike(&old.annotations, &new.annotations)
+            && (a.map(RawValue::get) == b.map(RawValue::get)
+                || ![a, b].into_iter().flatten().any(has_too_much) && same_json(a, b))
     }
 
     /// Whether another state of it is the same to policies, as far as both are kept.
@@ -367,6 +370,10 @@ fn same_json(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
         return a.is_none() && b.is_none();
     };
     same::same(a.get(), b.get())
+}
+
+fn has_too_much(spec: &RawValue) -> bool {
+    weight::is_large(spec.get()) && !is_bearable(spec.get())
 }
 
 /// Whether a kind is one of [`ROUTES`].

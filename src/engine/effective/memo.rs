@@ -12,8 +12,8 @@ use super::stack::At;
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::snapshot::Era;
 
-/// Most objects of which something is remembered.
-const MOST: usize = 4096;
+/// Most objects of which something is remembered: a Gateway with 64 listeners takes some 10 kB.
+const MOST: usize = 1024;
 
 type Known<T> = HashMap<ObjectKey, Option<Rc<T>>, ByKey>;
 

@@ -85,7 +85,8 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
     } else {
         return None;
     };
-    let mut finding = Finding::new(code, object, policy.to_string()).about(policy.to_string());
+    let name = policy.to_string();
+    let mut finding = Finding::new(code, object, name.clone()).about(name);
     finding.tells_of.insert(policy.clone());
     finding.settings = words::settings(&acting.settings);
     finding.source = words::origin(object, from);

@@ -1,0 +1,99 @@
+//! What time the bodies take that are made to take much: `cargo bench --bench hostile`.
+//!
+//! The tests count their memory and their allocations, which are the same each time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod bodies;
+mod states;
+
+use std::time::{Duration, Instant};
+
+use attache::engine::review::Evidence;
+use attache::http::admission::{Endpoint, respond};
+
+use bodies::Hostile;
+
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// What is promised.
+const MOST: Duration = Duration::from_millis(100);
+/// Shown one by one.
+const SHOWN: usize = 10;
+
+/// A body, and what its answer took at the endpoint that takes longer.
+struct Timed {
+    name: String,
+    length: usize,
+    took: Duration,
+}
+
+fn main() {
+    let of_body = [
+        bodies::settings,
+        bodies::targets,
+        bodies::metadata,
+        bodies::topology,
+        bodies::definitions,
+    ];
+    let of_state = [bodies::crowds, bodies::far];
+    let groups = [("the body", &of_body[..]), ("the state", &of_state[..])];
+    let timed = groups.map(|(what, groups)| (what, timed(groups)));
+    println!("| body | length | time |\n|---|---|---|");
+    for (_, slowest) in &timed {
+        for Timed { name, length, took } in slowest.iter().take(SHOWN) {
+            println!("| {name} | {length} | {:.1} ms |", millis(*took));
+        }
+    }
+    println!("\n| what | measured | budget | of the budget |\n|---|---|---|---|");
+    for (what, slowest) in &timed {
+        let took = slowest.first().map(|timed| timed.took).unwrap_or_default();
+        println!(
+            "| the slowest of {} hostile bodies where {what} decides, one thread | {:.0} ms | {:.0} ms | {:.2}x |",
+            slowest.len(),
+            millis(took),
+            millis(MOST),
+            took.as_secs_f64() / MOST.as_secs_f64()
+        );
+    }
+}
+
+/// The slowest first.
+fn timed(groups: &[fn() -> Vec<Hostile>]) -> Vec<Timed> {
+    let hostile = groups.iter().flat_map(|group| group());
+    let mut timed: Vec<Timed> = hostile.map(|hostile| time(&hostile)).collect();
+    timed.sort_by_key(|timed| std::cmp::Reverse(timed.took));
+    timed
+}
+
+fn time(hostile: &Hostile) -> Timed {
+    let (snapshot, body) = (hostile.state.get(), hostile.body());
+    let conduct = states::configuration().conduct();
+    let ask = |endpoint| {
+        let evidence = Evidence::Authoritative;
+        let started = Instant::now();
+        let answer = respond(snapshot, &conduct, &evidence, endpoint, body.as_bytes());
+        let took = started.elapsed();
+        assert!(answer.is_ok(), "{}", hostile.name);
+        took
+    };
+    // The better of two: the first one may meet what is not in memory yet.
+    let endpoints = [Endpoint::Validate, Endpoint::Mutate];
+    let took = endpoints.map(|endpoint| ask(endpoint).min(ask(endpoint)));
+    Timed {
+        name: hostile.name.clone(),
+        length: body.len(),
+        took: took.into_iter().max().unwrap(),
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
