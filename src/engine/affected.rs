@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::effective::{Group, Outcome, Survey};
+use super::effective::{Group, Survey};
 use super::ids::{ByKey, ObjectKey, Place};
 use super::level::Level;
 use super::merge::LeafPath;
@@ -48,36 +48,35 @@ pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
 
 /// Those of them that act on it or stand at it: what its user is told. A Gateway may have many others.
 pub fn concerning(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
-    over(survey, &key.whole(), |groups| {
-        let at_object = |group: &Group| -> Vec<ObjectKey> {
-            let levels = group.stack.iter();
-            let here = levels.filter(|level| level.step.place.object == *key);
-            let policies = here.flat_map(|level| level.policies.iter());
-            policies.map(|policy| policy.key().clone()).collect()
-        };
-        let acting = groups
-            .iter()
-            .flat_map(|(group, _)| group.effective.policies());
-        let standing = groups.iter().flat_map(|(group, _)| at_object(group));
+    over(survey, &key.whole(), |all| {
+        let acting = all.iter().flat_map(|told| &told.in_force).cloned();
+        let levels = all.iter().flat_map(|told| told.group.stack.iter());
+        let here = levels.filter(|level| level.step.place.object == *key);
+        let standing = here.flat_map(|level| level.policies.iter());
+        let standing = standing.map(|policy| policy.key().clone());
         Some(acting.chain(standing).collect())
     })
 }
 
-/// Paths with the same policies on them, and the level of what is asked for.
-type Told = [(Group, Level)];
+/// Paths with the same policies on them.
+struct Told {
+    group: Group,
+    /// Of what is asked for.
+    level: Level,
+    in_force: BTreeSet<ObjectKey>,
+}
 
 /// Those of a kind that are picked by what is on the paths; all where nothing is said.
 fn over(
     survey: &mut Survey<'_>,
     place: &Place,
-    pick: impl Fn(&Told) -> Option<BTreeSet<ObjectKey>>,
+    pick: impl Fn(&[Told]) -> Option<BTreeSet<ObjectKey>>,
 ) -> Vec<Acting> {
     let key = &place.object;
     let mut found = Found::default();
     for kind in survey.kinds_over(key) {
         // Paths with the same policies on them are told once.
-        let mut known: Vec<(Outcome, Level)> = Vec::new();
-        let mut told: Vec<(Group, Level)> = Vec::new();
+        let mut all: Vec<Told> = Vec::new();
         let groups = survey.through(key, &kind);
         let profile = survey.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
@@ -91,14 +90,19 @@ fn over(
             let Some(level) = level(&group, at).filter(|_| ends_there) else {
                 continue;
             };
-            if !known.contains(&(group.outcome(), level)) {
-                known.push((group.outcome(), level));
-                told.push((group, level));
+            let same = |told: &Told| (told.group.outcome(), told.level) == (group.outcome(), level);
+            if !all.iter().any(same) {
+                let in_force = group.effective.policies();
+                all.push(Told {
+                    group,
+                    level,
+                    in_force,
+                });
             }
         }
-        let picked = pick(&told);
-        for (group, level) in &told {
-            note(key, *level, group, picked.as_ref(), &mut found);
+        let picked = pick(&all);
+        for told in &all {
+            note(key, told, picked.as_ref(), &mut found);
         }
     }
     let mut found: Vec<Acting> = found.into_values().collect();
@@ -134,22 +138,16 @@ pub fn acting_at(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
     found
 }
 
-fn note(
-    key: &ObjectKey,
-    level: Level,
-    group: &Group,
-    picked: Option<&BTreeSet<ObjectKey>>,
-    found: &mut Found,
-) {
+fn note(key: &ObjectKey, told: &Told, picked: Option<&BTreeSet<ObjectKey>>, found: &mut Found) {
+    let group = &told.group;
     let is_namespace = key.gk.is_core("Namespace");
     let over = group.stack.iter().filter(|above| {
         let names_it = above.step.place.object == *key;
-        names_it || (!is_namespace && above.step.level <= level)
+        names_it || (!is_namespace && above.step.level <= told.level)
     });
-    let in_force = group.effective.policies();
+    let is_picked =
+        |policy: &Arc<Policy>| picked.is_none_or(|picked| picked.contains(policy.key()));
     for above in over {
-        let is_picked =
-            |policy: &Arc<Policy>| picked.is_none_or(|picked| picked.contains(policy.key()));
         if !above.policies.iter().any(is_picked) {
             continue;
         }
@@ -158,7 +156,7 @@ fn note(
             let acting = found.entry(policy.key().clone());
             let acting = acting.or_insert_with(|| Acting::of(policy));
             acting.stands.insert(above.step.place.clone());
-            if in_force.contains(policy.key()) {
+            if told.in_force.contains(policy.key()) {
                 acting.from.insert(above.step.place.clone());
                 acting.opaque |= group.effective.is_opaque();
             }

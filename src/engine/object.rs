@@ -281,10 +281,10 @@ impl Object {
             return false;
         };
         let (old, new) = (old.meta, new.meta);
+        let (a, b) = (a.map(RawValue::get), b.map(RawValue::get));
         old.labels == new.labels
             && are_alike(&old.annotations, &new.annotations)
-            && (a.map(RawValue::get) == b.map(RawValue::get)
-                || ![a, b].into_iter().flatten().any(has_too_much) && same_json(a, b))
+            && (a == b || ![a, b].into_iter().flatten().any(has_too_much) && same_json(a, b))
     }
 
     /// Whether another state of it is the same to policies, as far as both are kept.
@@ -292,8 +292,7 @@ impl Object {
         let (one, two) = (&self.meta, &other.meta);
         let same_spec = match (self.spec.as_deref(), other.spec.as_deref()) {
             (None, Some(_)) | (Some(_), None) => !matches!(self.node, Node::Other),
-            (Some(one), Some(two)) => same::same(one, two),
-            (None, None) => true,
+            (one, two) => same_json(one, two),
         };
         same_spec
             && self.node == other.node
@@ -334,7 +333,7 @@ impl Object {
         let (Ok((_, a)), Ok((_, b))) = (json::parts(one), json::parts(other)) else {
             return false;
         };
-        same_json(a, b)
+        same_json(a.map(RawValue::get), b.map(RawValue::get))
     }
 
     /// Where a route sends requests; nothing for other kinds.
@@ -365,15 +364,15 @@ impl Object {
     }
 }
 
-fn same_json(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
-    let (Some(a), Some(b)) = (a, b) else {
-        return a.is_none() && b.is_none();
-    };
-    same::same(a.get(), b.get())
+fn same_json(a: Option<&str>, b: Option<&str>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => same::same(a, b),
+        (a, b) => a == b,
+    }
 }
 
-fn has_too_much(spec: &RawValue) -> bool {
-    weight::is_large(spec.get()) && !is_bearable(spec.get())
+fn has_too_much(spec: &str) -> bool {
+    weight::is_large(spec) && !is_bearable(spec)
 }
 
 /// Whether a kind is one of [`ROUTES`].

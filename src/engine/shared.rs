@@ -38,11 +38,8 @@ pub fn text(text: &str) -> Arc<str> {
     if text.len() > LONGEST {
         return text.into();
     }
-    TEXTS.with_borrow_mut(|known| match slot(known, SEED.hash_one(text)) {
-        Some(Some(known)) if **known == *text => known.clone(),
-        Some(slot) => slot.insert(text.into()).clone(),
-        None => text.into(),
-    })
+    let hash = SEED.hash_one(text);
+    TEXTS.with_borrow_mut(|known| seen(known, hash, |known| **known == *text, || text.into()))
 }
 
 /// A kind, the one that was seen before if there is one.
@@ -52,11 +49,8 @@ pub fn kind(group: &Arc<str>, kind: &Arc<str>) -> GroupKind {
         return made();
     }
     let hash = SEED.hash_one((group, kind));
-    KINDS.with_borrow_mut(|known| match slot(known, hash) {
-        Some(Some(known)) if known.group == *group && known.kind == *kind => known.clone(),
-        Some(slot) => slot.insert(made()).clone(),
-        None => made(),
-    })
+    let is = |known: &GroupKind| known.group == *group && known.kind == *kind;
+    KINDS.with_borrow_mut(|known| seen(known, hash, is, made))
 }
 
 /// The key of an object, the one that was seen before if there is one.
@@ -69,20 +63,27 @@ pub fn key(gk: &GroupKind, namespace: &Arc<str>, name: &Arc<str>) -> ObjectKey {
     {
         return made();
     }
-    KEYS.with_borrow_mut(|known| match slot(known, hash) {
-        Some(Some(known)) if known.is(gk, namespace, name, hash) => known.clone(),
-        Some(slot) => slot.insert(made()).clone(),
-        None => made(),
-    })
+    let is = |known: &ObjectKey| known.is(gk, namespace, name, hash);
+    KEYS.with_borrow_mut(|known| seen(known, hash, is, made))
 }
 
-/// Where something with this hash is remembered.
-fn slot<T>(known: &mut Vec<Option<T>>, hash: u64) -> Option<&mut Option<T>> {
+/// The one with this hash that was seen before, if it is the one that is meant; else one that is made, and remembered
+/// in its place.
+fn seen<T: Clone>(
+    known: &mut Vec<Option<T>>,
+    hash: u64,
+    is_meant: impl FnOnce(&T) -> bool,
+    made: impl FnOnce() -> T,
+) -> T {
     if known.is_empty() {
         known.resize_with(MOST, || None);
     }
-    let at = usize::try_from(hash % MOST as u64).ok()?;
-    known.get_mut(at)
+    let at = usize::try_from(hash % MOST as u64).ok();
+    match at.and_then(|at| known.get_mut(at)) {
+        Some(Some(known)) if is_meant(known) => known.clone(),
+        Some(slot) => slot.insert(made()).clone(),
+        None => made(),
+    }
 }
 
 // === impl Text ===

@@ -278,6 +278,7 @@ impl Snapshot {
             Arc::make_mut(&mut object).trim(self.rules.keeps());
         }
         let key = object.key.clone();
+        let lasts = self.is_below(&key.gk);
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         kind.absent.remove(&key);
         let known = kind.objects.get(&key);
@@ -285,8 +286,9 @@ impl Snapshot {
             // A list brought it again, or what changed is nothing that is kept: its status.
             return;
         }
-        self.alters(&key.gk);
-        let kind = self.kinds.entry(key.gk.clone()).or_default();
+        if !lasts {
+            self.era = Era::next();
+        }
         if let Some(old) = kind.objects.insert(key.clone(), object.clone()) {
             self.edges.unlink(&old);
         }

@@ -1,7 +1,6 @@
 //! The states that hostile bodies are judged against.
 
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use attache::config::Configuration;
 use attache::engine::ids::GroupKind;

@@ -301,11 +301,15 @@ impl Survey<'_> {
         self.namespace = Some(namespace);
         // Then every rule carries what stands at the whole route.
         let alike = end <= Level::Rule && !self.stacks.tells_sections(profile, &route.key);
-        let mut first: Option<Rc<Stack>> = None;
+        let mut of_all: Option<Rc<Stack>> = None;
         for lower in ways {
-            let known = first.clone().filter(|_| alike);
-            let stack = known.unwrap_or_else(|| self.stacks.stack(profile, &lower.steps, consumer));
-            first.get_or_insert_with(|| stack.clone());
+            let stack = match &of_all {
+                Some(stack) => stack.clone(),
+                None => self.stacks.stack(profile, &lower.steps, consumer),
+            };
+            if alike {
+                of_all = Some(stack.clone());
+            }
             let has = focus.is_none_or(|key| lower.has(key));
             let complete = lower.complete;
             let same = |e: &&mut End| {

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use super::region::Parent;
 use super::stack::At;
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
+use crate::engine::level::Level;
 use crate::engine::snapshot::Era;
 
 /// Most objects of which something is remembered: a Gateway with 64 listeners takes some 10 kB.
@@ -31,8 +32,7 @@ thread_local! {
 
 /// Whether what is found out about objects of a kind holds as long as an era lasts.
 pub(super) fn is_above_routes(gk: &GroupKind) -> bool {
-    let of_gateways = ["Gateway", "GatewayClass", "ListenerSet"];
-    gk.is_core("Namespace") || of_gateways.iter().any(|kind| gk.is_gateway_api(kind))
+    Level::end_for(gk).is_upper() || gk.is_core("Namespace")
 }
 
 /// What stands at an object.

@@ -52,11 +52,13 @@ pub fn lowers(
     let mut labels: Vec<Arc<str>> = Vec::with_capacity(rules.len());
     for (i, rule) in rules.iter().enumerate() {
         let label = section::rule_label(route, i);
-        // Two rules may have one name.
-        if end <= Level::Rule && labels.contains(&label) {
-            continue;
+        if end <= Level::Rule {
+            // Two rules may have one name.
+            if labels.contains(&label) {
+                continue;
+            }
+            labels.push(label.clone());
         }
-        labels.push(label.clone());
         let mut steps = Vec::with_capacity(base.len() + 1);
         steps.extend_from_slice(&base);
         steps.push(Step::new(Level::Rule, route.key.section(label)));
