@@ -128,7 +128,7 @@ pub fn through(group: &Group, place: &Place) -> Option<Group> {
     let lowers = group.lowers.iter().filter(|lower| leads(&lower.steps));
     let lowers: Vec<_> = lowers.cloned().collect();
     (!lowers.is_empty()).then(|| Group {
-        lowers,
+        lowers: lowers.into(),
         ..group.clone()
     })
 }

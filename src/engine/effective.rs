@@ -21,10 +21,12 @@ mod memo;
 mod own;
 mod region;
 mod stack;
+mod ways_on;
 
 use region::{Region, Regions};
 pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
+use ways_on::WaysOn;
 
 /// Leaves that are folded for one side of a request: those of a thousand policies with fifty
 /// settings each.
@@ -36,7 +38,7 @@ pub struct Group {
     /// The ways in; one without steps where the path begins below the listeners.
     pub uppers: Rc<[Rc<Upper>]>,
     /// The ways on; empty where no route is attached.
-    pub lowers: Vec<Rc<Lower>>,
+    pub lowers: Rc<[Rc<Lower>]>,
     /// What stands on them.
     pub stack: Rc<Stack>,
     /// What is in force.
@@ -67,8 +69,7 @@ pub struct Survey<'a> {
     regions: Regions<'a>,
     around: HashMap<ObjectKey, Rc<Region>, ByKey>,
     stacks: Stacks<'a>,
-    /// The Namespace that was needed last.
-    namespace: Option<ObjectKey>,
+    ways_on: WaysOn,
     /// What was asked last, and answered.
     last: Option<(ObjectKey, GroupKind, Shape, Rc<[Group]>)>,
 }
@@ -149,7 +150,7 @@ impl<'a> Survey<'a> {
             regions: Regions::new(snapshot),
             around: HashMap::default(),
             stacks: Stacks::new(snapshot),
-            namespace: None,
+            ways_on: WaysOn::default(),
             last: None,
         }
     }
@@ -159,6 +160,17 @@ impl<'a> Survey<'a> {
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
         let mut survey = Self::new(snapshot);
         survey.stacks.limit(MOST_LEAVES);
+        survey
+    }
+
+    /// Knows nothing yet of another snapshot, but shares the ways through routes that are the same in both: paths
+    /// are known by them. What is worked out for it is limited as here.
+    pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Survey<'b> {
+        let mut survey = Survey::new(snapshot);
+        survey.ways_on = self.ways_on.clone();
+        if self.stacks.is_limited() {
+            survey.stacks.limit(MOST_LEAVES);
+        }
         survey
     }
 

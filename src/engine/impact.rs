@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::named;
-use super::effective::{Group, Shape, Survey};
+use super::effective::{Shape, Survey};
 use super::grants::routes_into;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
@@ -17,34 +17,99 @@ use super::section;
 use super::snapshot::Snapshot;
 use super::topology::{Lower, Upper, places};
 
-/// A path on which the effective policy of a kind changes.
+mod paths;
+
+use paths::{Comparison, Paths};
+
+/// Paths on which the effective policy of a kind changes in one and the same way: each way in with each way on, as
+/// they are afterwards, or as they were where they are gone.
 #[derive(Clone, Debug)]
-pub struct Changed {
-    /// The effective target.
-    pub target: Place,
-    /// The places of the path, as it is afterwards, or as it was where it is gone.
-    pub path: Vec<Place>,
+pub struct Shifted {
+    /// The ways in.
+    pub uppers: Rc<[Rc<Upper>]>,
+    /// The ways on.
+    pub lowers: Rc<[Rc<Lower>]>,
     /// The kind of policy.
     pub kind: GroupKind,
     /// What was in force; nothing where no policy was.
     pub before: Arc<Effective>,
     /// What is in force afterwards.
     pub after: Arc<Effective>,
-    /// Whether the path is there before and afterwards: one that comes or goes with its listener, route
+    /// Whether the paths are there before and afterwards: one that comes or goes with its listener, route
     /// or backend is no change of anything.
     pub stays: bool,
 }
 
+/// A path of them.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// The effective target.
+    pub target: Place,
+    /// The places of the path.
+    pub path: Vec<Place>,
+    /// What changes on it.
+    pub shifted: Rc<Shifted>,
+}
+
+// === impl Shifted ===
+
+impl Shifted {
+    /// How many paths there are.
+    pub fn count(&self) -> usize {
+        self.uppers.len() * self.lowers.len()
+    }
+
+    /// The same, path by path.
+    pub fn one_by_one(&self) -> impl Iterator<Item = Self> {
+        let uppers = self.uppers.iter();
+        let paths = uppers.flat_map(|upper| self.lowers.iter().map(move |lower| (upper, lower)));
+        paths.map(|(upper, lower)| Self {
+            uppers: Rc::from([upper.clone()]),
+            lowers: Rc::from([lower.clone()]),
+            ..self.clone()
+        })
+    }
+
+    /// The effective targets, each as often as ways lead there.
+    pub fn targets(&self) -> impl Iterator<Item = &Place> {
+        let above = self.lowers.iter().filter(|lower| lower.steps.is_empty());
+        let above = above.flat_map(|_| self.uppers.iter().filter_map(|upper| upper.last()));
+        self.lowers.iter().filter_map(|lower| lower.target()).chain(above)
+    }
+}
+
 /// Every path whose effective policy differs after a change of these objects, by target and path.
+pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec<Changed> {
+    let mut was = Survey::new(before);
+    let mut is = was.of(after);
+    let all = between(&mut was, &mut is, objects).into_iter().map(Rc::new);
+    let mut found: Vec<Changed> = all.flat_map(|shifted| paths_of(&shifted)).collect();
+    found.sort_by(|a, b| {
+        let (one, other) = (&a.shifted.kind, &b.shifted.kind);
+        (&a.target, one, &a.path).cmp(&(&b.target, other, &b.path))
+    });
+    found
+}
+
+fn paths_of(shifted: &Rc<Shifted>) -> Vec<Changed> {
+    let (uppers, lowers) = (shifted.uppers.iter(), &shifted.lowers);
+    let paths = uppers.flat_map(|upper| lowers.iter().map(move |lower| places(upper, Some(lower))));
+    let found = paths.filter_map(|path| {
+        let path: Vec<Place> = path.into_iter().cloned().collect();
+        Some(Changed {
+            target: path.last()?.clone(),
+            path,
+            shifted: shifted.clone(),
+        })
+    });
+    found.collect()
+}
+
+/// What differs between what two surveys say after a change of these objects, in no order.
 ///
 /// Looked at is what lies around the objects, and around the targets of those that are policies,
 /// before and after: the cost is that of what the change touches.
-pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec<Changed> {
-    between(&mut Survey::new(before), &mut Survey::new(after), objects)
-}
-
-/// The same for two surveys, which may have limits.
-pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey]) -> Vec<Changed> {
+pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey]) -> Vec<Shifted> {
     let (before, after) = (was.snapshot(), is.snapshot());
     let mut kinds: BTreeMap<GroupKind, Touched> = BTreeMap::new();
     let changed: HashSet<&ObjectKey, ByKey> = objects.iter().collect();
@@ -52,8 +117,12 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
         touch(was, key, &changed, &mut kinds);
         touch(is, key, &changed, &mut kinds);
     }
+    // A route that leaves a listener by itself changes nothing; one that is shut out does.
+    let by_itself = objects.iter().any(|key| is_route(&key.gk));
+    let shut = |upper: &Upper| !by_itself && is_there(before, upper) && is_there(after, upper);
     let mut found = Vec::new();
     for (kind, touched) in &kinds {
+        let mut comparison = Comparison::new(kind, &shut);
         let (mut old, mut new) = (Paths::default(), Paths::default());
         // One shape for both sides: paths that only differ in where they end are one path.
         let shapes = touched.objects.iter();
@@ -72,23 +141,17 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
                     survey.again(key, kind, shape)
                 }
             };
-            note(&groups(was), &mut old);
-            note(&groups(is), &mut new);
+            old.note(&groups(was), &mut comparison);
+            new.note(&groups(is), &mut comparison);
         }
         if over {
             let end = end.unwrap_or(own_end);
             let groups = |survey: &mut Survey<'_>| survey.over(&touched.routes, kind, end);
-            note(&groups(was), &mut old);
-            note(&groups(is), &mut new);
+            old.note(&groups(was), &mut comparison);
+            new.note(&groups(is), &mut comparison);
         }
-        // A route that leaves a listener by itself changes nothing; one that is shut out does.
-        let shut = |upper: &Upper| {
-            let routes = objects.iter().any(|key| is_route(&key.gk));
-            !routes && is_there(before, upper) && is_there(after, upper)
-        };
-        compare(kind, old, new, &shut, &mut found);
+        found.extend(comparison.made(old, new));
     }
-    found.sort_by(|a, b| (&a.target, &a.kind, &a.path).cmp(&(&b.target, &b.kind, &b.path)));
     found
 }
 
@@ -234,121 +297,4 @@ fn is_there(snapshot: &Snapshot, upper: &Upper) -> bool {
             None => true,
         })
     })
-}
-
-/// Paths by way on, then by way in.
-type Paths = HashMap<Rc<Lower>, ByUpper>;
-type ByUpper = BTreeMap<Rc<Upper>, Arc<Effective>>;
-
-/// Requests from a namespace that has no way of its own take the way for all.
-fn for_all<'a>(upper: &Upper, side: &'a ByUpper) -> Option<&'a Arc<Effective>> {
-    upper.consumer.as_ref()?;
-    let all = Upper {
-        steps: upper.steps.clone(),
-        consumer: None,
-    };
-    side.get(&all)
-}
-
-fn note(groups: &[Group], paths: &mut Paths) {
-    for group in groups {
-        let nothing = [Rc::new(Lower {
-            steps: Vec::new(),
-            complete: group.complete,
-        })];
-        let lowers = if group.lowers.is_empty() {
-            &nothing
-        } else {
-            group.lowers.as_slice()
-        };
-        for lower in lowers {
-            let by_upper = paths.entry(lower.clone()).or_default();
-            for upper in group.uppers.iter() {
-                // Nothing comes by a path that begins nowhere.
-                let effective = if group.attached {
-                    group.effective.clone()
-                } else {
-                    Arc::default()
-                };
-                by_upper.insert(upper.clone(), effective);
-            }
-        }
-    }
-}
-
-/// Paths that are on both sides are compared; a way on that has lost one way in and won another is
-/// one change, from what it lost to what it won. Ways in that only come or only go are a change where
-/// the route is let in or `shut` out by others.
-fn compare(
-    kind: &GroupKind,
-    mut was: Paths,
-    is: Paths,
-    shut: &dyn Fn(&Upper) -> bool,
-    found: &mut Vec<Changed>,
-) {
-    let nothing: Arc<Effective> = Arc::default();
-    let mut same = Same::default();
-    let mut change = |lower: &Lower,
-                      upper: &Upper,
-                      before: &Arc<Effective>,
-                      after: &Arc<Effective>,
-                      stays: bool| {
-        if !lower.complete || same.settings(before, after) {
-            return;
-        }
-        let path: Vec<Place> = places(upper, Some(lower)).into_iter().cloned().collect();
-        if let Some(target) = path.last().cloned() {
-            found.push(Changed {
-                target,
-                path,
-                kind: kind.clone(),
-                before: before.clone(),
-                after: after.clone(),
-                stays,
-            });
-        }
-    };
-    for (lower, after) in is {
-        let before = was.remove(&lower);
-        let stays = before.is_some();
-        let before = before.unwrap_or_default();
-        let (mut lost, mut won) = (Vec::new(), Vec::new());
-        for (upper, a) in &before {
-            match after.get(upper).or_else(|| for_all(upper, &after)) {
-                Some(b) => change(&lower, upper, a, b, stays),
-                None => lost.push((upper, a)),
-            }
-        }
-        for (upper, b) in after
-            .iter()
-            .filter(|(upper, _)| !before.contains_key(*upper))
-        {
-            match for_all(upper, &before) {
-                Some(a) => change(&lower, upper, a, b, stays),
-                None => won.push((upper, b)),
-            }
-        }
-        let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
-        loop {
-            match (lost.next(), won.next()) {
-                // The way that it had says more than that it has none now.
-                (Some((had, a)), Some((has, b))) => {
-                    let upper = if has.steps.is_empty() { had } else { has };
-                    change(&lower, upper, a, b, stays);
-                }
-                (Some((upper, a)), None) => {
-                    change(&lower, upper, a, &nothing, stays && shut(upper));
-                }
-                (None, Some((upper, b))) => {
-                    change(&lower, upper, &nothing, b, stays && shut(upper));
-                }
-                (None, None) => break,
-            }
-        }
-    }
-    for (lower, before) in was {
-        for (upper, a) in before {
-            change(&lower, &upper, &a, &nothing, false);
-        }
-    }
 }

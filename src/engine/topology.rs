@@ -20,7 +20,7 @@ pub(crate) use hostnames::intersect;
 pub use lower::{Lower, Unreached, backend, lowers, unreached};
 
 /// A way in: everything above routes, down to one listener.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Upper {
     /// The places, from the least to the most specific; none for a route that is attached to nothing.
     pub steps: Vec<Step>,

@@ -256,12 +256,12 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             Some((spec, _)) => spec.to_string(),
             None => "the kind's own rules".to_owned(),
         };
-        writeln!(out, "  - {}: {}", change.kind.kind, path.join(" > ")).unwrap();
+        writeln!(out, "  - {}: {}", change.shifted.kind.kind, path.join(" > ")).unwrap();
         writeln!(
             out,
             "    {} -> {}",
-            spec(&change.before),
-            spec(&change.after)
+            spec(&change.shifted.before),
+            spec(&change.shifted.after)
         )
         .unwrap();
     }

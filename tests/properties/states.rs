@@ -257,13 +257,13 @@ proptest! {
         let mut found: Vec<String> = impact(&before, &after, std::slice::from_ref(&touched))
             .into_iter()
             .filter(|changed| {
-                let known = if before.profile(&changed.kind).is_some() { &before } else { &after };
-                !seen_differently(known, &changed.kind, &changed.path)
+                let known = if before.profile(&changed.shifted.kind).is_some() { &before } else { &after };
+                !seen_differently(known, &changed.shifted.kind, &changed.path)
             })
             .map(|changed| {
                 let path = told_path(&changed.path).join(" > ");
-                let (a, b) = (settings(&changed.before), settings(&changed.after));
-                format!("{} {path} {a} {b}", changed.kind)
+                let (a, b) = (settings(&changed.shifted.before), settings(&changed.shifted.after));
+                format!("{} {path} {a} {b}", changed.shifted.kind)
             })
             .collect();
         found.sort();

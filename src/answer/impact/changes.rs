@@ -10,7 +10,7 @@ use super::fields::{Field, fields};
 use super::{Change, KindName, Named, Paths, What, named};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::impact::Changed;
+use crate::engine::impact::{Changed, Shifted};
 use crate::engine::merge::Effective;
 use crate::engine::snapshot::Snapshot;
 
@@ -42,14 +42,15 @@ pub(super) fn changes(
     let mut count = Counting::new(before, after);
     let mut changes = Vec::new();
     // They come sorted by target and kind.
-    for alike in found.chunk_by(|a, b| a.target == b.target && a.kind == b.kind) {
+    for alike in found.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind) {
         let mut told: Vec<(&Changed, What, Rc<Difference>, usize)> = Vec::new();
         for changed in alike {
+            let shifted = &changed.shifted;
             let difference = known
-                .entry([Arc::as_ptr(&changed.before), Arc::as_ptr(&changed.after)])
-                .or_insert_with(|| Rc::new(Difference::of(changed)))
+                .entry([Arc::as_ptr(&shifted.before), Arc::as_ptr(&shifted.after)])
+                .or_insert_with(|| Rc::new(Difference::of(shifted)))
                 .clone();
-            let what = what(changed, &difference);
+            let what = what(shifted, &difference);
             let same = |(_, known, other, _): &&mut (_, What, Rc<Difference>, _)| {
                 *known == what && (Rc::ptr_eq(other, &difference) || *other == difference)
             };
@@ -60,7 +61,7 @@ pub(super) fn changes(
         }
         let all: usize = told.iter().map(|(.., paths)| paths).sum();
         for (changed, what, difference, paths) in told {
-            let of = count.paths(&changed.target, &changed.kind, what).max(all);
+            let of = count.paths(&changed.target, &changed.shifted.kind, what).max(all);
             changes.push(difference.told(changed, what, Paths { changed: paths, of }));
         }
     }
@@ -73,7 +74,7 @@ pub(super) fn changes(
 }
 
 /// Whether the target stays. A path that comes or goes by itself is no change of what was in force.
-fn what(changed: &Changed, difference: &Difference) -> What {
+fn what(changed: &Shifted, difference: &Difference) -> What {
     let is_nothing = |side: &Side| side.from.is_empty();
     if changed.stays {
         What::Changed
@@ -89,7 +90,7 @@ fn what(changed: &Changed, difference: &Difference) -> What {
 // === impl Difference ===
 
 impl Difference {
-    fn of(changed: &Changed) -> Self {
+    fn of(changed: &Shifted) -> Self {
         let (fields, moved) = fields(&changed.before, &changed.after);
         Self {
             before: Side::of(&changed.before),
@@ -105,7 +106,7 @@ impl Difference {
             change,
             path: changed.path.iter().map(Named::from).collect(),
             paths,
-            policy_kind: KindName::from(&changed.kind),
+            policy_kind: KindName::from(&changed.shifted.kind),
             before: self.before.spec.clone(),
             before_from: self.before.from.clone(),
             after: self.after.spec.clone(),

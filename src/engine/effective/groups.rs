@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::own;
 use super::region::Region;
+use super::ways_on::Lowers;
 use super::{Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
@@ -13,8 +14,7 @@ use crate::engine::maps::HashMap;
 use crate::engine::merge::Own;
 use crate::engine::object::Object;
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
-use crate::engine::snapshot::namespace_key;
-use crate::engine::topology::{Lower, Upper, backend, lowers, through_service};
+use crate::engine::topology::{Lower, Upper, backend, through_service};
 
 /// Ways in that carry the same policies.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ struct Way {
 /// Ways on that carry the same policies.
 #[derive(Clone, Debug)]
 struct End {
-    lowers: Vec<Rc<Lower>>,
+    lowers: Lowers,
     stack: Rc<Stack>,
     has: bool,
     complete: bool,
@@ -61,10 +61,10 @@ impl Survey<'_> {
             let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None);
             Group {
                 uppers: Rc::from([Rc::default()]),
-                lowers: vec![Rc::new(Lower {
+                lowers: Rc::from([Rc::new(Lower {
                     steps,
                     complete: true,
-                })],
+                })]),
                 stack,
                 effective,
                 complete: true,
@@ -96,7 +96,7 @@ impl Survey<'_> {
         let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own);
         Group {
             uppers: way.uppers,
-            lowers: Vec::new(),
+            lowers: Rc::from([]),
             stack,
             effective,
             complete,
@@ -177,7 +177,7 @@ impl Survey<'_> {
         if end < Level::Backend {
             return;
         }
-        let lowers = groups.iter().flat_map(|group| &group.lowers);
+        let lowers = groups.iter().flat_map(|group| group.lowers.iter());
         let reached: BTreeSet<ObjectKey> = lowers
             .flat_map(|lower| &lower.steps)
             .filter(|step| step.level == Level::Backend)
@@ -196,7 +196,7 @@ impl Survey<'_> {
                 groups.push(Group {
                     uppers: Rc::from([Rc::default()]),
                     complete: lower.complete,
-                    lowers: vec![Rc::new(lower)],
+                    lowers: Rc::from([Rc::new(lower)]),
                     stack,
                     effective,
                     attached: !is_service || !*profile.needs_route,
@@ -287,44 +287,46 @@ impl Survey<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        route: &Object,
+        route: &Arc<Object>,
         end: Level,
         consumer: Option<&Arc<str>>,
     ) -> Vec<End> {
-        let mut found: Vec<End> = Vec::new();
-        // Routes come namespace by namespace.
-        let namespace = match self.namespace.take() {
-            Some(known) if known.name == route.key.namespace => known,
-            _ => namespace_key(&route.key.namespace),
-        };
-        let ways = lowers(self.snapshot, &namespace, route, end);
-        self.namespace = Some(namespace);
-        // Then every rule carries what stands at the whole route.
-        let alike = end <= Level::Rule && !self.stacks.tells_sections(profile, &route.key);
-        let mut of_all: Option<Rc<Stack>> = None;
-        for lower in ways {
-            let stack = match &of_all {
-                Some(stack) => stack.clone(),
-                None => self.stacks.stack(profile, &lower.steps, consumer),
-            };
-            if alike {
-                of_all = Some(stack.clone());
-            }
-            let has = focus.is_none_or(|key| lower.has(key));
-            let complete = lower.complete;
-            let same = |e: &&mut End| {
+        let has = |lower: &Lower| focus.is_none_or(|key| lower.has(key));
+        if end <= Level::Rule && !self.stacks.tells_sections(profile, &route.key) {
+            // Then every rule carries what stands at the whole route.
+            let lowers = self.ways_on.to_rules(self.snapshot, route);
+            let of_all = lowers.first().map(|first| End {
+                stack: self.stacks.stack(profile, &first.steps, consumer),
+                has: has(first),
+                complete: first.complete,
+                lowers: lowers.clone(),
+            });
+            return of_all.into_iter().collect();
+        }
+        let mut found: Vec<(End, Vec<Rc<Lower>>)> = Vec::new();
+        for lower in self.ways_on.to(self.snapshot, route, end) {
+            let stack = self.stacks.stack(profile, &lower.steps, consumer);
+            let (has, complete) = (has(&lower), lower.complete);
+            let same = |(e, _): &&mut (End, Vec<Rc<Lower>>)| {
                 Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
             };
             match found.iter_mut().find(same) {
-                Some(end) => end.lowers.push(Rc::new(lower)),
-                None => found.push(End {
-                    lowers: vec![Rc::new(lower)],
-                    stack,
-                    has,
-                    complete,
-                }),
+                Some((_, lowers)) => lowers.push(Rc::new(lower)),
+                None => {
+                    let end = End {
+                        lowers: Rc::from([]),
+                        stack,
+                        has,
+                        complete,
+                    };
+                    found.push((end, vec![Rc::new(lower)]));
+                }
             }
         }
-        found
+        let ends = found.into_iter().map(|(end, lowers)| End {
+            lowers: lowers.into(),
+            ..end
+        });
+        ends.collect()
     }
 }

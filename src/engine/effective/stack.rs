@@ -137,6 +137,11 @@ impl<'a> Stacks<'a> {
         self.left = Some(leaves);
     }
 
+    /// Whether what is folded is limited.
+    pub(super) fn is_limited(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Whether something was not folded, because it was too much.
     pub(super) fn is_spent(&self) -> bool {
         self.left == Some(0)
@@ -169,8 +174,7 @@ impl<'a> Stacks<'a> {
         let found = if memo::is_above_routes(&key.gk) {
             memo::at(self.snapshot.era(), key, found)
         } else if self.snapshot.standing(key).next().is_none() {
-            // That is found as quickly as remembered.
-            return self.nobody.clone();
+            None
         } else {
             found()
         };

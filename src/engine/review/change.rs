@@ -9,7 +9,7 @@ use crate::engine::effective::{Group, Survey};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::impact::{Changed, Same, between};
+use crate::engine::impact::{Same, Shifted, between};
 use crate::engine::merge::{Effective, Leaf};
 use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::Policy;
@@ -20,8 +20,8 @@ use crate::engine::words;
 
 /// What a change of one object does to effective policies, kind by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
-    let mut kinds: BTreeMap<GroupKind, Vec<Changed>> = BTreeMap::new();
-    let mut was = Survey::bounded(before);
+    let mut kinds: BTreeMap<GroupKind, Vec<Shifted>> = BTreeMap::new();
+    let mut was = is.of(before);
     let changed = between(&mut was, is, std::slice::from_ref(key));
     if was.is_spent() || is.is_spent() {
         return vec![too_much(key, "what this changes")];
@@ -63,26 +63,31 @@ pub(super) fn effect(
     survey: &mut Survey<'_>,
     key: &ObjectKey,
     kind: &GroupKind,
-    all: &[Changed],
+    all: &[Shifted],
 ) -> Finding {
     let after = survey.snapshot();
-    // They are sorted by target.
-    let runs = all.chunk_by(|one, other| one.target.object == other.target.object);
-    let objects = runs.filter_map(|run| run.first());
-    let objects: BTreeSet<ObjectKey> = objects.map(|c| c.target.object.clone()).collect();
+    let mut objects: Vec<&ObjectKey> = Vec::new();
+    for target in all.iter().flat_map(Shifted::targets) {
+        if objects.last() != Some(&&target.object) {
+            objects.push(&target.object);
+        }
+    }
+    let objects: BTreeSet<ObjectKey> = objects.into_iter().cloned().collect();
     let mut message = format!("{kind} on {}", words::counted(&objects));
     if let (1, Some(object)) = (objects.len(), objects.first()) {
         message = format!("{kind} on {object}");
         let groups = survey.through(object, kind);
         let paths: usize = groups.iter().map(Group::paths).sum();
-        if paths > all.len() {
-            message = format!("{message}, {} of {paths} paths", all.len());
+        let changed: usize = all.iter().map(Shifted::count).sum();
+        if paths > changed {
+            message = format!("{message}, {changed} of {paths} paths");
         }
     }
     let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
-    if let Some(first) = all.first() {
+    let least = all.iter().min_by_key(|shifted| (&shifted.lowers, &shifted.uppers));
+    if let Some(first) = least {
         let mut same = Same::default();
-        let mut alike = |c: &Changed| {
+        let mut alike = |c: &Shifted| {
             same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
         };
         if all.iter().all(&mut alike) {
@@ -139,7 +144,7 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
 }
 
 /// What is in force instead, where that is the same policy everywhere or none.
-fn instead(all: &[Changed]) -> String {
+fn instead(all: &[Shifted]) -> String {
     let mut results: Vec<&Arc<Effective>> = all.iter().map(|changed| &changed.after).collect();
     results.dedup_by_key(|after| Arc::as_ptr(after));
     let mut after = results.into_iter().map(|after| after.policies());

@@ -6,7 +6,7 @@ use crate::engine::attach::standing;
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::impact::{Changed, impact};
+use crate::engine::impact::{Shifted, between};
 use crate::engine::object::Object;
 use crate::engine::snapshot::Snapshot;
 
@@ -42,30 +42,41 @@ pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey
 /// do with it, else by a changed object that it leads through, else by the first that changed.
 fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Finding> {
     let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
-    let mut told: BTreeMap<(&ObjectKey, GroupKind), Vec<Changed>> = BTreeMap::new();
-    for difference in impact(before, after, changed) {
-        let Some(cause) = cause(&causes, &difference).filter(|_| difference.stays) else {
-            continue;
+    let mut told: BTreeMap<(&ObjectKey, GroupKind), Vec<Shifted>> = BTreeMap::new();
+    let mut was = Survey::new(before);
+    let mut is = was.of(after);
+    let all = between(&mut was, &mut is, changed).into_iter();
+    for shifted in all.filter(|shifted| shifted.stays) {
+        let mut tell = |cause, shifted: Shifted| {
+            let told = told.entry((cause, shifted.kind.clone()));
+            told.or_default().push(shifted);
         };
-        let kind = difference.kind.clone();
-        told.entry((cause, kind)).or_default().push(difference);
+        match by_policy(&causes, &shifted) {
+            Some(cause) => tell(cause, shifted),
+            None => {
+                for path in shifted.one_by_one() {
+                    let cause = on_path(&causes, &path).or(changed.first());
+                    cause.into_iter().for_each(|cause| tell(cause, path.clone()));
+                }
+            }
+        }
     }
-    let survey = &mut Survey::new(after);
     let findings = told.iter();
     findings
-        .map(|((cause, kind), all)| change::effect(survey, cause, kind, all))
+        .map(|((cause, kind), all)| change::effect(&mut is, cause, kind, all))
         .collect()
 }
 
-fn cause<'a>(changed: &'a BTreeSet<&ObjectKey>, difference: &Changed) -> Option<&'a ObjectKey> {
-    let known = |key: &ObjectKey| changed.get(key).copied();
-    let sides = [&difference.before, &difference.after];
+fn by_policy<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&'a ObjectKey> {
+    let sides = [&shifted.before, &shifted.after];
     let policies = sides.iter().flat_map(|side| side.policies());
-    let on_path = difference.path.iter().map(|place| &place.object);
-    let policy = policies.filter_map(|policy| known(&policy)).min();
-    policy
-        .or_else(|| on_path.filter_map(known).min())
-        .or_else(|| changed.first().copied())
+    policies.filter_map(|policy| changed.get(&policy).copied()).min()
+}
+
+fn on_path<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&'a ObjectKey> {
+    let uppers = shifted.uppers.iter().flat_map(|upper| &upper.steps);
+    let steps = uppers.chain(shifted.lowers.iter().flat_map(|lower| &lower.steps));
+    steps.filter_map(|step| changed.get(&step.place.object).copied()).min()
 }
 
 /// Policies that lose a section of an object, or the object itself: it has no longer the labels or the

@@ -1,0 +1,267 @@
+//! The paths of one kind before and afterwards, compared where they are the same.
+//!
+//! There are many paths and few that differ: those through one route that carry the same are compared together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{Same, Shifted};
+use crate::engine::effective::Group;
+use crate::engine::ids::GroupKind;
+use crate::engine::maps::HashMap;
+use crate::engine::merge::Effective;
+use crate::engine::topology::{Lower, Upper};
+
+type Lowers = Rc<[Rc<Lower>]>;
+type Uppers = Rc<[Rc<Upper>]>;
+
+/// Compares the paths of a kind.
+pub(super) struct Comparison<'a> {
+    kind: &'a GroupKind,
+    /// Whether a way in that only comes or only goes is a change.
+    shut: &'a dyn Fn(&Upper) -> bool,
+    lists: Lists,
+    same: Same,
+    nothing: Arc<Effective>,
+    found: Vec<Shifted>,
+}
+
+/// The paths of one side, by the list of their ways on. A list that both sides share has all ways through its route.
+#[derive(Default)]
+pub(super) struct Paths {
+    by_list: HashMap<*const Rc<Lower>, Through>,
+}
+
+/// What is in force on paths that go on in the same ways, by the number of their list of ways in.
+struct Through {
+    lowers: Lowers,
+    ways: Vec<(usize, Arc<Effective>)>,
+}
+
+/// What is in force by way in.
+type ByUpper = BTreeMap<Rc<Upper>, Arc<Effective>>;
+type ByLower = HashMap<Rc<Lower>, ByUpper>;
+
+/// Lists of ways in. Equal ones have one number, however often they were put together.
+#[derive(Default)]
+pub(super) struct Lists {
+    lists: Vec<Uppers>,
+    by_address: HashMap<*const Rc<Upper>, (Uppers, usize)>,
+    by_ways: HashMap<Uppers, usize>,
+    /// Of which lists it is known whether one shares a way with another.
+    apart: HashMap<Vec<usize>, bool>,
+}
+
+// === impl Lists ===
+
+impl Lists {
+    fn number(&mut self, uppers: &Uppers) -> usize {
+        if let Some((_, known)) = self.by_address.get(&uppers.as_ptr()) {
+            return *known;
+        }
+        let next = self.lists.len();
+        let number = *self.by_ways.entry(uppers.clone()).or_insert(next);
+        if number == next {
+            self.lists.push(uppers.clone());
+        }
+        self.by_address.insert(uppers.as_ptr(), (uppers.clone(), number));
+        number
+    }
+
+    fn list(&self, number: usize) -> Uppers {
+        self.lists.get(number).cloned().unwrap_or_else(|| Rc::from([]))
+    }
+
+    /// Whether the ways on both sides come in the same lists, none of which shares a way with another.
+    fn are_alike(&mut self, before: &Through, after: &Through) -> bool {
+        let is_there = |(number, _): &(usize, _)| after.of(*number).is_some();
+        before.ways.len() == after.ways.len()
+            && before.ways.iter().all(is_there)
+            && (after.ways.len() == 1 || self.are_apart(after))
+    }
+
+    fn are_apart(&mut self, through: &Through) -> bool {
+        let numbers: Vec<usize> = through.ways.iter().map(|(number, _)| *number).collect();
+        if let Some(known) = self.apart.get(&numbers) {
+            return *known;
+        }
+        let mut met: BTreeSet<&Upper> = BTreeSet::new();
+        let lists = numbers.iter().filter_map(|number| self.lists.get(*number));
+        let apart = lists.flat_map(|list| list.iter()).all(|way| met.insert(way));
+        self.apart.insert(numbers, apart);
+        apart
+    }
+}
+
+// === impl Through ===
+
+impl Through {
+    fn of(&self, number: usize) -> Option<&Arc<Effective>> {
+        let mut ways = self.ways.iter();
+        ways.find(|(known, _)| *known == number).map(|(_, effective)| effective)
+    }
+
+    fn by_upper(&self, lists: &Lists, found: &mut ByUpper) {
+        for (number, effective) in &self.ways {
+            let list = lists.list(*number);
+            found.extend(list.iter().map(|upper| (upper.clone(), effective.clone())));
+        }
+    }
+}
+
+// === impl Paths ===
+
+impl Paths {
+    /// Adds the paths of groups; what is there already stays.
+    pub(super) fn note(&mut self, groups: &[Group], comparison: &mut Comparison<'_>) {
+        for group in groups {
+            let lowers = if group.lowers.is_empty() {
+                let complete = group.complete;
+                let steps = Vec::new();
+                Rc::from([Rc::new(Lower { steps, complete })])
+            } else {
+                group.lowers.clone()
+            };
+            let number = comparison.lists.number(&group.uppers);
+            // Nothing comes by a path that begins nowhere.
+            let effective = if group.attached { &group.effective } else { &comparison.nothing };
+            let through = self.by_list.entry(lowers.as_ptr());
+            let through = through.or_insert_with(|| Through { lowers, ways: Vec::new() });
+            if through.of(number).is_none() {
+                through.ways.push((number, effective.clone()));
+            }
+        }
+    }
+}
+
+// === impl Comparison ===
+
+impl<'a> Comparison<'a> {
+    pub(super) fn new(kind: &'a GroupKind, shut: &'a dyn Fn(&Upper) -> bool) -> Self {
+        Self {
+            kind,
+            shut,
+            lists: Lists::default(),
+            same: Same::default(),
+            nothing: Arc::default(),
+            found: Vec::new(),
+        }
+    }
+
+    /// What differs. Paths that are on both sides are compared; a way on that has lost one way in and won another is
+    /// one change, from what it lost to what it won. Ways in that only come or only go are a change where the route
+    /// is let in or shut out by others.
+    pub(super) fn made(mut self, mut was: Paths, is: Paths) -> Vec<Shifted> {
+        let (mut before, mut after) = (ByLower::default(), ByLower::default());
+        for (list, new) in is.by_list {
+            match was.by_list.remove(&list) {
+                Some(old) if self.lists.are_alike(&old, &new) => {
+                    for (number, b) in &new.ways {
+                        let a = old.of(*number).unwrap_or(b);
+                        self.change(&new.lowers, &self.lists.list(*number), a, b, true);
+                    }
+                }
+                Some(old) => {
+                    let (mut a, mut b) = (ByUpper::new(), ByUpper::new());
+                    old.by_upper(&self.lists, &mut a);
+                    new.by_upper(&self.lists, &mut b);
+                    self.ways_in(&new.lowers, &a, &b, true);
+                }
+                None => self.spread(&new, &mut after),
+            }
+        }
+        for old in was.by_list.values() {
+            self.spread(old, &mut before);
+        }
+        self.one_by_one(before, after);
+        self.found
+    }
+
+    /// Ways on that are not known by their list are looked at one by one.
+    fn spread(&self, through: &Through, paths: &mut ByLower) {
+        for lower in through.lowers.iter() {
+            through.by_upper(&self.lists, paths.entry(lower.clone()).or_default());
+        }
+    }
+
+    fn one_by_one(&mut self, mut was: ByLower, is: ByLower) {
+        for (lower, after) in is {
+            let before = was.remove(&lower);
+            let stays = before.is_some();
+            self.ways_in(&Rc::from([lower]), &before.unwrap_or_default(), &after, stays);
+        }
+        let nothing = self.nothing.clone();
+        for (lower, before) in was {
+            let lowers = Rc::from([lower]);
+            for (upper, a) in before {
+                self.change(&lowers, &Rc::from([upper]), &a, &nothing, false);
+            }
+        }
+    }
+
+    /// Compares what is in force on some ways on, way in by way in.
+    fn ways_in(&mut self, lowers: &Lowers, before: &ByUpper, after: &ByUpper, stays: bool) {
+        let (mut lost, mut won) = (Vec::new(), Vec::new());
+        for (upper, a) in before {
+            match after.get(upper).or_else(|| for_all(upper, after)) {
+                Some(b) => self.change(lowers, &Rc::from([upper.clone()]), a, b, stays),
+                None => lost.push((upper, a)),
+            }
+        }
+        let new = after.iter().filter(|(upper, _)| !before.contains_key(*upper));
+        for (upper, b) in new {
+            match for_all(upper, before) {
+                Some(a) => self.change(lowers, &Rc::from([upper.clone()]), a, b, stays),
+                None => won.push((upper, b)),
+            }
+        }
+        let nothing = self.nothing.clone();
+        let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
+        loop {
+            let (upper, a, b, stays) = match (lost.next(), won.next()) {
+                // The way that it had says more than that it has none now.
+                (Some((had, a)), Some((has, b))) => {
+                    let upper = if has.steps.is_empty() { had } else { has };
+                    (upper, a, b, stays)
+                }
+                (Some((upper, a)), None) => (upper, a, &nothing, stays && (self.shut)(upper)),
+                (None, Some((upper, b))) => (upper, &nothing, b, stays && (self.shut)(upper)),
+                (None, None) => break,
+            };
+            self.change(lowers, &Rc::from([upper.clone()]), a, b, stays);
+        }
+    }
+
+    fn change(
+        &mut self,
+        lowers: &Lowers,
+        uppers: &Uppers,
+        before: &Arc<Effective>,
+        after: &Arc<Effective>,
+        stays: bool,
+    ) {
+        // All or none of a list are complete.
+        let complete = lowers.first().is_some_and(|lower| lower.complete);
+        if complete && !self.same.settings(before, after) {
+            self.found.push(Shifted {
+                uppers: uppers.clone(),
+                lowers: lowers.clone(),
+                kind: self.kind.clone(),
+                before: before.clone(),
+                after: after.clone(),
+                stays,
+            });
+        }
+    }
+}
+
+/// Requests from a namespace that has no way of its own take the way for all.
+fn for_all<'a>(upper: &Upper, side: &'a ByUpper) -> Option<&'a Arc<Effective>> {
+    upper.consumer.as_ref()?;
+    let all = Upper {
+        steps: upper.steps.clone(),
+        consumer: None,
+    };
+    side.get(&all)
+}
