@@ -49,7 +49,8 @@ pub(crate) fn policy(i: usize, routes: usize) -> Value {
             (namespace.clone(), "", "Namespace", namespace)
         }
         _ => {
-            let route = n % routes;
+            // A prime, so that they are spread: not all on the routes of the first Gateways.
+            let route = n * 601 % routes;
             (
                 format!("ns{}", route / OF_NAMESPACE),
                 "gateway.networking.k8s.io",

@@ -176,7 +176,6 @@ fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>)
     let known = PolicyState::of(&status.accepted, status.state.as_ref());
     let created = policy.object.meta.created;
     let created = created.filter(|_| !undated.contains(policy.key()));
-    let objects: BTreeSet<ObjectKey> = status.acts_on().into_iter().map(|p| p.object).collect();
     Listed {
         policy: Named::from(policy.key()),
         class: policy.profile.class.value,
@@ -184,7 +183,7 @@ fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>)
         state: known.unwrap_or(PolicyState::NoEffect),
         reason: reason::reason(policy, status),
         by: named(&status.by()),
-        acts_on: objects.len(),
+        acts_on: status.objects().len(),
         created: created.map(|created| created.to_string()),
         targets: status.targets.iter().map(target).collect(),
     }

@@ -16,11 +16,13 @@ use super::rivals::winner;
 use super::section;
 use super::snapshot::Snapshot;
 
+mod acts_on;
 mod ancestors;
 mod enforce;
 mod list;
 mod targets;
 
+pub use acts_on::ActsOn;
 pub use ancestors::{Ancestor, ancestors};
 use enforce::{enforce, stands, together};
 pub use list::{Condition, conditions};
@@ -53,7 +55,7 @@ pub enum State {
 }
 
 /// The status of a policy on one target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TargetStatus {
     /// The target.
     pub target: Place,
@@ -68,7 +70,7 @@ pub struct TargetStatus {
     /// Policies that are in force beside it on some path.
     pub merged_with: BTreeSet<ObjectKey>,
     /// The effective targets at which something of it is in force.
-    pub acts_on: BTreeSet<Place>,
+    pub acts_on: ActsOn,
     /// The settings that are not in force on some path, and who has their place.
     pub lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>,
     /// What it does of what comes through each Gateway, or Service of a mesh.
@@ -85,7 +87,7 @@ pub struct Winner {
 }
 
 /// The status of a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PolicyStatus {
     /// Accepted on at least one target; else what is wrong.
     pub accepted: Accepted,
@@ -111,9 +113,17 @@ impl PolicyStatus {
     }
 
     /// The effective targets at which something of it is in force.
-    pub fn acts_on(&self) -> BTreeSet<Place> {
-        let places = self.targets.iter().flat_map(|target| &target.acts_on);
-        places.cloned().collect()
+    pub fn acts_on(&self) -> BTreeSet<&Place> {
+        let targets = self.targets.iter();
+        targets.flat_map(|target| target.acts_on.places()).collect()
+    }
+
+    /// The objects that these are, or are sections of.
+    pub fn objects(&self) -> BTreeSet<&ObjectKey> {
+        let targets = self.targets.iter();
+        targets
+            .flat_map(|target| target.acts_on.objects())
+            .collect()
     }
 }
 
@@ -128,7 +138,7 @@ impl TargetStatus {
             by: BTreeMap::new(),
             overridden_on: BTreeSet::new(),
             merged_with: BTreeSet::new(),
-            acts_on: BTreeSet::new(),
+            acts_on: ActsOn::default(),
             lost: BTreeMap::new(),
             through: BTreeMap::new(),
         }

@@ -50,6 +50,13 @@ pub struct Group {
     pub attached: bool,
 }
 
+/// Where paths end.
+#[derive(Clone, Debug)]
+pub struct Ends {
+    uppers: Rc<[Rc<Upper>]>,
+    lowers: Rc<[Rc<Lower>]>,
+}
+
 /// Equal for groups that carry the same and come to the same.
 pub type Outcome = (*const Stack, *const Effective);
 
@@ -77,14 +84,17 @@ pub struct Survey<'a> {
 // === impl Group ===
 
 impl Group {
+    /// Where its paths end.
+    pub fn ends(&self) -> Ends {
+        Ends {
+            uppers: self.uppers.clone(),
+            lowers: self.lowers.clone(),
+        }
+    }
+
     /// The effective targets.
     pub fn targets(&self) -> impl Iterator<Item = &Place> {
-        let last = self.lowers.is_empty().then(|| self.uppers.iter());
-        let upper = last.into_iter().flatten().filter_map(|upper| upper.last());
-        self.lowers
-            .iter()
-            .filter_map(|lower| lower.target())
-            .chain(upper)
+        targets(&self.uppers, &self.lowers)
     }
 
     /// What is the same for groups with the same policies and the same result, within one survey.
@@ -138,6 +148,35 @@ impl Group {
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         merged(profile, &taking_part(profile, &stack), None)
     }
+}
+
+// === impl Ends ===
+
+impl Ends {
+    /// The effective targets.
+    pub fn targets(&self) -> impl Iterator<Item = &Place> {
+        targets(&self.uppers, &self.lowers)
+    }
+
+    /// The objects that they are, or are sections of; in runs, each once.
+    pub fn objects(&self) -> impl Iterator<Item = &ObjectKey> {
+        let mut last = None;
+        let objects = self.targets().map(|target| &target.object);
+        objects.filter(move |object| last.replace(*object) != Some(*object))
+    }
+}
+
+fn targets<'a>(
+    uppers: &'a [Rc<Upper>],
+    lowers: &'a [Rc<Lower>],
+) -> impl Iterator<Item = &'a Place> {
+    // Where nothing leads on they end above the routes.
+    let above = if lowers.is_empty() { uppers } else { &[] };
+    let above = above.iter().filter_map(|upper| upper.last());
+    lowers
+        .iter()
+        .filter_map(|lower| lower.target())
+        .chain(above)
 }
 
 // === impl Survey ===

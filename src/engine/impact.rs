@@ -74,7 +74,10 @@ impl Shifted {
     pub fn targets(&self) -> impl Iterator<Item = &Place> {
         let above = self.lowers.iter().filter(|lower| lower.steps.is_empty());
         let above = above.flat_map(|_| self.uppers.iter().filter_map(|upper| upper.last()));
-        self.lowers.iter().filter_map(|lower| lower.target()).chain(above)
+        self.lowers
+            .iter()
+            .filter_map(|lower| lower.target())
+            .chain(above)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Policies of one kind at one place, and which of them is rejected for another (design 9, ruling 4).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -99,7 +100,7 @@ fn agreed(policy: &Policy) -> Vec<Value> {
 /// The first field that two policies set both, of those by which the kind's policies conflict.
 pub fn overlap(one: &Policy, other: &Policy) -> Option<LeafPath> {
     let counted = leaves(other);
-    let counted: BTreeSet<&[String]> = counted.iter().map(Vec::as_slice).collect();
+    let counted: BTreeSet<&[Arc<str>]> = counted.iter().map(Vec::as_slice).collect();
     leaves(one)
         .into_iter()
         .find(|path| on_one_branch(&counted, path))
@@ -112,9 +113,13 @@ fn leaves(policy: &Policy) -> Vec<LeafPath> {
     if fields.is_empty() {
         return paths.collect();
     }
-    let field = |path: LeafPath| {
-        let mut fields = fields.iter();
-        fields.find(|field| path.starts_with(field)).cloned()
+    let field = |mut path: LeafPath| {
+        let leads = |field: &&Vec<String>| {
+            let above = path.iter().map(Deref::deref).take(field.len());
+            above.eq(field.iter().map(String::as_str))
+        };
+        path.truncate(fields.iter().find(leads)?.len());
+        Some(path)
     };
     paths.filter_map(field).collect()
 }

@@ -1,5 +1,6 @@
 //! How objects, places and settings are put into words.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,6 +10,8 @@ use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::merge::LeafPath;
 use crate::engine::object::section_noun;
 
+/// A key that is longer is no name that anybody gave a field: annotations have up to 317 characters.
+const LONGEST: usize = 317;
 /// Names shown before "and N more".
 const SHOWN: usize = 3;
 
@@ -18,18 +21,19 @@ pub fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
     leaves.map(|(path, value)| setting(path, value)).collect()
 }
 
-fn setting(path: &[String], leaf: &Value) -> String {
+fn setting(path: &[Arc<str>], leaf: &Value) -> String {
     format!("{}={}", field(path), value(leaf))
 }
 
 /// `retry.codes`, and `listeners[name=http].port` within a list whose entries have keys; `spec` for a
 /// policy that counts without settings.
-pub fn field(path: &[String]) -> String {
+pub fn field(path: &[impl AsRef<str>]) -> String {
     if path.is_empty() {
         return "spec".to_owned();
     }
     let mut text = String::new();
     for key in path {
+        let key = &*shortened(key.as_ref(), LONGEST);
         if key.contains('=') {
             text.extend(["[", key, "]"]);
         } else {
@@ -40,12 +44,19 @@ pub fn field(path: &[String]) -> String {
     text
 }
 
+/// So many characters of a text.
+fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => Cow::Owned(format!("{}…", text.get(..at).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// A value; lists and long texts are described, not repeated.
 pub fn value(value: &Value) -> String {
     const SHOWN: usize = 40;
     match value {
-        Value::String(text) if text.chars().count() <= SHOWN => text.clone(),
-        Value::String(text) => format!("{}…", text.chars().take(SHOWN).collect::<String>()),
+        Value::String(text) => shortened(text, SHOWN).into_owned(),
         Value::Array(items) => {
             // A long one is not written out only to be thrown away.
             let mut text = [0; SHOWN];

@@ -190,7 +190,12 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
         );
         list(
             "acts on",
-            target.acts_on.iter().map(ToString::to_string).collect(),
+            target
+                .acts_on
+                .places()
+                .into_iter()
+                .map(ToString::to_string)
+                .collect(),
         );
     }
 }
@@ -256,7 +261,13 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             Some((spec, _)) => spec.to_string(),
             None => "the kind's own rules".to_owned(),
         };
-        writeln!(out, "  - {}: {}", change.shifted.kind.kind, path.join(" > ")).unwrap();
+        writeln!(
+            out,
+            "  - {}: {}",
+            change.shifted.kind.kind,
+            path.join(" > ")
+        )
+        .unwrap();
         writeln!(
             out,
             "    {} -> {}",

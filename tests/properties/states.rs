@@ -158,7 +158,7 @@ proptest! {
             let mut counted: BTreeMap<ObjectKey, BTreeSet<ObjectKey>> = BTreeMap::new();
             for policy in snapshot.policies(kind) {
                 for place in status(&mut survey, policy).acts_on() {
-                    counted.entry(place.object).or_default().insert(policy.key().clone());
+                    counted.entry(place.object.clone()).or_default().insert(policy.key().clone());
                 }
             }
             for key in keys(&snapshot) {

@@ -74,6 +74,11 @@ fn on_target(status: &TargetStatus) -> OnTarget {
         lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
         overridden_on: named(&status.overridden_on),
         merged_with: named(&status.merged_with),
-        acts_on: status.acts_on.iter().map(Named::from).collect(),
+        acts_on: status
+            .acts_on
+            .places()
+            .into_iter()
+            .map(Named::from)
+            .collect(),
     }
 }

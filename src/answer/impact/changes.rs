@@ -61,7 +61,9 @@ pub(super) fn changes(
         }
         let all: usize = told.iter().map(|(.., paths)| paths).sum();
         for (changed, what, difference, paths) in told {
-            let of = count.paths(&changed.target, &changed.shifted.kind, what).max(all);
+            let of = count
+                .paths(&changed.target, &changed.shifted.kind, what)
+                .max(all);
             changes.push(difference.told(changed, what, Paths { changed: paths, of }));
         }
     }

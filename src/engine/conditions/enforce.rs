@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
-use crate::engine::level::Level;
+use crate::engine::level::{Level, Step};
 use crate::engine::maps;
 use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place, on_one_branch};
 use crate::engine::policy::Policy;
@@ -34,7 +34,6 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let mut known: maps::HashMap<Outcome, Fate> = maps::HashMap::default();
     let mut gateways: maps::HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> =
         maps::HashMap::default();
-    let mut acts_on: Vec<Place> = Vec::new();
     for group in &counted {
         let fate = known.entry(group.outcome()).or_insert_with(|| {
             let fate = fate(policy, &group.effective);
@@ -47,10 +46,9 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
             through.entry(gateway.clone()).or_default().count(fate);
         }
         if fate.survives {
-            acts_on.extend(group.targets().cloned());
+            status.acts_on.add(group);
         }
     }
-    status.acts_on = acts_on.into_iter().collect();
     if known.values().any(|fate| !fate.survives) {
         status.overridden_on = overridden_on(&counted, &known, &status.target);
     }
@@ -88,16 +86,20 @@ fn overridden_on(
     known: &maps::HashMap<Outcome, Fate>,
     target: &Place,
 ) -> BTreeSet<ObjectKey> {
-    let mut survives: HashSet<ObjectKey, ByKey> = HashSet::default();
-    let mut lost: HashSet<ObjectKey, ByKey> = HashSet::default();
-    for group in groups {
-        let on = match known.get(&group.outcome()) {
-            Some(fate) if fate.survives => &mut survives,
-            _ => &mut lost,
-        };
-        below(group, target, on);
+    let survives = |group: &&&Group| {
+        let fate = known.get(&group.outcome());
+        fate.is_some_and(|fate| fate.survives)
+    };
+    let mut lost: HashSet<&ObjectKey, ByKey> = HashSet::default();
+    for group in groups.iter().filter(|group| !survives(group)) {
+        lost.extend(below(group, target));
     }
-    lost.difference(&survives).cloned().collect()
+    for group in groups.iter().filter(survives) {
+        for object in below(group, target) {
+            lost.remove(object);
+        }
+    }
+    lost.into_iter().cloned().collect()
 }
 
 /// What became of a policy on some paths.
@@ -146,7 +148,7 @@ fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
     winner.from.extend(from);
     let leaves = group.effective.leaves().into_iter();
     let own: Vec<(LeafPath, &Leaf)> = leaves.filter(|(_, leaf)| leaf.policy == *key).collect();
-    let lost: BTreeSet<&[String]> = fate.lost.keys().map(Vec::as_slice).collect();
+    let lost: BTreeSet<&[Arc<str>]> = fate.lost.keys().map(Vec::as_slice).collect();
     let instead = |(path, _): &&(LeafPath, &Leaf)| on_one_branch(&lost, path);
     let mut shown: Vec<&(LeafPath, &Leaf)> = own.iter().filter(instead).collect();
     if shown.is_empty() {
@@ -158,19 +160,19 @@ fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
     winner.settings.extend(shown);
 }
 
-/// Objects under the target on the paths of a group, Namespaces left out.
-fn below(group: &Group, target: &Place, found: &mut HashSet<ObjectKey, ByKey>) {
-    let Some(level) = group.level(&target.object) else {
-        return;
-    };
+/// Objects under the target on the paths of a group, Namespaces left out; in runs, each once.
+fn below<'a>(group: &'a Group, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
+    let mut here = group.stack.iter();
+    let here = here.find(|level| level.step.place == *target);
+    let level = here.map(|level| level.step.level);
     let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
     let lowers = group.lowers.iter().flat_map(|lower| &lower.steps);
-    for step in uppers.chain(lowers) {
-        let object = &step.place.object;
-        if step.level > level && *object != target.object && !object.gk.is_core("Namespace") {
-            found.insert(object.clone());
-        }
-    }
+    let below = move |step: &&Step| level.is_some_and(|level| step.level > level);
+    let objects = uppers
+        .chain(lowers)
+        .filter(below)
+        .map(|step| &step.place.object);
+    objects.filter(|object| **object != target.object && !object.gk.is_core("Namespace"))
 }
 
 /// Why a policy reaches no effective target.

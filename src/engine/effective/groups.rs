@@ -296,7 +296,9 @@ impl Survey<'_> {
             // Then every rule carries what stands at the whole route.
             let lowers = self.ways_on.to_rules(self.snapshot, route);
             let of_all = lowers.first().map(|first| End {
-                stack: self.stacks.stack(profile, &first.steps, consumer),
+                stack: self
+                    .stacks
+                    .of_route(profile, &route.key, &first.steps, consumer),
                 has: has(first),
                 complete: first.complete,
                 lowers: lowers.clone(),

@@ -170,15 +170,29 @@ impl<'a> Regions<'a> {
 
     fn with_ways(&mut self, routes: impl Iterator<Item = Arc<Object>>) -> Vec<(Arc<Object>, Ways)> {
         let mut found: Vec<(Arc<Object>, Ways)> = Vec::new();
+        // Whether the parents of the last one look at hostnames.
+        let mut asks = true;
         for route in routes {
             let known = match found.last() {
-                Some((last, ways)) if are_alike(last, &route) => Some(ways.clone()),
+                Some((last, ways)) if are_alike(last, &route, asks) => Some(ways.clone()),
                 _ => None,
             };
-            let ways = known.unwrap_or_else(|| self.ways(&route));
+            let ways = known.unwrap_or_else(|| {
+                asks = self.asks(&route);
+                self.ways(&route)
+            });
             found.push((route, ways));
         }
         found
+    }
+
+    /// Whether a listener that a route may come by looks at hostnames.
+    fn asks(&mut self, route: &Object) -> bool {
+        let Node::Route { parents, .. } = &route.node else {
+            return false;
+        };
+        let mut parents = parents.iter();
+        parents.any(|p| self.parent(&p.object).is_some_and(|p| p.hostnames))
     }
 
     /// The ways in that a route takes; one that leads from nowhere when it is attached to nothing.
@@ -186,9 +200,6 @@ impl<'a> Regions<'a> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::from([]);
         };
-        let asks = parents
-            .iter()
-            .any(|p| self.parent(&p.object).is_some_and(|p| p.hostnames));
         let alike = Alike {
             gk: route.key.gk.clone(),
             namespace: route.key.namespace.clone(),
@@ -197,7 +208,7 @@ impl<'a> Regions<'a> {
                 .map(|p| (p.object.clone(), p.section.clone(), p.port))
                 .collect(),
             hostnames: match &route.node {
-                Node::Route { hostnames, .. } if asks => hostnames.to_vec(),
+                Node::Route { hostnames, .. } if self.asks(route) => hostnames.to_vec(),
                 _ => Vec::new(),
             },
             mesh: parents
@@ -274,9 +285,9 @@ impl<'a> Regions<'a> {
     }
 }
 
-/// Whether the same listeners take both, whatever they look at. Services of a mesh look at the route
+/// Whether the same listeners take both, which look at hostnames if `asks`. Services of a mesh look at the route
 /// itself.
-fn are_alike(one: &Object, other: &Object) -> bool {
+fn are_alike(one: &Object, other: &Object, asks: bool) -> bool {
     let (
         Node::Route {
             parents, hostnames, ..
@@ -292,7 +303,7 @@ fn are_alike(one: &Object, other: &Object) -> bool {
     };
     one.key.namespace == other.key.namespace
         && parents == other_parents
-        && hostnames == other_hostnames
+        && (!asks || hostnames == other_hostnames)
         && one.key.gk == other.key.gk
         && !parents.iter().any(|p| p.object.gk.is_core("Service"))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::memo;
 use crate::engine::attach::{Stand, standing};
-use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
+use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
 use crate::engine::merge::{Effective, Own, leaves_of, merged};
@@ -37,14 +37,19 @@ pub(super) struct Stacks<'a> {
     /// Most objects have no policy.
     nobody: Rc<At>,
     /// Kept for as long as this: `folded` knows them by their address.
-    named: maps::HashMap<Vec<(Step, *const Arc<Policy>)>, Rc<Stack>>,
+    named: maps::HashMap<Vec<Name>, Rc<Stack>>,
     /// Lists that were put together for some requests only, so that equal ones are one.
     mixed: maps::HashMap<Vec<*const Policy>, Here>,
     nothing: Rc<Stack>,
+    /// What stands at the Namespace that was asked for last, of one kind.
+    last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
     /// How many leaves may still be folded; none where that is not limited.
     left: Option<usize>,
 }
+
+/// A level of a stack. Its list is that of one place; only those that are mixed may be of several.
+type Name = (Level, *const Arc<Policy>, Option<Place>);
 
 /// What stands at an object.
 #[derive(Debug)]
@@ -127,6 +132,7 @@ impl<'a> Stacks<'a> {
             named: maps::HashMap::default(),
             mixed: maps::HashMap::default(),
             nothing: Rc::default(),
+            last: None,
             folded: maps::HashMap::default(),
             left: None,
         }
@@ -190,6 +196,34 @@ impl<'a> Stacks<'a> {
         places.any(|alike| alike.section.is_some() && alike.is_of(profile))
     }
 
+    /// What stands on the steps through a route on whose sections nothing stands. Most routes have no policy of their
+    /// own, and those of a Namespace come one after the other: then it is what stands at the Namespace.
+    pub(super) fn of_route(
+        &mut self,
+        profile: &Profile,
+        route: &ObjectKey,
+        steps: &[Step],
+        consumer: Option<&Arc<str>>,
+    ) -> Rc<Stack> {
+        let Some(namespace) = steps.first().filter(|_| self.at(route).places.is_empty()) else {
+            return self.stack(profile, steps, consumer);
+        };
+        let above = std::slice::from_ref(namespace);
+        if consumer.is_some() {
+            return self.stack(profile, above, consumer);
+        }
+        if let Some((kind, last, stack)) = &self.last
+            && *last == namespace.place.object
+            && *kind == profile.gk
+        {
+            return stack.clone();
+        }
+        let stack = self.stack(profile, above, None);
+        let key = namespace.place.object.clone();
+        self.last = Some((profile.gk.clone(), key, stack.clone()));
+        stack
+    }
+
     /// What stands on steps, of one kind; equal stacks are one.
     pub(super) fn stack(
         &mut self,
@@ -197,7 +231,8 @@ impl<'a> Stacks<'a> {
         steps: &[Step],
         consumer: Option<&Arc<str>>,
     ) -> Rc<Stack> {
-        let mut stack: Stack = Vec::new();
+        let mut found: Vec<(&Step, Here)> = Vec::new();
+        let mut name: Vec<Name> = Vec::new();
         for step in steps {
             if profile.rank(step.level).is_none() || !plays(step.level, profile) {
                 continue;
@@ -213,20 +248,23 @@ impl<'a> Stacks<'a> {
                     alike.policies.clone()
                 };
                 if !policies.is_empty() {
-                    let step = step.clone();
-                    stack.push(StackLevel { step, policies });
+                    let place = at.asks.then(|| step.place.clone());
+                    name.push((step.level, policies.as_ptr(), place));
+                    found.push((step, policies));
                 }
             }
         }
-        if stack.is_empty() {
+        if found.is_empty() {
             return self.nothing.clone();
         }
-        let name = stack.iter();
-        let name = name.map(|level| (level.step.clone(), level.policies.as_ptr()));
-        self.named
-            .entry(name.collect())
-            .or_insert_with(|| Rc::new(stack))
-            .clone()
+        let stacked = || {
+            let levels = found.into_iter().map(|(step, policies)| StackLevel {
+                step: step.clone(),
+                policies,
+            });
+            Rc::new(levels.collect())
+        };
+        self.named.entry(name).or_insert_with(stacked).clone()
     }
 
     /// Those that act on requests from a namespace.

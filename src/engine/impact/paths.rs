@@ -65,12 +65,16 @@ impl Lists {
         if number == next {
             self.lists.push(uppers.clone());
         }
-        self.by_address.insert(uppers.as_ptr(), (uppers.clone(), number));
+        self.by_address
+            .insert(uppers.as_ptr(), (uppers.clone(), number));
         number
     }
 
     fn list(&self, number: usize) -> Uppers {
-        self.lists.get(number).cloned().unwrap_or_else(|| Rc::from([]))
+        self.lists
+            .get(number)
+            .cloned()
+            .unwrap_or_else(|| Rc::from([]))
     }
 
     /// Whether the ways on both sides come in the same lists, none of which shares a way with another.
@@ -88,7 +92,9 @@ impl Lists {
         }
         let mut met: BTreeSet<&Upper> = BTreeSet::new();
         let lists = numbers.iter().filter_map(|number| self.lists.get(*number));
-        let apart = lists.flat_map(|list| list.iter()).all(|way| met.insert(way));
+        let apart = lists
+            .flat_map(|list| list.iter())
+            .all(|way| met.insert(way));
         self.apart.insert(numbers, apart);
         apart
     }
@@ -99,7 +105,8 @@ impl Lists {
 impl Through {
     fn of(&self, number: usize) -> Option<&Arc<Effective>> {
         let mut ways = self.ways.iter();
-        ways.find(|(known, _)| *known == number).map(|(_, effective)| effective)
+        ways.find(|(known, _)| *known == number)
+            .map(|(_, effective)| effective)
     }
 
     fn by_upper(&self, lists: &Lists, found: &mut ByUpper) {
@@ -125,9 +132,16 @@ impl Paths {
             };
             let number = comparison.lists.number(&group.uppers);
             // Nothing comes by a path that begins nowhere.
-            let effective = if group.attached { &group.effective } else { &comparison.nothing };
+            let effective = if group.attached {
+                &group.effective
+            } else {
+                &comparison.nothing
+            };
             let through = self.by_list.entry(lowers.as_ptr());
-            let through = through.or_insert_with(|| Through { lowers, ways: Vec::new() });
+            let through = through.or_insert_with(|| Through {
+                lowers,
+                ways: Vec::new(),
+            });
             if through.of(number).is_none() {
                 through.ways.push((number, effective.clone()));
             }
@@ -189,7 +203,12 @@ impl<'a> Comparison<'a> {
         for (lower, after) in is {
             let before = was.remove(&lower);
             let stays = before.is_some();
-            self.ways_in(&Rc::from([lower]), &before.unwrap_or_default(), &after, stays);
+            self.ways_in(
+                &Rc::from([lower]),
+                &before.unwrap_or_default(),
+                &after,
+                stays,
+            );
         }
         let nothing = self.nothing.clone();
         for (lower, before) in was {
@@ -209,7 +228,9 @@ impl<'a> Comparison<'a> {
                 None => lost.push((upper, a)),
             }
         }
-        let new = after.iter().filter(|(upper, _)| !before.contains_key(*upper));
+        let new = after
+            .iter()
+            .filter(|(upper, _)| !before.contains_key(*upper));
         for (upper, b) in new {
             match for_all(upper, before) {
                 Some(a) => self.change(lowers, &Rc::from([upper.clone()]), a, b, stays),

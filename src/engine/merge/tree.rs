@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::engine::ids::ObjectKey;
 use crate::engine::profile::Strategy;
 use crate::engine::projected::token;
+use crate::engine::shared;
 
 /// A value and where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,10 +22,10 @@ pub struct Leaf {
 }
 
 /// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
-pub type LeafPath = Vec<String>;
+pub type LeafPath = Vec<Arc<str>>;
 
 /// Whether one of these paths leads to a path or goes on from it.
-pub fn on_one_branch(paths: &BTreeSet<&[String]>, path: &[String]) -> bool {
+pub fn on_one_branch(paths: &BTreeSet<&[Arc<str>]>, path: &[Arc<str>]) -> bool {
     let above = (0..path.len()).filter_map(|length| path.get(..length));
     let mut from = paths.range(path..);
     from.next().is_some_and(|below| below.starts_with(path))
@@ -35,9 +36,9 @@ pub fn on_one_branch(paths: &BTreeSet<&[String]>, path: &[String]) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
     Leaf(Leaf),
-    Map(BTreeMap<String, Tree>),
+    Map(BTreeMap<Arc<str>, Tree>),
     /// A list whose entries are told apart by the value of a key, in order.
-    List(Vec<(String, Tree)>),
+    List(Vec<(Arc<str>, Tree)>),
     /// It has replaced something that was no such container, and will replace whatever it is put on:
     /// what a policy removed or replaced must not come back from under a later patch.
     Instead(Box<Tree>),
@@ -88,7 +89,7 @@ impl Tree {
             Value::Object(map) if !map.is_empty() || field.is_none() => {
                 let below = map.into_iter().map(|(key, value)| {
                     let tree = Self::node(value, Some(&key), lists, leaf);
-                    (key, tree)
+                    (shared::text(&key), tree)
                 });
                 Self::Map(below.collect())
             }
@@ -100,7 +101,11 @@ impl Tree {
                 };
                 let entries = names.into_iter().zip(items);
                 let read = |item| Self::node(item, Some(""), lists, leaf);
-                Self::List(entries.map(|(name, item)| (name, read(item))).collect())
+                Self::List(
+                    entries
+                        .map(|(name, item)| (name.into(), read(item)))
+                        .collect(),
+                )
             }
             value => Self::Leaf(leaf(value)),
         }
@@ -194,7 +199,7 @@ impl Tree {
         path: &mut LeafPath,
         found: &mut impl FnMut(&LeafPath, &'a Leaf),
     ) {
-        let mut below = |key: &String, tree: &'a Self| {
+        let mut below = |key: &Arc<str>, tree: &'a Self| {
             path.push(key.clone());
             tree.visit(path, found);
             path.pop();
@@ -218,7 +223,7 @@ impl Tree {
     }
 
     /// The tree at a path, or what there is nearest above it.
-    pub(super) fn nearest(&self, path: &[String]) -> &Self {
+    pub(super) fn nearest(&self, path: &[Arc<str>]) -> &Self {
         if let Self::Instead(tree) = self {
             return tree.nearest(path);
         }
@@ -276,7 +281,7 @@ impl Tree {
                 for (key, tree) in map {
                     let token = token(key);
                     let value = tree.json(&format!("{pointer}/{token}"), found);
-                    object.extend(value.map(|value| (key.clone(), value)));
+                    object.extend(value.map(|value| (key.to_string(), value)));
                 }
                 Some(Value::Object(object))
             }

@@ -10,7 +10,7 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Same, Shifted, between};
-use crate::engine::merge::{Effective, Leaf};
+use crate::engine::merge::{Effective, Leaf, LeafPath};
 use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::Policy;
 use crate::engine::section;
@@ -84,7 +84,9 @@ pub(super) fn effect(
         }
     }
     let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
-    let least = all.iter().min_by_key(|shifted| (&shifted.lowers, &shifted.uppers));
+    let least = all
+        .iter()
+        .min_by_key(|shifted| (&shifted.lowers, &shifted.uppers));
     if let Some(first) = least {
         let mut same = Same::default();
         let mut alike = |c: &Shifted| {
@@ -115,7 +117,7 @@ pub(super) fn effect(
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     // What stands side by side takes no field from anybody: it comes and goes policy by policy.
     let side_by_side = before.is_together() || after.is_together();
-    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, Vec<String>), String> {
+    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, LeafPath), String> {
         let leaves = effective
             .leaves()
             .into_iter()
@@ -126,7 +128,7 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
             .collect()
     };
     let (before, after) = (fields(before), fields(after));
-    let paths: BTreeSet<&(Option<ObjectKey>, Vec<String>)> =
+    let paths: BTreeSet<&(Option<ObjectKey>, LeafPath)> =
         before.keys().chain(after.keys()).collect();
     let none = || "none".to_owned();
     let changed = paths

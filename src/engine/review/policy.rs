@@ -89,8 +89,7 @@ fn in_force(survey: &mut Survey<'_>, policy: &Policy, status: &PolicyStatus) -> 
 /// What it acts on beyond its declared targets.
 fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
-    let acts_on = status.targets.iter().flat_map(|target| &target.acts_on);
-    let objects = acts_on.map(|place| &place.object);
+    let objects = status.objects().into_iter();
     let reached: BTreeSet<ObjectKey> = objects.filter(|o| !declared.contains(o)).cloned().collect();
     (!reached.is_empty()).then(|| {
         Finding::new(Code::Affects, policy.key(), words::counted(&reached)).about("affects")

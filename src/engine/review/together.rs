@@ -56,7 +56,9 @@ fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Fi
             None => {
                 for path in shifted.one_by_one() {
                     let cause = on_path(&causes, &path).or(changed.first());
-                    cause.into_iter().for_each(|cause| tell(cause, path.clone()));
+                    cause
+                        .into_iter()
+                        .for_each(|cause| tell(cause, path.clone()));
                 }
             }
         }
@@ -70,13 +72,17 @@ fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Fi
 fn by_policy<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&'a ObjectKey> {
     let sides = [&shifted.before, &shifted.after];
     let policies = sides.iter().flat_map(|side| side.policies());
-    policies.filter_map(|policy| changed.get(&policy).copied()).min()
+    policies
+        .filter_map(|policy| changed.get(&policy).copied())
+        .min()
 }
 
 fn on_path<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&'a ObjectKey> {
     let uppers = shifted.uppers.iter().flat_map(|upper| &upper.steps);
     let steps = uppers.chain(shifted.lowers.iter().flat_map(|lower| &lower.steps));
-    steps.filter_map(|step| changed.get(&step.place.object).copied()).min()
+    steps
+        .filter_map(|step| changed.get(&step.place.object).copied())
+        .min()
 }
 
 /// Policies that lose a section of an object, or the object itself: it has no longer the labels or the
