@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::effective::{Group, Survey};
+use super::effective::{Group, Outcome, Survey};
 use super::ids::{ByKey, ObjectKey, Place};
 use super::level::Level;
+use super::maps;
 use super::merge::LeafPath;
 use super::policy::Policy;
 use super::profile::Class;
@@ -77,6 +78,7 @@ fn over(
     for kind in survey.kinds_over(key) {
         // Paths with the same policies on them are told once.
         let mut all: Vec<Told> = Vec::new();
+        let mut known: maps::HashSet<(Outcome, Level)> = maps::HashSet::default();
         let groups = survey.through(key, &kind);
         let profile = survey.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
@@ -90,8 +92,7 @@ fn over(
             let Some(level) = level(&group, at).filter(|_| ends_there) else {
                 continue;
             };
-            let same = |told: &Told| (told.group.outcome(), told.level) == (group.outcome(), level);
-            if !all.iter().any(same) {
+            if known.insert((group.outcome(), level)) {
                 let in_force = group.effective.policies();
                 all.push(Told {
                     group,

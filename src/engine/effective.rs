@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::attach::Stand;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
-use super::level::Level;
+use super::level::{Level, Step};
 use super::maps;
 use super::merge::{Effective, merged};
 use super::object::is_route;
@@ -20,10 +20,12 @@ mod groups;
 mod memo;
 mod own;
 mod region;
+mod routes;
 mod stack;
 mod ways_on;
 
 use region::{Region, Regions};
+pub use routes::Routes;
 pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
 use ways_on::WaysOn;
@@ -116,15 +118,18 @@ impl Group {
 
     /// The level of an object on the paths, its sections included; none where it is not on them.
     pub fn level(&self, key: &ObjectKey) -> Option<Level> {
-        let uppers = self.uppers.iter().flat_map(|u| &u.steps);
-        let lowers = self.lowers.iter().flat_map(|l| &l.steps);
-        let of = uppers.chain(lowers).filter(|s| s.place.object == *key);
-        let levels = of.map(|step| step.level);
+        let is_it = |step: &&Step| step.place.object == *key;
+        let uppers = self.uppers.iter().flat_map(|u| &u.steps).filter(is_it);
+        let lowers = self.lowers.iter().flat_map(|l| &l.steps).filter(is_it);
+        let (above, below) = (uppers.map(|step| step.level), lowers.map(|step| step.level));
         if key.gk.is_core("Namespace") {
             // It takes one place on a path, the higher one (ruling 5).
-            levels.min()
+            above.chain(below).min()
+        } else if Level::end_for(&key.gk).is_upper() {
+            // There it stands or, where policies are direct, alone.
+            above.max().or_else(|| below.max())
         } else {
-            levels.max()
+            above.chain(below).max()
         }
     }
 }
@@ -318,7 +323,7 @@ impl<'a> Survey<'a> {
     /// [`Survey::over`] has them.
     pub fn beside(
         &mut self,
-        routes: &BTreeSet<ObjectKey>,
+        routes: &Routes,
         key: &ObjectKey,
         kind: &GroupKind,
         shape: &Shape,
@@ -377,12 +382,7 @@ impl<'a> Survey<'a> {
     }
 
     /// What is in force on all paths of a kind through these routes.
-    pub fn over(
-        &mut self,
-        routes: &BTreeSet<ObjectKey>,
-        kind: &GroupKind,
-        end: Level,
-    ) -> Vec<Group> {
+    pub fn over(&mut self, routes: &Routes, kind: &GroupKind, end: Level) -> Vec<Group> {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
             return Vec::new();
         };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::named;
-use super::effective::{Shape, Survey};
+use super::effective::{Routes, Shape, Survey};
 use super::grants::routes_into;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
@@ -134,8 +134,9 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
         let end = shapes.iter().filter_map(|(_, shape)| shape.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));
         // Paths through a route itself have been looked at already, unless a backend made them longer.
-        let seen = end == Some(own_end) && touched.routes.is_subset(&touched.objects);
-        let over = !touched.routes.is_empty() && !seen;
+        let mut routes = touched.routes.iter();
+        let seen = end == Some(own_end) && routes.all(|route| touched.objects.contains(route));
+        let over = touched.routes.iter().next().is_some() && !seen;
         for (key, shape) in &shapes {
             let groups = |survey: &mut Survey<'_>| {
                 if over && shape.end() == end {
@@ -185,7 +186,7 @@ struct Touched {
     /// Objects whose paths may change.
     objects: BTreeSet<ObjectKey>,
     /// Routes all of whose paths may change, those through other objects too.
-    routes: BTreeSet<ObjectKey>,
+    routes: Routes,
 }
 
 fn end_of(snapshot: &Snapshot, kind: &GroupKind) -> Level {
@@ -238,7 +239,7 @@ fn touch(
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
                 touched.objects.extend(backends.iter().cloned());
-                touched.routes.extend(routes.iter().cloned());
+                touched.routes.extend(&routes);
             }
         }
     }
@@ -287,7 +288,7 @@ fn granted(
     let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
     for kind in snapshot.used_kinds() {
         let touched = kinds.entry(kind.clone()).or_default();
-        touched.routes.extend(routes.iter().cloned());
+        touched.routes.extend(&routes);
     }
 }
 

@@ -15,7 +15,7 @@ mod accept;
 mod hostnames;
 mod lower;
 
-pub use accept::{Refusal, accepts, fits_service, joins, refusal};
+pub use accept::{Refusal, fits_service, joins, may_accept, refusal, takes_hostname};
 pub(crate) use hostnames::intersect;
 pub use lower::{Lower, Unreached, backend, lowers, unreached};
 

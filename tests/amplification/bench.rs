@@ -1,4 +1,5 @@
-//! What time the bodies take that are made to take much: `cargo bench --bench hostile`.
+//! What time the bodies take that are made to take much: `cargo bench --bench hostile`. With `-- --only TEXT` those
+//! whose name has the text in it.
 //!
 //! The tests count their memory and their allocations, which are the same each time.
 #![allow(
@@ -9,6 +10,8 @@
     missing_docs
 )]
 
+#[path = "../../benches/soak/args.rs"]
+mod args;
 mod bodies;
 mod states;
 
@@ -45,7 +48,9 @@ fn main() {
     ];
     let of_state = [bodies::crowds, bodies::far];
     let groups = [("the body", &of_body[..]), ("the state", &of_state[..])];
-    let timed = groups.map(|(what, groups)| (what, timed(groups)));
+    let args = args::Args::read();
+    let only = args.value("--only").unwrap_or_default();
+    let timed = groups.map(|(what, groups)| (what, timed(groups, only)));
     println!("| body | length | time |\n|---|---|---|");
     for (_, slowest) in &timed {
         for Timed { name, length, took } in slowest.iter().take(SHOWN) {
@@ -66,13 +71,16 @@ fn main() {
 }
 
 /// The slowest first.
-fn timed(groups: &[fn() -> Vec<Hostile>]) -> Vec<Timed> {
+fn timed(groups: &[fn() -> Vec<Hostile>], only: &str) -> Vec<Timed> {
     let hostile = groups.iter().flat_map(|group| group());
+    let hostile = hostile.filter(|hostile| hostile.name.contains(only));
     let mut timed: Vec<Timed> = hostile.map(|hostile| time(&hostile)).collect();
     timed.sort_by_key(|timed| std::cmp::Reverse(timed.took));
     timed
 }
 
+/// It keeps a name of its own, by which its instructions are counted.
+#[inline(never)]
 fn time(hostile: &Hostile) -> Timed {
     let (snapshot, body) = (hostile.state.get(), hostile.body());
     let conduct = states::configuration().conduct();

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::memo;
+use super::routes::Routes;
 use crate::engine::attach::standing;
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
@@ -12,7 +13,8 @@ use crate::engine::maps;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
-    Upper, accepts, fits_service, through_gateway, through_hidden, through_service, through_set,
+    Upper, fits_service, may_accept, takes_hostname, through_gateway, through_hidden,
+    through_service, through_set,
 };
 
 /// The ways in that a route takes; routes that are accepted alike share one list.
@@ -34,7 +36,7 @@ pub(super) struct Region {
 pub(super) struct Regions<'a> {
     snapshot: &'a Snapshot,
     parents: HashMap<ObjectKey, Rc<Parent>, ByKey>,
-    accepted: maps::HashMap<Alike, Ways>,
+    entrances: maps::HashMap<Alike, Rc<[Entrance]>>,
     /// Equal lists are one, whatever they were accepted by.
     lists: maps::HashMap<Vec<*const Upper>, Ways>,
 }
@@ -44,20 +46,24 @@ pub(super) struct Regions<'a> {
 pub(super) struct Parent {
     object: Arc<Object>,
     ways: Vec<Rc<Upper>>,
-    /// Whether any listener looks at hostnames.
-    hostnames: bool,
 }
 
-/// What acceptance depends on: routes that are alike in this are accepted by the same listeners.
+/// What acceptance depends on, but for hostnames: routes that are alike in this may come by the same listeners.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Alike {
     gk: GroupKind,
     namespace: Arc<str>,
     parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
-    /// Left out where no listener asks.
-    hostnames: Vec<Arc<str>>,
     /// Policies on a route of a mesh make ways of their own: such a route is like no other.
     mesh: Option<ObjectKey>,
+}
+
+/// A way in that routes take if they have a hostname in common with one of its listeners. There are several where
+/// listeners have one name.
+#[derive(Debug)]
+struct Entrance {
+    way: Rc<Upper>,
+    hostnames: Vec<Option<Arc<str>>>,
 }
 
 // === impl Parent ===
@@ -74,7 +80,6 @@ impl Parent {
         Some(Self {
             object: object.clone(),
             ways,
-            hostnames: listeners(object).iter().any(|l| l.hostname.is_some()),
         })
     }
 }
@@ -86,7 +91,7 @@ impl<'a> Regions<'a> {
         Self {
             snapshot,
             parents: HashMap::default(),
-            accepted: maps::HashMap::default(),
+            entrances: maps::HashMap::default(),
             lists: maps::HashMap::default(),
         }
     }
@@ -159,7 +164,7 @@ impl<'a> Regions<'a> {
     }
 
     /// The region of these routes and nothing else.
-    pub(super) fn of(&mut self, routes: &BTreeSet<ObjectKey>) -> Region {
+    pub(super) fn of(&mut self, routes: &Routes) -> Region {
         let snapshot = self.snapshot;
         let routes = routes.iter().filter_map(|key| snapshot.get(key)).cloned();
         Region {
@@ -170,36 +175,48 @@ impl<'a> Regions<'a> {
 
     fn with_ways(&mut self, routes: impl Iterator<Item = Arc<Object>>) -> Vec<(Arc<Object>, Ways)> {
         let mut found: Vec<(Arc<Object>, Ways)> = Vec::new();
-        // Whether the parents of the last one look at hostnames.
-        let mut asks = true;
+        let mut entrances: Rc<[Entrance]> = Rc::from([]);
         for route in routes {
-            let known = match found.last() {
-                Some((last, ways)) if are_alike(last, &route, asks) => Some(ways.clone()),
-                _ => None,
-            };
-            let ways = known.unwrap_or_else(|| {
-                asks = self.asks(&route);
-                self.ways(&route)
-            });
+            let last = found.last();
+            if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
+                entrances = self.entrances(&route);
+            }
+            let ways = self.taken(&route, &entrances, last.map(|(_, ways)| ways));
             found.push((route, ways));
         }
         found
     }
 
-    /// Whether a listener that a route may come by looks at hostnames.
-    fn asks(&mut self, route: &Object) -> bool {
-        let Node::Route { parents, .. } = &route.node else {
-            return false;
+    /// Those of the ways in that a route takes; one that leads from nowhere when it is attached to nothing. Often
+    /// they are those of the last one.
+    fn taken(&mut self, route: &Object, entrances: &[Entrance], last: Option<&Ways>) -> Ways {
+        let Node::Route { hostnames, .. } = &route.node else {
+            return Rc::from([]);
         };
-        let mut parents = parents.iter();
-        parents.any(|p| self.parent(&p.object).is_some_and(|p| p.hostnames))
+        let takes = |entrance: &&Entrance| {
+            let mut theirs = entrance.hostnames.iter();
+            theirs.any(|theirs| takes_hostname(theirs.as_deref(), hostnames))
+        };
+        let ways = || entrances.iter().filter(takes).map(|entrance| &entrance.way);
+        if let Some(last) =
+            last.filter(|last| ways().map(Rc::as_ptr).eq(last.iter().map(Rc::as_ptr)))
+        {
+            return last.clone();
+        }
+        let name = ways().map(Rc::as_ptr).collect();
+        let list = || match ways().cloned().collect::<Ways>() {
+            none if none.is_empty() => Rc::from([Rc::default()]),
+            ways => ways,
+        };
+        self.lists.entry(name).or_insert_with(list).clone()
     }
 
-    /// The ways in that a route takes; one that leads from nowhere when it is attached to nothing.
-    pub(super) fn ways(&mut self, route: &Object) -> Ways {
+    /// The ways in that routes like this one may take, sorted.
+    fn entrances(&mut self, route: &Object) -> Rc<[Entrance]> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::from([]);
         };
+        let mesh = parents.iter().any(|p| p.object.gk.is_core("Service"));
         let alike = Alike {
             gk: route.key.gk.clone(),
             namespace: route.key.namespace.clone(),
@@ -207,57 +224,55 @@ impl<'a> Regions<'a> {
                 .iter()
                 .map(|p| (p.object.clone(), p.section.clone(), p.port))
                 .collect(),
-            hostnames: match &route.node {
-                Node::Route { hostnames, .. } if self.asks(route) => hostnames.to_vec(),
-                _ => Vec::new(),
-            },
-            mesh: parents
-                .iter()
-                .any(|p| p.object.gk.is_core("Service"))
-                .then(|| route.key.clone()),
+            mesh: mesh.then(|| route.key.clone()),
         };
-        if let Some(known) = self.accepted.get(&alike) {
+        if let Some(known) = self.entrances.get(&alike) {
             return known.clone();
         }
-        let mut found: Vec<Rc<Upper>> = Vec::new();
+        let mut found: Vec<Entrance> = Vec::new();
         for parent in parents {
-            found.extend(self.ways_by(route, parent));
+            found.extend(self.entrances_by(route, parent));
         }
-        found.sort();
-        found.dedup();
-        if found.is_empty() {
-            found.push(Rc::default());
-        }
-        let name = found.iter().map(Rc::as_ptr).collect();
-        let ways = self.lists.entry(name).or_insert_with(|| found.into());
-        let ways = ways.clone();
-        self.accepted.insert(alike, ways.clone());
-        ways
+        found.sort_by(|a, b| a.way.cmp(&b.way));
+        found.dedup_by(|other, one| {
+            let same = other.way == one.way;
+            if same {
+                one.hostnames.append(&mut other.hostnames);
+            }
+            same
+        });
+        let found: Rc<[Entrance]> = found.into();
+        self.entrances.insert(alike, found.clone());
+        found
     }
 
-    fn ways_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<Rc<Upper>> {
+    fn entrances_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<Entrance> {
+        let free = |way| Entrance {
+            way,
+            hostnames: vec![None],
+        };
         let Some(parent) = self.parent(&reference.object) else {
             let hidden = self.snapshot.hides(&reference.object);
-            return hidden
-                .then(|| through_hidden(reference))
-                .into_iter()
-                .flatten()
-                .collect();
+            let way = hidden.then(|| through_hidden(reference)).flatten();
+            return way.into_iter().map(free).collect();
         };
         if matches!(parent.object.node, Node::Service { .. }) {
             if !fits_service(&parent.object, reference) {
                 return Vec::new();
             }
             let consumers = self.consumers(&[&reference.object, &route.key]);
-            return through_service(&reference.object, &route.key, &consumers);
+            let ways = through_service(&reference.object, &route.key, &consumers);
+            return ways.into_iter().map(free).collect();
         }
         let listeners = listeners(&parent.object).iter().zip(&parent.ways);
-        listeners
-            .filter(|(listener, _)| {
-                accepts(self.snapshot, &parent.object, listener, route, reference)
-            })
-            .map(|(_, way)| way.clone())
-            .collect()
+        let open = listeners.filter(|(listener, _)| {
+            may_accept(self.snapshot, &parent.object, listener, route, reference)
+        });
+        let entrances = open.map(|(listener, way)| Entrance {
+            way: way.clone(),
+            hostnames: vec![listener.hostname.clone()],
+        });
+        entrances.collect()
     }
 
     /// Other namespaces whose policies act on requests from there, to what stands here.
@@ -285,25 +300,19 @@ impl<'a> Regions<'a> {
     }
 }
 
-/// Whether the same listeners take both, which look at hostnames if `asks`. Services of a mesh look at the route
-/// itself.
-fn are_alike(one: &Object, other: &Object, asks: bool) -> bool {
+/// Whether the same listeners take both, but for their hostnames. Services of a mesh look at the route itself.
+fn are_alike(one: &Object, other: &Object) -> bool {
     let (
+        Node::Route { parents, .. },
         Node::Route {
-            parents, hostnames, ..
-        },
-        Node::Route {
-            parents: other_parents,
-            hostnames: other_hostnames,
-            ..
+            parents: others, ..
         },
     ) = (&one.node, &other.node)
     else {
         return false;
     };
     one.key.namespace == other.key.namespace
-        && parents == other_parents
-        && (!asks || hostnames == other_hostnames)
+        && parents == others
         && one.key.gk == other.key.gk
         && !parents.iter().any(|p| p.object.gk.is_core("Service"))
 }

@@ -24,16 +24,22 @@ pub enum Refusal {
     Namespace,
 }
 
-/// Whether a listener of `owner` takes a route that names it by this reference: section, port,
-/// namespace, kind and hostname must all fit.
-pub fn accepts(
+/// Whether a listener of `owner` may take a route that names it by this reference: section, port, namespace and kind
+/// fit, and [`takes_hostname`] decides.
+pub fn may_accept(
     snapshot: &Snapshot,
     owner: &Object,
     listener: &Listener,
     route: &Object,
     parent: &ParentRef,
 ) -> bool {
-    refusal(snapshot, owner, listener, route, parent).is_none()
+    unfit(listener, &route.key.gk, parent).is_none()
+        && lets_in(
+            snapshot,
+            &listener.routes_from,
+            &owner.key.namespace,
+            &route.key.namespace,
+        )
 }
 
 /// The first thing that keeps a listener of `owner` from taking a route that names it by this
@@ -45,7 +51,24 @@ pub fn refusal(
     route: &Object,
     parent: &ParentRef,
 ) -> Option<Refusal> {
-    if !fits_protocol(listener, &route.key.gk) {
+    let unfit = unfit(listener, &route.key.gk, parent);
+    if unfit.is_some() {
+        return unfit;
+    }
+    let hostnames = match &route.node {
+        Node::Route { hostnames, .. } => &**hostnames,
+        _ => &[],
+    };
+    if !takes_hostname(listener.hostname.as_deref(), hostnames) {
+        return Some(Refusal::Hostname);
+    }
+    let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
+    let let_in = lets_in(snapshot, &listener.routes_from, own, theirs);
+    (!let_in).then_some(Refusal::Namespace)
+}
+
+fn unfit(listener: &Listener, route: &GroupKind, parent: &ParentRef) -> Option<Refusal> {
+    if !fits_protocol(listener, route) {
         return Some(Refusal::Protocol);
     }
     let section = parent.section.as_ref();
@@ -56,15 +79,8 @@ pub fn refusal(
         return Some(Refusal::Port);
     }
     // Of the kinds that fit, those that the listener names.
-    if !listener.routes_of.is_empty() && !listener.routes_of.contains(&route.key.gk) {
-        return Some(Refusal::Kind);
-    }
-    if !takes_hostname(listener, route) {
-        return Some(Refusal::Hostname);
-    }
-    let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
-    let let_in = lets_in(snapshot, &listener.routes_from, own, theirs);
-    (!let_in).then_some(Refusal::Namespace)
+    let fits = listener.routes_of.is_empty() || listener.routes_of.contains(route);
+    (!fits).then_some(Refusal::Kind)
 }
 
 /// Whether a reference to a Service fits its ports: port and section name one that is there, the same
@@ -117,9 +133,10 @@ fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
     kinds.contains(&&*route.kind)
 }
 
-fn takes_hostname(listener: &Listener, route: &Object) -> bool {
-    let (Some(theirs), Node::Route { hostnames, .. }) = (&listener.hostname, &route.node) else {
+/// Whether a listener with a hostname, or without, takes a route with some, or with none.
+pub fn takes_hostname(theirs: Option<&str>, ours: &[Arc<str>]) -> bool {
+    let Some(theirs) = theirs else {
         return true;
     };
-    hostnames.is_empty() || hostnames.iter().any(|ours| intersect(theirs, ours))
+    ours.is_empty() || ours.iter().any(|ours| intersect(theirs, ours))
 }
