@@ -228,6 +228,15 @@ impl Layout {
         Some((start, end))
     }
 
+    /// Moves everything further down.
+    fn lower(&mut self, down: f64) {
+        let wires = self.wires.iter_mut().flatten();
+        for point in self.blocks.iter_mut().chain(wires) {
+            point.y += down;
+        }
+        self.height += down;
+    }
+
     /// Places the boxes that have no wires in rows, and moves all others below them.
     fn apart(&mut self, blocks: &[Block], joined: &[bool]) {
         let loose = || (0..blocks.len()).filter(|block| joined.get(*block) == Some(&false));
@@ -256,14 +265,7 @@ impl Layout {
         } else {
             (y - GAP).max(0.0)
         };
-        for point in self
-            .blocks
-            .iter_mut()
-            .chain(self.wires.iter_mut().flatten())
-        {
-            point.y += down;
-        }
-        self.height += down;
+        self.lower(down);
         for (number, corner) in corners {
             if let Some(place) = self.blocks.get_mut(number) {
                 *place = corner;

@@ -13,6 +13,8 @@ const LEAST: f64 = 640.0;
 /// Wires above the boxes: between two, and how many at most.
 const TRUNK: f64 = 5.0;
 const MOST_TRUNKS: usize = 12;
+/// Between a box and where its wire has come to the height at which it runs.
+const BEND: f64 = AISLE * 0.7;
 
 /// Pieces, one below the other.
 #[derive(Debug, Default)]
@@ -35,10 +37,8 @@ pub(super) fn banded(scene: Scene<'_>, layout: &mut Layout) -> bool {
     };
     let left = left_of(scene, cut);
     let left_levels = leveled(scene, &left);
-    let trunks = trunks(scene, cut, &left, &left_levels);
-    let top = trunks.values().copied().fold(0.0, f64::max) + GAP;
     let columns = scene.columns(&left.blocks, 0.0);
-    layout.put(scene, &left, &left_levels, &columns, top);
+    layout.put(scene, &left, &left_levels, &columns, 0.0);
     let mut x = width(&columns) + if left.blocks.is_empty() { 0.0 } else { AISLE };
     for band in stacked(scene, cut, layout, pieces, target) {
         let blocks: Vec<usize> = band
@@ -48,13 +48,15 @@ pub(super) fn banded(scene: Scene<'_>, layout: &mut Layout) -> bool {
             .copied()
             .collect();
         let columns = scene.columns(&blocks, x);
-        let mut y = top;
+        let mut y = 0.0;
         for (part, levels) in &band.pieces {
             layout.put(scene, part, levels, &columns, y);
             y += levels.height + GAP;
         }
         x = width(&columns) + AISLE;
     }
+    let trunks = trunks(scene, cut, layout);
+    layout.lower(trunks.values().copied().fold(0.0, f64::max) + GAP);
     join(scene, cut, &trunks, layout);
     true
 }
@@ -203,23 +205,14 @@ fn stacked(
 
 /// The height above all boxes at which wires run that begin at a height of a box on the left: one for
 /// each such place, as far as there is room.
-fn trunks(
-    scene: Scene<'_>,
-    cut: usize,
-    left: &Part,
-    levels: &Levels,
-) -> BTreeMap<(usize, u64), f64> {
-    let tops: BTreeMap<usize, f64> = left
-        .blocks
-        .iter()
-        .copied()
-        .zip(levels.blocks.iter().copied())
-        .collect();
+fn trunks(scene: Scene<'_>, cut: usize, layout: &Layout) -> BTreeMap<(usize, u64), f64> {
     let mut starts: Vec<(f64, (usize, u64))> = Vec::new();
-    for wire in scene.wires {
-        let is_right = scene.layer(wire.to).is_some_and(|layer| layer >= cut);
-        if let (Some(top), true) = (tops.get(&wire.from), is_right) {
-            starts.push((top + wire.from_y, place(wire.from, wire.from_y)));
+    for (number, wire) in scene.wires.iter().enumerate() {
+        let ends = layout.ends(scene, number);
+        let side = |block: usize| scene.layer(block).map(|layer| layer < cut);
+        let crosses = side(wire.from) == Some(true) && side(wire.to) == Some(false);
+        if let Some((start, _)) = ends.filter(|ends| crosses && is_far(ends)) {
+            starts.push((start.y, place(wire.from, wire.from_y)));
         }
     }
     starts.sort_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)));
@@ -231,6 +224,11 @@ fn trunks(
         .enumerate()
         .map(|(i, (_, place))| (place, lane(i)))
         .collect()
+}
+
+/// Whether there is more than one space between columns where a wire runs.
+fn is_far((start, end): &(Point, Point)) -> bool {
+    end.x - start.x > 2.0 * BEND + 1.0
 }
 
 /// A place where wires begin, as a key.
@@ -245,20 +243,20 @@ fn join(scene: Scene<'_>, cut: usize, trunks: &BTreeMap<(usize, u64), f64>, layo
         if side(wire.from) == side(wire.to) {
             continue;
         }
-        let Some((start, end)) = layout.ends(scene, number) else {
+        let Some(ends) = layout.ends(scene, number) else {
             continue;
         };
+        let (start, end) = ends;
         let mut points = vec![start];
-        let bend = AISLE * 0.7;
         let trunk = trunks.get(&place(wire.from, wire.from_y));
-        if let Some(trunk) = trunk.filter(|_| end.x - start.x > 2.0 * bend + 1.0) {
+        if let Some(trunk) = trunk.filter(|_| is_far(&ends)) {
             let y = *trunk;
             points.extend([
                 Point {
-                    x: start.x + bend,
+                    x: start.x + BEND,
                     y,
                 },
-                Point { x: end.x - bend, y },
+                Point { x: end.x - BEND, y },
             ]);
         }
         points.push(end);

@@ -81,24 +81,89 @@ proptest! {
     }
 }
 
+/// Somebody who scrolls down finds something.
+fn no_strip_is_empty(blocks: &[Block], wires: &[Wire]) -> Result<(), TestCaseError> {
+    let layout = lay_out(blocks, wires);
+    let boxes = blocks.iter().zip(&layout.blocks);
+    let boxes = boxes.map(|(b, at)| (at.y, at.y + b.height));
+    let points = layout.wires.iter().flatten();
+    let points = points.map(|point| (point.y, point.y));
+    let mut strips: Vec<(f64, f64)> = boxes.chain(points).collect();
+    strips.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut bottom = 0.0;
+    // At most two pieces meet there, each with a wire at its edge that goes straight on.
+    for (top, end) in strips {
+        prop_assert!(
+            top - bottom <= 3.0 * GAP + 2.0 * LANE,
+            "nothing from {bottom} to {top}"
+        );
+        bottom = end.max(bottom);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Somebody who scrolls down finds something.
     #[test]
     fn no_strip_is_left_empty((blocks, wires) in pictures()) {
-        let layout = lay_out(&blocks, &wires);
-        let boxes = blocks.iter().zip(&layout.blocks).map(|(b, at)| (at.y, at.y + b.height));
-        let points = layout.wires.iter().flatten().map(|point| (point.y, point.y));
-        let mut strips: Vec<(f64, f64)> = boxes.chain(points).collect();
-        strips.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut bottom = 0.0;
-        // At most two pieces meet there, each with a wire at its edge that goes straight on.
-        for (top, end) in strips {
-            prop_assert!(top - bottom <= 3.0 * GAP + 2.0 * LANE, "nothing from {bottom} to {top}");
-            bottom = end.max(bottom);
-        }
+        no_strip_is_empty(&blocks, &wires)?;
     }
+}
+
+/// Wires that could run above the boxes, and go straight on.
+#[test]
+fn no_room_is_kept_for_wires_that_run_elsewhere() {
+    let sizes = [
+        (20, 20, 0),
+        (20, 20, 3),
+        (20, 20, 3),
+        (20, 20, 0),
+        (20, 56, 3),
+        (20, 20, 0),
+        (20, 20, 0),
+        (20, 20, 0),
+        (20, 20, 0),
+        (208, 20, 2),
+        (20, 20, 0),
+        (20, 20, 0),
+        (20, 20, 0),
+        (20, 20, 0),
+        (205, 20, 2),
+        (20, 20, 0),
+        (20, 179, 0),
+        (174, 20, 2),
+        (20, 20, 0),
+        (20, 98, 0),
+        (20, 359, 0),
+        (20, 20, 0),
+        (20, 20, 0),
+        (20, 96, 0),
+        (20, 211, 0),
+        (20, 20, 0),
+    ];
+    let blocks = sizes.map(|(width, height, layer)| Block {
+        width: f64::from(width),
+        height: f64::from(height),
+        layer,
+    });
+    let ends = [
+        (14, 0.0, 23, 0.0),
+        (4, 0.0, 17, 9.7),
+        (9, 0.0, 16, 0.0),
+        (14, 17.6, 20, 356.7),
+        (9, 18.6, 23, 0.0),
+        (1, 0.0, 24, 201.8),
+        (1, 16.3, 19, 81.0),
+    ];
+    let wires = ends.map(|(from, from_y, to, to_y)| Wire {
+        from,
+        from_y,
+        to,
+        to_y,
+        leads: true,
+    });
+    no_strip_is_empty(&blocks, &wires).unwrap();
 }
 
 /// The shape that Gateways make: wires that need not cross do not.
