@@ -136,6 +136,7 @@ impl RawObject {
             return Err(Unreadable(why.clone()));
         }
         let spec = self.spec.as_deref();
+        let header = Cow::Borrowed(header);
         Object::read(gk, Incoming { header, spec })
     }
 }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::finding::Finding;
-use super::object::{Object, weigh_all};
+use super::object::{Incoming, Object, weigh_all};
 use super::review::{Evidence, Operation, Request};
 use super::snapshot::Snapshot;
 use super::verdict::Verdict;
@@ -101,11 +101,14 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     if !counts || !concerns(snapshot, on, request) {
         return Verdict::default();
     }
-    let read = |text: &RawValue| {
-        weigh_all("the object", text.get()).ok()?;
-        Some((request.read(text).ok()?, value(text)?))
+    let light = |text: &&RawValue| weigh_all("the object", text.get()).is_ok();
+    let Some(text) = request.object.filter(light) else {
+        return Verdict::default();
     };
-    let Some((object, before)) = request.object.and_then(read) else {
+    let (Ok(parts), Some(before)) = (Incoming::parse(text), value(text)) else {
+        return Verdict::default();
+    };
+    let Ok(object) = request.read(parts.clone()) else {
         return Verdict::default();
     };
     if object.meta.deleting {
@@ -113,8 +116,9 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     }
     let mut mending = Mending::of(before.clone());
     // A write that leaves the spec alone is not about it: finalizers, labels.
-    let same_spec = |(old, new)| request.read(old).is_ok() && Object::same_spec(old, new);
-    if !request.old.zip(request.object).is_some_and(same_spec) {
+    let old = request.old.and_then(|old| Incoming::parse(old).ok());
+    let same_spec = |old: Incoming<'_>| old.same_spec(&parts) && request.read(old).is_ok();
+    if !old.is_some_and(same_spec) {
         mend_policy(snapshot, on, request, &mut mending);
     }
     let findings = mend_target(snapshot, on, &object, &mut mending);

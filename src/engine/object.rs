@@ -2,6 +2,7 @@
 //!
 //! Nodes are small on purpose; what is not needed to follow attachment is dropped at this border.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -22,7 +23,7 @@ mod weight;
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
 pub use weight::is_bearable;
-pub(crate) use weight::{weigh, weigh_all};
+pub(crate) use weight::{is_large, weigh, weigh_all};
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -54,10 +55,10 @@ pub struct Meta {
 }
 
 /// An object as it arrives: metadata parsed, spec still JSON.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Incoming<'a> {
     /// Its metadata.
-    pub header: &'a Header,
+    pub header: Cow<'a, Header>,
     /// Its `spec`, when it has one.
     pub spec: Option<&'a RawValue>,
 }
@@ -237,6 +238,38 @@ impl Header {
     }
 }
 
+// === impl Incoming ===
+
+impl<'a> Incoming<'a> {
+    /// The parts of an object in JSON text.
+    ///
+    /// # Errors
+    /// When it is not an object, or its metadata cannot be read.
+    pub fn parse(text: &'a RawValue) -> Result<Self, Unreadable> {
+        json::parts(text)
+    }
+
+    /// Whether the specs of two states are the same values: key order and spaces do not count. Large ones are the same
+    /// only where they are the same text: the API server writes both alike.
+    pub fn same_spec(&self, other: &Self) -> bool {
+        let (one, other) = (self.spec.map(RawValue::get), other.spec.map(RawValue::get));
+        let large = [one, other].into_iter().flatten().any(weight::is_large);
+        one == other || !large && same_json(one, other)
+    }
+
+    /// Whether an update to another state changes neither spec nor labels, and its annotations are alike.
+    pub fn unchanged(
+        &self,
+        new: &Self,
+        are_alike: impl Fn(&Annotations, &Annotations) -> bool,
+    ) -> bool {
+        let (one, other) = (&self.header.meta, &new.header.meta);
+        one.labels == other.labels
+            && are_alike(&one.annotations, &other.annotations)
+            && self.same_spec(new)
+    }
+}
+
 // === impl Object ===
 
 impl Object {
@@ -245,7 +278,7 @@ impl Object {
     /// # Errors
     /// When a field that attachment depends on has the wrong type, or there is too much in it.
     pub fn read(gk: &GroupKind, incoming: Incoming<'_>) -> Result<Self, Unreadable> {
-        let header = incoming.header;
+        let header = &*incoming.header;
         let large = incoming.spec.filter(|spec| weight::is_large(spec.get()));
         let node = match large.map(|spec| (spec, weight::weigh(gk, spec.get()))) {
             None | Some((_, Ok(()))) => json::node(gk, header, incoming.spec)?,
@@ -253,9 +286,12 @@ impl Object {
         };
         Ok(Self {
             key: header.key(gk),
-            meta: header.meta.clone(),
             node,
             spec: incoming.spec.map(|spec| Arc::from(spec.get())),
+            meta: match incoming.header {
+                Cow::Borrowed(header) => header.meta.clone(),
+                Cow::Owned(header) => header.meta,
+            },
         })
     }
 
@@ -264,27 +300,7 @@ impl Object {
     /// # Errors
     /// When it is not an object, or as in [`Object::read`].
     pub fn from_json(gk: &GroupKind, text: &RawValue) -> Result<Self, Unreadable> {
-        let (header, spec) = json::parts(text)?;
-        let header = &header;
-        Self::read(gk, Incoming { header, spec })
-    }
-
-    /// Whether an update from `old` to `new` changes neither spec nor labels, and its annotations are alike, where
-    /// the metadata of both can be read. Specs are compared as values: key order and spaces do not count. Those
-    /// with too much in them are the same only where they are the same text.
-    pub fn unchanged(
-        old: &RawValue,
-        new: &RawValue,
-        are_alike: impl Fn(&Annotations, &Annotations) -> bool,
-    ) -> bool {
-        let (Ok((old, a)), Ok((new, b))) = (json::parts(old), json::parts(new)) else {
-            return false;
-        };
-        let (old, new) = (old.meta, new.meta);
-        let (a, b) = (a.map(RawValue::get), b.map(RawValue::get));
-        old.labels == new.labels
-            && are_alike(&old.annotations, &new.annotations)
-            && (a == b || ![a, b].into_iter().flatten().any(has_too_much) && same_json(a, b))
+        Self::read(gk, Incoming::parse(text)?)
     }
 
     /// Whether another state of it is the same to policies, as far as both are kept.
@@ -328,14 +344,6 @@ impl Object {
             && self.spec == other.spec
     }
 
-    /// Whether the specs of two objects that can be read are the same values.
-    pub(crate) fn same_spec(one: &RawValue, other: &RawValue) -> bool {
-        let (Ok((_, a)), Ok((_, b))) = (json::parts(one), json::parts(other)) else {
-            return false;
-        };
-        same_json(a.map(RawValue::get), b.map(RawValue::get))
-    }
-
     /// Where a route sends requests; nothing for other kinds.
     pub fn backends(&self) -> impl Iterator<Item = &BackendRef> {
         let rules = match &self.node {
@@ -369,10 +377,6 @@ fn same_json(a: Option<&str>, b: Option<&str>) -> bool {
         (Some(a), Some(b)) => same::same(a, b),
         (a, b) => a == b,
     }
-}
-
-fn has_too_much(spec: &str) -> bool {
-    weight::is_large(spec) && !is_bearable(spec)
 }
 
 /// Whether a kind is one of [`ROUTES`].

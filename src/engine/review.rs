@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::effective::Survey;
 use super::finding::Finding;
 use super::ids::{GroupKind, ObjectKey};
-use super::object::{Node, Object, Unreadable, weigh};
+use super::object::{Incoming, Node, Object, Unreadable, is_large, weigh};
 use super::policy::is_cluster_scoped;
 use super::snapshot::Snapshot;
 use super::validate::is_target_kind;
@@ -83,24 +83,24 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     if !counts || !(is_policy || is_crd || is_target_kind(&request.gk)) {
         return Verdict::default();
     }
-    if let (Some(old), Some(text)) = (request.old, request.object)
+    // An old object that cannot be read is no ratchet.
+    let old = request.old.and_then(|text| Incoming::parse(text).ok());
+    let new = request.object.map(Incoming::parse);
+    if let (Some(old), Some(Ok(new))) = (&old, &new)
         && request.operation == Operation::Update
-        && Object::unchanged(old, text, |one, other| {
-            snapshot.same_annotations(one, other)
-        })
+        && old.unchanged(new, |one, other| snapshot.same_annotations(one, other))
     {
         return Verdict::default();
     }
-    // An old object that cannot be read is no ratchet.
-    let old = request.old.and_then(|text| request.read(text).ok());
+    let old = old.and_then(|old| request.read(old).ok());
     if request.operation == Operation::Delete {
         let findings = change::deleted(snapshot, &request.key(), old);
         return Verdict::new(findings, evidence);
     }
-    let Some(text) = request.object else {
+    let Some(new) = new else {
         return not_checked(request, "the request has no object");
     };
-    let object = match request.read(text) {
+    let object = match new.and_then(|new| request.read(new)) {
         Ok(object) => object,
         Err(Unreadable(why)) => return not_checked(request, &why),
     };
@@ -150,12 +150,14 @@ impl Request<'_> {
     }
 
     /// Reads an object of the request; the request's own name and namespace count.
-    pub(super) fn read(&self, text: &RawValue) -> Result<Object, Unreadable> {
-        let mut object = Object::from_json(&self.gk, text)?;
+    pub(super) fn read(&self, incoming: Incoming<'_>) -> Result<Object, Unreadable> {
+        let mut object = Object::read(&self.gk, incoming)?;
         object.key = self.key();
         // The spec of a policy is not read before it is needed, and then one that cannot be read
-        // passes for empty.
-        if let (Node::Other, Some(spec)) = (&object.node, &object.spec) {
+        // passes for empty. A large one has been weighed.
+        if let (Node::Other, Some(spec)) = (&object.node, &object.spec)
+            && !is_large(spec)
+        {
             weigh(&self.gk, spec)?;
         }
         Ok(object)

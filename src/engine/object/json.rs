@@ -1,5 +1,6 @@
 //! JSON paths of Kubernetes and Gateway API objects.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -7,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::few::Few;
 use super::{
-    BackendRef, From, GrantFrom, GrantTo, Header, Listener, Meta, Node, ParentRef, Port, ROUTES,
-    Rule, Unreadable, annotations, crd, weight,
+    BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
+    ROUTES, Rule, Unreadable, annotations, crd, weight,
 };
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
@@ -29,6 +30,8 @@ struct Envelope<'a> {
 struct Large<'a> {
     #[serde(borrow)]
     metadata: &'a RawValue,
+    #[serde(borrow)]
+    spec: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -154,13 +157,16 @@ struct GrantToJson {
 }
 
 /// Splits an object into metadata and spec.
-pub(super) fn parts(text: &RawValue) -> Result<(Header, Option<&RawValue>), Unreadable> {
-    if weight::is_large(text.get()) {
+pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
+    let (json, spec): (MetaJson<'_>, _) = if weight::is_large(text.get()) {
         let large: Large<'_> = parse("the object", text.get())?;
-        weight::weigh_metadata(large.metadata.get())?;
-    }
-    let envelope: Envelope<'_> = parse("the object", text.get())?;
-    let json = envelope.metadata;
+        let metadata = large.metadata.get();
+        weight::weigh_metadata(metadata)?;
+        (parse("metadata", metadata)?, large.spec)
+    } else {
+        let envelope: Envelope<'_> = parse("the object", text.get())?;
+        (envelope.metadata, envelope.spec)
+    };
     let created = json
         .creation_timestamp
         .map(|t| t.parse())
@@ -178,7 +184,10 @@ pub(super) fn parts(text: &RawValue) -> Result<(Header, Option<&RawValue>), Unre
         name: json.name.unwrap_or_default().0,
         meta,
     };
-    Ok((header, envelope.spec.filter(|spec| spec.get() != "null")))
+    Ok(Incoming {
+        header: Cow::Owned(header),
+        spec: spec.filter(|spec| spec.get() != "null"),
+    })
 }
 
 /// The part of an object that depends on its kind.

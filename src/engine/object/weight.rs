@@ -54,7 +54,7 @@ pub(super) fn weigh_metadata(text: &str) -> Result<(), Unreadable> {
 }
 
 /// Whether a text of this length may have too much in it.
-pub(super) fn is_large(text: &str) -> bool {
+pub(crate) fn is_large(text: &str) -> bool {
     text.len() > SMALL
 }
 
