@@ -66,6 +66,11 @@ impl Level {
         Self::end_for(gk) == Self::Port && !gk.is_core("Namespace")
     }
 
+    /// Whether a kind stands above the routes, or is a Namespace, which may.
+    pub fn is_above_routes(gk: &GroupKind) -> bool {
+        Self::end_for(gk).is_upper() || gk.is_core("Namespace")
+    }
+
     /// Whether it lies above the routes.
     pub fn is_upper(self) -> bool {
         self < Self::RouteNamespace

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use super::level::Level;
 use super::merge::{Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
 use super::profile::{Direction, Op, Profile, Strategy};
@@ -134,6 +135,13 @@ impl Policy {
     pub fn merges_by_none(&self) -> bool {
         let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
         stanzas.any(|stanza| stanza.strategy == Strategy::None)
+    }
+
+    /// Whether anything above the routes may be a target of it.
+    pub(super) fn may_stand_above_routes(&self) -> bool {
+        let mut targets = self.targets.iter();
+        self.targets.is_empty()
+            || targets.any(|target| target.selects() || Level::is_above_routes(&target.gk))
     }
 
     /// Whether it stands at every Namespace.

@@ -278,7 +278,9 @@ impl Snapshot {
             Arc::make_mut(&mut object).trim(self.rules.keeps());
         }
         let key = object.key.clone();
-        let lasts = self.is_below(&key.gk);
+        // Of policies it depends on what they stand on.
+        let is_policy = self.profiles.contains_key(&key.gk) && matches!(object.node, Node::Other);
+        let lasts = is_policy || self.is_below(&key.gk);
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         kind.absent.remove(&key);
         let known = kind.objects.get(&key);
@@ -307,7 +309,10 @@ impl Snapshot {
     }
 
     fn remove(&mut self, key: &ObjectKey) {
-        self.alters(&key.gk);
+        match self.policies.get(key) {
+            Some(policy) if matches!(policy.object.node, Node::Other) => {}
+            _ => self.alters(&key.gk),
+        }
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         if !kind.listed && !kind.listed_in.contains(&key.namespace) {
             kind.absent.insert(key.clone());
@@ -409,12 +414,18 @@ impl Snapshot {
         // Policies are not below their Namespace in the sense of the topology.
         self.edges.unlink(&object);
         let policy = Arc::new(Policy::read(object, profile));
+        if policy.may_stand_above_routes() {
+            self.era = Era::next();
+        }
         self.stands.set(&policy);
         self.policies.insert(key, policy);
     }
 
     fn unset_policy(&mut self, key: &ObjectKey) {
         if let Some(policy) = self.policies.remove(key) {
+            if policy.may_stand_above_routes() {
+                self.era = Era::next();
+            }
             self.stands.unset(&policy);
         }
     }

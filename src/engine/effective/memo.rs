@@ -9,8 +9,7 @@ use std::rc::Rc;
 
 use super::region::Parent;
 use super::stack::At;
-use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
-use crate::engine::level::Level;
+use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::snapshot::Era;
 
 /// Most objects of which something is remembered: a Gateway with 64 listeners takes some 10 kB.
@@ -28,11 +27,6 @@ struct Memo {
 
 thread_local! {
     static MEMO: RefCell<Memo> = RefCell::default();
-}
-
-/// Whether what is found out about objects of a kind holds as long as an era lasts.
-pub(super) fn is_above_routes(gk: &GroupKind) -> bool {
-    Level::end_for(gk).is_upper() || gk.is_core("Namespace")
 }
 
 /// What stands at an object.

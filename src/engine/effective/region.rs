@@ -290,7 +290,7 @@ impl<'a> Regions<'a> {
             return Some(known.clone());
         }
         let found = || Parent::find(self.snapshot, key).map(Rc::new);
-        let parent = if memo::is_above_routes(&key.gk) {
+        let parent = if Level::is_above_routes(&key.gk) {
             memo::parent(self.snapshot.era(), key, found)?
         } else {
             found()?

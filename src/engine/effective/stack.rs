@@ -177,7 +177,7 @@ impl<'a> Stacks<'a> {
             return known.clone();
         }
         let found = || Some(Rc::new(At::new(standing(self.snapshot, key))));
-        let found = if memo::is_above_routes(&key.gk) {
+        let found = if Level::is_above_routes(&key.gk) {
             memo::at(self.snapshot.era(), key, found)
         } else if self.snapshot.standing(key).next().is_none() {
             None

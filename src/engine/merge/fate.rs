@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tree::{Leaf, LeafPath, Tree};
+use super::tree::{LeafPath, Tree};
 use super::{Effective, Merged};
 use crate::engine::ids::ObjectKey;
 use crate::engine::policy::Policy;
@@ -49,27 +49,35 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
         }
         Some(Merged::Settings(tree)) => tree,
     };
+    // A policy of the older dialect may set a field twice.
+    let twice = policy.pieces().len() > 1;
     let mut kept = BTreeSet::new();
+    // Settings that stand beside each other are often lost to one and the same.
+    let mut last: Option<(*const Tree, BTreeSet<ObjectKey>)> = None;
     for piece in policy.pieces() {
         piece.tree.visit(&mut Vec::new(), &mut |path, own| {
-            if holds(tree, path, own) {
+            let there = tree.nearest(path);
+            if matches!(there, Tree::Leaf(leaf) if leaf == own) {
                 fate.survives = true;
-                kept.insert(path.clone());
+                if twice {
+                    kept.insert(path.clone());
+                }
                 return;
             }
-            let mut instead = super::policies(tree.nearest(path));
-            instead.remove(policy.key());
+            let known = last.as_ref().filter(|(of, _)| std::ptr::eq(*of, there));
+            let instead = known.map(|(_, policies)| policies.clone());
+            let instead = instead.unwrap_or_else(|| {
+                let mut policies = super::policies(there);
+                policies.remove(policy.key());
+                last = Some((there, policies.clone()));
+                policies
+            });
             fate.lost.insert(path.clone(), instead);
         });
     }
-    // A policy of the older dialect may set a field twice: it does not beat itself.
+    // It does not beat itself.
     fate.lost.retain(|path, _| !kept.contains(path));
     fate
-}
-
-/// Whether the leaf at a path is this one.
-fn holds(tree: &Tree, path: &LeafPath, own: &Leaf) -> bool {
-    matches!(tree.nearest(path), Tree::Leaf(leaf) if leaf == own)
 }
 
 /// Fields that two policies set to different values under the same stanza, as paths from the object

@@ -1,8 +1,8 @@
-//! Since when nothing has changed above the routes: most changes are of routes and Services.
+//! Since when nothing has changed above the routes: most changes are of routes and Services, and of policies on them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A time in which no object changes but routes and Services. By it is known whether what was found out above the
+/// A time in which no object changes but routes, Services and policies that name nothing above them. By it is known whether what was found out above the
 /// routes still holds. The default is no time at all: nothing is remembered of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Era(u64);
