@@ -294,7 +294,7 @@ impl Survey<'_> {
         let has = |lower: &Lower| focus.is_none_or(|key| lower.has(key));
         if end <= Level::Rule && !self.stacks.tells_sections(profile, &route.key) {
             // Then every rule carries what stands at the whole route.
-            let lowers = self.ways_on.to_rules(self.snapshot, route);
+            let lowers = self.ways_on.all(self.snapshot, route);
             let of_all = lowers.first().map(|first| End {
                 stack: self
                     .stacks
@@ -306,24 +306,23 @@ impl Survey<'_> {
             return of_all.into_iter().collect();
         }
         let mut found: Vec<(End, Vec<Rc<Lower>>)> = Vec::new();
-        for lower in self.ways_on.to(self.snapshot, route, end) {
+        for lower in self.ways_on.ending(self.snapshot, route, end) {
             let stack = self.stacks.stack(profile, &lower.steps, consumer);
             let (has, complete) = (has(&lower), lower.complete);
             let same = |(e, _): &&mut (End, Vec<Rc<Lower>>)| {
                 Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
             };
-            match found.iter_mut().find(same) {
-                Some((_, lowers)) => lowers.push(Rc::new(lower)),
-                None => {
-                    let end = End {
-                        lowers: Rc::from([]),
-                        stack,
-                        has,
-                        complete,
-                    };
-                    found.push((end, vec![Rc::new(lower)]));
-                }
+            if let Some((_, lowers)) = found.iter_mut().find(same) {
+                lowers.push(Rc::new(lower));
+                continue;
             }
+            let end = End {
+                lowers: Rc::from([]),
+                stack,
+                has,
+                complete,
+            };
+            found.push((end, vec![Rc::new(lower)]));
         }
         let ends = found.into_iter().map(|(end, lowers)| End {
             lowers: lowers.into(),

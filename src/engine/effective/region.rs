@@ -204,11 +204,11 @@ impl<'a> Regions<'a> {
             return last.clone();
         }
         let name = ways().map(Rc::as_ptr).collect();
-        let list = || match ways().cloned().collect::<Ways>() {
+        let made = || match ways().cloned().collect::<Ways>() {
             none if none.is_empty() => Rc::from([Rc::default()]),
             ways => ways,
         };
-        self.lists.entry(name).or_insert_with(list).clone()
+        self.lists.entry(name).or_insert_with(made).clone()
     }
 
     /// The ways in that routes like this one may take, sorted.

@@ -17,11 +17,13 @@ use crate::engine::topology::{Lower, lowers};
 /// Ways on that carry the same policies.
 pub(super) type Lowers = Rc<[Rc<Lower>]>;
 
+type Known = HashMap<*const Object, (Arc<Object>, Lowers)>;
+
 /// Remembers the ways to the rules of routes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaysOn {
     /// By the address of the route, which is kept for as long.
-    to_rules: Rc<RefCell<HashMap<*const Object, (Arc<Object>, Lowers)>>>,
+    known: Rc<RefCell<Known>>,
     /// The Namespace that was needed last: routes come namespace by namespace.
     namespace: Option<ObjectKey>,
 }
@@ -30,18 +32,21 @@ pub(super) struct WaysOn {
 
 impl WaysOn {
     /// The ways to all rules of a route.
-    pub(super) fn to_rules(&mut self, snapshot: &Snapshot, route: &Arc<Object>) -> Lowers {
-        if let Some((_, known)) = self.to_rules.borrow().get(&Arc::as_ptr(route)) {
+    pub(super) fn all(&mut self, snapshot: &Snapshot, route: &Arc<Object>) -> Lowers {
+        if let Some((_, known)) = self.known.borrow().get(&Arc::as_ptr(route)) {
             return known.clone();
         }
-        let ways: Lowers = self.to(snapshot, route, Level::Rule).map(Rc::new).collect();
-        let mut known = self.to_rules.borrow_mut();
+        let ways: Lowers = self
+            .ending(snapshot, route, Level::Rule)
+            .map(Rc::new)
+            .collect();
+        let mut known = self.known.borrow_mut();
         known.insert(Arc::as_ptr(route), (route.clone(), ways.clone()));
         ways
     }
 
     /// The ways through a route to where paths end.
-    pub(super) fn to(
+    pub(super) fn ending(
         &mut self,
         snapshot: &Snapshot,
         route: &Object,

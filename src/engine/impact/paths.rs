@@ -46,7 +46,7 @@ type ByLower = HashMap<Rc<Lower>, ByUpper>;
 /// Lists of ways in. Equal ones have one number, however often they were put together.
 #[derive(Default)]
 pub(super) struct Lists {
-    lists: Vec<Uppers>,
+    all: Vec<Uppers>,
     by_address: HashMap<*const Rc<Upper>, (Uppers, usize)>,
     by_ways: HashMap<Uppers, usize>,
     /// Of which lists it is known whether one shares a way with another.
@@ -60,10 +60,10 @@ impl Lists {
         if let Some((_, known)) = self.by_address.get(&uppers.as_ptr()) {
             return *known;
         }
-        let next = self.lists.len();
+        let next = self.all.len();
         let number = *self.by_ways.entry(uppers.clone()).or_insert(next);
         if number == next {
-            self.lists.push(uppers.clone());
+            self.all.push(uppers.clone());
         }
         self.by_address
             .insert(uppers.as_ptr(), (uppers.clone(), number));
@@ -71,7 +71,7 @@ impl Lists {
     }
 
     fn list(&self, number: usize) -> Uppers {
-        self.lists
+        self.all
             .get(number)
             .cloned()
             .unwrap_or_else(|| Rc::from([]))
@@ -91,7 +91,7 @@ impl Lists {
             return *known;
         }
         let mut met: BTreeSet<&Upper> = BTreeSet::new();
-        let lists = numbers.iter().filter_map(|number| self.lists.get(*number));
+        let lists = numbers.iter().filter_map(|number| self.all.get(*number));
         let apart = lists
             .flat_map(|list| list.iter())
             .all(|way| met.insert(way));

@@ -56,9 +56,9 @@ fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Fi
             None => {
                 for path in shifted.one_by_one() {
                     let cause = on_path(&causes, &path).or(changed.first());
-                    cause
-                        .into_iter()
-                        .for_each(|cause| tell(cause, path.clone()));
+                    if let Some(cause) = cause {
+                        tell(cause, path);
+                    }
                 }
             }
         }
