@@ -319,7 +319,12 @@ impl<'a> Survey<'a> {
         groups
     }
 
-    /// The same, but for those through routes where all routes around the object are among these:
+    /// Forgets what was asked last: it may be much.
+    pub fn forget(&mut self) {
+        self.last = None;
+    }
+
+    /// What [`Survey::again`] says, but for those through routes where all routes around the object are among these:
     /// [`Survey::over`] has them.
     pub fn beside(
         &mut self,

@@ -146,7 +146,9 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
                 }
             };
             old.note(&groups(was), &mut comparison);
+            was.forget();
             new.note(&groups(is), &mut comparison);
+            is.forget();
         }
         if over {
             let end = end.unwrap_or(own_end);

@@ -138,9 +138,10 @@ impl Paths {
                 &comparison.nothing
             };
             let through = self.by_list.entry(lowers.as_ptr());
+            // Most have one list.
             let through = through.or_insert_with(|| Through {
                 lowers,
-                ways: Vec::new(),
+                ways: Vec::with_capacity(1),
             });
             if through.of(number).is_none() {
                 through.ways.push((number, effective.clone()));

@@ -21,3 +21,58 @@ impl Era {
         self != Self::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use crate::engine::ids::GroupKind;
+    use crate::engine::object::Object;
+    use crate::engine::snapshot::{Change, Snapshot};
+
+    fn object(gk: &GroupKind, value: &Value) -> Change {
+        let object = Object::from_json(gk, &to_raw_value(value).unwrap()).unwrap();
+        Change::Applied(Arc::new(object))
+    }
+
+    fn definition() -> Change {
+        let target = json!({"properties": {"group": {}, "kind": {}, "name": {}}});
+        let spec = json!({"properties": {"targetRef": target}});
+        object(
+            &GroupKind::crd(),
+            &json!({
+                "metadata": {"name": "retries.x.io"},
+                "spec": {"group": "x.io", "scope": "Namespaced",
+                    "names": {"kind": "Retry", "plural": "retries"},
+                    "versions": [{"name": "v1", "served": true, "storage": true,
+                        "schema": {"openAPIV3Schema": {"properties": {"spec": spec}}}}]},
+            }),
+        )
+    }
+
+    fn policy(on: &str) -> Change {
+        let target = json!({"group": "gateway.networking.k8s.io", "kind": on, "name": "x"});
+        object(
+            &GroupKind::new("x.io", "Retry"),
+            &json!({"metadata": {"namespace": "a", "name": "p"}, "spec": {"targetRef": target}}),
+        )
+    }
+
+    #[test]
+    fn a_policy_on_a_route_ends_no_era_and_one_above_does() {
+        let empty = Snapshot::default().apply(definition());
+        let on_route = empty.apply(policy("HTTPRoute"));
+        assert_eq!(on_route.era(), empty.era());
+        let on_gateway = on_route.apply(policy("Gateway"));
+        assert_ne!(on_gateway.era(), on_route.era());
+        // It leaves the Gateway.
+        assert_ne!(
+            on_gateway.apply(policy("HTTPRoute")).era(),
+            on_gateway.era()
+        );
+        assert!(!empty.what_if(policy("Gateway")).era().lasts());
+    }
+}
