@@ -7,14 +7,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::Stand;
-use super::ids::{ByKey, GroupKind, ObjectKey, Place};
+use super::ids::{ByKey, GroupKind, ObjectKey, Place, in_runs};
 use super::level::{Level, Step};
 use super::maps;
 use super::merge::{Effective, merged};
 use super::object::is_route;
 use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::{Snapshot, namespace_key};
-use super::topology::{Lower, Upper, places};
+use super::topology::{Lower, Lowers, Upper, Uppers, places};
 
 mod groups;
 mod memo;
@@ -38,9 +38,9 @@ const MOST_LEAVES: usize = 50_000;
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The ways in; one without steps where the path begins below the listeners.
-    pub uppers: Rc<[Rc<Upper>]>,
+    pub uppers: Uppers,
     /// The ways on; empty where no route is attached.
-    pub lowers: Rc<[Rc<Lower>]>,
+    pub lowers: Lowers,
     /// What stands on them.
     pub stack: Rc<Stack>,
     /// What is in force.
@@ -52,11 +52,13 @@ pub struct Group {
     pub attached: bool,
 }
 
-/// Where paths end.
+/// Paths, by which it is known where they end: each way in with each way on.
 #[derive(Clone, Debug)]
 pub struct Ends {
-    uppers: Rc<[Rc<Upper>]>,
-    lowers: Rc<[Rc<Lower>]>,
+    /// The ways in.
+    pub uppers: Uppers,
+    /// The ways on; none, or one without steps, where nothing leads on.
+    pub lowers: Lowers,
 }
 
 /// Equal for groups that carry the same and come to the same.
@@ -165,9 +167,7 @@ impl Ends {
 
     /// The objects that they are, or are sections of; in runs, each once.
     pub fn objects(&self) -> impl Iterator<Item = &ObjectKey> {
-        let mut last = None;
-        let objects = self.targets().map(|target| &target.object);
-        objects.filter(move |object| last.replace(*object) != Some(*object))
+        in_runs(self.targets().map(|target| &target.object))
     }
 }
 
@@ -176,7 +176,8 @@ fn targets<'a>(
     lowers: &'a [Rc<Lower>],
 ) -> impl Iterator<Item = &'a Place> {
     // Where nothing leads on they end above the routes.
-    let above = if lowers.is_empty() { uppers } else { &[] };
+    let ends_above = lowers.iter().all(|lower| lower.steps.is_empty());
+    let above = if ends_above { uppers } else { &[] };
     let above = above.iter().filter_map(|upper| upper.last());
     lowers
         .iter()

@@ -63,6 +63,14 @@ pub struct Place {
     pub section: Option<Arc<str>>,
 }
 
+/// Of keys that come in runs each run once: the steps of a path and the paths of a route name the same objects again.
+pub fn in_runs<'a>(
+    keys: impl Iterator<Item = &'a ObjectKey>,
+) -> impl Iterator<Item = &'a ObjectKey> {
+    let mut last = None;
+    keys.filter(move |key| last.replace(*key) != Some(*key))
+}
+
 // === impl GroupKind ===
 
 impl GroupKind {

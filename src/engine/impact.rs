@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::named;
-use super::effective::{Routes, Shape, Survey};
+use super::effective::{Ends, Routes, Shape, Survey};
 use super::grants::routes_into;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
@@ -15,7 +15,7 @@ use super::object::{GrantFrom, Node, is_route};
 use super::policy::Policy;
 use super::section;
 use super::snapshot::Snapshot;
-use super::topology::{Lower, Upper, places};
+use super::topology::{Upper, places};
 
 mod paths;
 
@@ -25,10 +25,8 @@ use paths::{Comparison, Paths};
 /// they are afterwards, or as they were where they are gone.
 #[derive(Clone, Debug)]
 pub struct Shifted {
-    /// The ways in.
-    pub uppers: Rc<[Rc<Upper>]>,
-    /// The ways on.
-    pub lowers: Rc<[Rc<Lower>]>,
+    /// The ways in and on.
+    pub ends: Ends,
     /// The kind of policy.
     pub kind: GroupKind,
     /// What was in force; nothing where no policy was.
@@ -56,28 +54,21 @@ pub struct Changed {
 impl Shifted {
     /// How many paths there are.
     pub fn count(&self) -> usize {
-        self.uppers.len() * self.lowers.len()
+        self.ends.uppers.len() * self.ends.lowers.len()
     }
 
     /// The same, path by path.
     pub fn one_by_one(&self) -> impl Iterator<Item = Self> {
-        let uppers = self.uppers.iter();
-        let paths = uppers.flat_map(|upper| self.lowers.iter().map(move |lower| (upper, lower)));
+        let uppers = self.ends.uppers.iter();
+        let lowers = &self.ends.lowers;
+        let paths = uppers.flat_map(|upper| lowers.iter().map(move |lower| (upper, lower)));
         paths.map(|(upper, lower)| Self {
-            uppers: Rc::from([upper.clone()]),
-            lowers: Rc::from([lower.clone()]),
+            ends: Ends {
+                uppers: Rc::from([upper.clone()]),
+                lowers: Rc::from([lower.clone()]),
+            },
             ..self.clone()
         })
-    }
-
-    /// The effective targets, each as often as ways lead there.
-    pub fn targets(&self) -> impl Iterator<Item = &Place> {
-        let above = self.lowers.iter().filter(|lower| lower.steps.is_empty());
-        let above = above.flat_map(|_| self.uppers.iter().filter_map(|upper| upper.last()));
-        self.lowers
-            .iter()
-            .filter_map(|lower| lower.target())
-            .chain(above)
     }
 }
 
@@ -95,7 +86,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec
 }
 
 fn paths_of(shifted: &Rc<Shifted>) -> Vec<Changed> {
-    let (uppers, lowers) = (shifted.uppers.iter(), &shifted.lowers);
+    let (uppers, lowers) = (shifted.ends.uppers.iter(), &shifted.ends.lowers);
     let paths = uppers.flat_map(|upper| lowers.iter().map(move |lower| places(upper, Some(lower))));
     let found = paths.filter_map(|path| {
         let path: Vec<Place> = path.into_iter().cloned().collect();
@@ -136,7 +127,7 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
         // Paths through a route itself have been looked at already, unless a backend made them longer.
         let mut routes = touched.routes.iter();
         let seen = end == Some(own_end) && routes.all(|route| touched.objects.contains(route));
-        let over = touched.routes.iter().next().is_some() && !seen;
+        let over = !touched.routes.is_empty() && !seen;
         for (key, shape) in &shapes {
             let groups = |survey: &mut Survey<'_>| {
                 if over && shape.end() == end {

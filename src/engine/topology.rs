@@ -28,6 +28,11 @@ pub struct Upper {
     pub consumer: Option<Arc<str>>,
 }
 
+/// Ways in, in one list that many share.
+pub type Uppers = Rc<[Rc<Upper>]>;
+/// Ways on, the same.
+pub type Lowers = Rc<[Rc<Lower>]>;
+
 // === impl Upper ===
 
 impl Upper {

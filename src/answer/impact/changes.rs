@@ -76,9 +76,9 @@ pub(super) fn changes(
 }
 
 /// Whether the target stays. A path that comes or goes by itself is no change of what was in force.
-fn what(changed: &Shifted, difference: &Difference) -> What {
+fn what(shifted: &Shifted, difference: &Difference) -> What {
     let is_nothing = |side: &Side| side.from.is_empty();
-    if changed.stays {
+    if shifted.stays {
         What::Changed
     } else if is_nothing(&difference.before) {
         What::Added
@@ -92,11 +92,11 @@ fn what(changed: &Shifted, difference: &Difference) -> What {
 // === impl Difference ===
 
 impl Difference {
-    fn of(changed: &Shifted) -> Self {
-        let (fields, moved) = fields(&changed.before, &changed.after);
+    fn of(shifted: &Shifted) -> Self {
+        let (fields, moved) = fields(&shifted.before, &shifted.after);
         Self {
-            before: Side::of(&changed.before),
-            after: Side::of(&changed.after),
+            before: Side::of(&shifted.before),
+            after: Side::of(&shifted.after),
             fields,
             moved,
         }

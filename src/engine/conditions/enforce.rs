@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome};
-use crate::engine::ids::{ByKey, ObjectKey, Place};
+use crate::engine::ids::{ByKey, ObjectKey, Place, in_runs};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
 use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place, on_one_branch};
@@ -172,7 +172,7 @@ fn below<'a>(group: &'a Group, target: &'a Place) -> impl Iterator<Item = &'a Ob
         .chain(lowers)
         .filter(below)
         .map(|step| &step.place.object);
-    objects.filter(|object| **object != target.object && !object.gk.is_core("Namespace"))
+    in_runs(objects).filter(|object| **object != target.object && !object.gk.is_core("Namespace"))
 }
 
 /// Why a policy reaches no effective target.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::own;
 use super::region::Region;
-use super::ways_on::Lowers;
 use super::{Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
@@ -14,12 +13,12 @@ use crate::engine::maps::HashMap;
 use crate::engine::merge::Own;
 use crate::engine::object::Object;
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
-use crate::engine::topology::{Lower, Upper, backend, through_service};
+use crate::engine::topology::{Lower, Lowers, Upper, Uppers, backend, through_service};
 
 /// Ways in that carry the same policies.
 #[derive(Clone, Debug)]
 struct Way {
-    uppers: Rc<[Rc<Upper>]>,
+    uppers: Uppers,
     /// Whose requests alone come this way.
     consumer: Option<Arc<str>>,
     stack: Rc<Stack>,

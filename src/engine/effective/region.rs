@@ -13,18 +13,15 @@ use crate::engine::maps;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
-    Upper, fits_service, may_accept, takes_hostname, through_gateway, through_hidden,
+    Upper, Uppers, fits_service, may_accept, takes_hostname, through_gateway, through_hidden,
     through_service, through_set,
 };
 
-/// The ways in that a route takes; routes that are accepted alike share one list.
-pub(super) type Ways = Rc<[Rc<Upper>]>;
-
-/// Routes with their ways in, and what no route reaches.
+/// Routes with their ways in, and what no route reaches. Routes that are accepted alike share one list.
 #[derive(Debug, Default)]
 pub(super) struct Region {
     /// Each once, parent by parent.
-    pub(super) routes: Vec<(Arc<Object>, Ways)>,
+    pub(super) routes: Vec<(Arc<Object>, Uppers)>,
     /// Ways in through the object, used or not.
     pub(super) uppers: Vec<Rc<Upper>>,
     /// Backends and other objects in it.
@@ -38,7 +35,7 @@ pub(super) struct Regions<'a> {
     parents: HashMap<ObjectKey, Rc<Parent>, ByKey>,
     entrances: maps::HashMap<Alike, Rc<[Entrance]>>,
     /// Equal lists are one, whatever they were accepted by.
-    lists: maps::HashMap<Vec<*const Upper>, Ways>,
+    lists: maps::HashMap<Vec<*const Upper>, Uppers>,
 }
 
 /// A Gateway or `ListenerSet`, with its ways in.
@@ -173,8 +170,11 @@ impl<'a> Regions<'a> {
         }
     }
 
-    fn with_ways(&mut self, routes: impl Iterator<Item = Arc<Object>>) -> Vec<(Arc<Object>, Ways)> {
-        let mut found: Vec<(Arc<Object>, Ways)> = Vec::new();
+    fn with_ways(
+        &mut self,
+        routes: impl Iterator<Item = Arc<Object>>,
+    ) -> Vec<(Arc<Object>, Uppers)> {
+        let mut found: Vec<(Arc<Object>, Uppers)> = Vec::new();
         let mut entrances: Rc<[Entrance]> = Rc::from([]);
         for route in routes {
             let last = found.last();
@@ -189,7 +189,7 @@ impl<'a> Regions<'a> {
 
     /// Those of the ways in that a route takes; one that leads from nowhere when it is attached to nothing. Often
     /// they are those of the last one.
-    fn taken(&mut self, route: &Object, entrances: &[Entrance], last: Option<&Ways>) -> Ways {
+    fn taken(&mut self, route: &Object, entrances: &[Entrance], last: Option<&Uppers>) -> Uppers {
         let Node::Route { hostnames, .. } = &route.node else {
             return Rc::from([]);
         };
@@ -204,7 +204,7 @@ impl<'a> Regions<'a> {
             return last.clone();
         }
         let name = ways().map(Rc::as_ptr).collect();
-        let made = || match ways().cloned().collect::<Ways>() {
+        let made = || match ways().cloned().collect::<Uppers>() {
             none if none.is_empty() => Rc::from([Rc::default()]),
             ways => ways,
         };

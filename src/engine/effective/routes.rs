@@ -28,6 +28,11 @@ impl Routes {
         self.known.contains(route)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &ObjectKey> {
         self.order.iter()

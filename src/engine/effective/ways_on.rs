@@ -12,10 +12,7 @@ use crate::engine::level::Level;
 use crate::engine::maps::HashMap;
 use crate::engine::object::Object;
 use crate::engine::snapshot::{Snapshot, namespace_key};
-use crate::engine::topology::{Lower, lowers};
-
-/// Ways on that carry the same policies.
-pub(super) type Lowers = Rc<[Rc<Lower>]>;
+use crate::engine::topology::{Lower, Lowers, lowers};
 
 type Known = HashMap<*const Object, (Arc<Object>, Lowers)>;
 

@@ -7,14 +7,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Same, Shifted};
-use crate::engine::effective::Group;
+use crate::engine::effective::{Ends, Group};
 use crate::engine::ids::GroupKind;
 use crate::engine::maps::HashMap;
 use crate::engine::merge::Effective;
-use crate::engine::topology::{Lower, Upper};
-
-type Lowers = Rc<[Rc<Lower>]>;
-type Uppers = Rc<[Rc<Upper>]>;
+use crate::engine::topology::{Lower, Lowers, Upper, Uppers};
 
 /// Compares the paths of a kind.
 pub(super) struct Comparison<'a> {
@@ -45,7 +42,7 @@ type ByLower = HashMap<Rc<Lower>, ByUpper>;
 
 /// Lists of ways in. Equal ones have one number, however often they were put together.
 #[derive(Default)]
-pub(super) struct Lists {
+struct Lists {
     all: Vec<Uppers>,
     by_address: HashMap<*const Rc<Upper>, (Uppers, usize)>,
     by_ways: HashMap<Uppers, usize>,
@@ -267,8 +264,10 @@ impl<'a> Comparison<'a> {
         let complete = lowers.first().is_some_and(|lower| lower.complete);
         if complete && !self.same.settings(before, after) {
             self.found.push(Shifted {
-                uppers: uppers.clone(),
-                lowers: lowers.clone(),
+                ends: Ends {
+                    uppers: uppers.clone(),
+                    lowers: lowers.clone(),
+                },
                 kind: self.kind.clone(),
                 before: before.clone(),
                 after: after.clone(),

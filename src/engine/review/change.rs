@@ -66,13 +66,8 @@ pub(super) fn effect(
     all: &[Shifted],
 ) -> Finding {
     let after = survey.snapshot();
-    let mut objects: Vec<&ObjectKey> = Vec::new();
-    for target in all.iter().flat_map(Shifted::targets) {
-        if objects.last() != Some(&&target.object) {
-            objects.push(&target.object);
-        }
-    }
-    let objects: BTreeSet<ObjectKey> = objects.into_iter().cloned().collect();
+    let objects = all.iter().flat_map(|shifted| shifted.ends.objects());
+    let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
     let mut message = format!("{kind} on {}", words::counted(&objects));
     if let (1, Some(object)) = (objects.len(), objects.first()) {
         message = format!("{kind} on {object}");
@@ -86,7 +81,7 @@ pub(super) fn effect(
     let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
     let least = all
         .iter()
-        .min_by_key(|shifted| (&shifted.lowers, &shifted.uppers));
+        .min_by_key(|shifted| (&shifted.ends.lowers, &shifted.ends.uppers));
     if let Some(first) = least {
         let mut same = Same::default();
         let mut alike = |c: &Shifted| {

@@ -77,7 +77,7 @@ fn target(scene: Scene<'_>, cut: usize) -> f64 {
 
 /// What stands left of a layer.
 fn left_of(scene: Scene<'_>, cut: usize) -> Part {
-    let is_left = |block: usize| scene.layer(block).is_some_and(|layer| layer < cut);
+    let is_left = |block| is_left(scene, cut, block) == Some(true);
     let wires = scene.wires.iter().enumerate();
     let wires = wires.filter(|(_, wire)| is_left(wire.from) && is_left(wire.to));
     Part {
@@ -90,7 +90,7 @@ fn left_of(scene: Scene<'_>, cut: usize) -> Part {
 
 /// What a scene falls into from a layer on, in the order of the first boxes.
 fn pieces(scene: Scene<'_>, cut: usize) -> Vec<Part> {
-    let is_right = |block: usize| scene.layer(block).is_some_and(|layer| layer >= cut);
+    let is_right = |block| is_left(scene, cut, block) == Some(false);
     let mut roots = Roots((0..scene.blocks.len()).collect());
     let inside = |number: &usize| {
         let wire = scene.wires.get(*number);
@@ -165,7 +165,7 @@ fn stacked(
 ) -> Vec<Band> {
     let mut hangs: Vec<f64> = vec![f64::INFINITY; scene.blocks.len()];
     for (number, wire) in scene.wires.iter().enumerate() {
-        let is_left = scene.layer(wire.from).is_some_and(|layer| layer < cut);
+        let is_left = is_left(scene, cut, wire.from) == Some(true);
         let start = layout.ends(scene, number).map(|(start, _)| start.y);
         if let (true, Some(y), Some(place)) = (is_left, start, hangs.get_mut(wire.to)) {
             *place = place.min(y);
@@ -206,11 +206,11 @@ fn stacked(
 /// The height above all boxes at which wires run that begin at a height of a box on the left: one for
 /// each such place, as far as there is room.
 fn trunks(scene: Scene<'_>, cut: usize, layout: &Layout) -> BTreeMap<(usize, u64), f64> {
+    let is_left = |block| is_left(scene, cut, block);
     let mut starts: Vec<(f64, (usize, u64))> = Vec::new();
     for (number, wire) in scene.wires.iter().enumerate() {
         let ends = layout.ends(scene, number);
-        let side = |block: usize| scene.layer(block).map(|layer| layer < cut);
-        let crosses = side(wire.from) == Some(true) && side(wire.to) == Some(false);
+        let crosses = is_left(wire.from) == Some(true) && is_left(wire.to) == Some(false);
         if let Some((start, _)) = ends.filter(|ends| crosses && is_far(ends)) {
             starts.push((start.y, place(wire.from, wire.from_y)));
         }
@@ -226,6 +226,11 @@ fn trunks(scene: Scene<'_>, cut: usize, layout: &Layout) -> BTreeMap<(usize, u64
         .collect()
 }
 
+/// Whether a box stands left of the bands; none for one that has no wires.
+fn is_left(scene: Scene<'_>, cut: usize, block: usize) -> Option<bool> {
+    scene.layer(block).map(|layer| layer < cut)
+}
+
 /// Whether there is more than one space between columns where a wire runs.
 fn is_far((start, end): &(Point, Point)) -> bool {
     end.x - start.x > 2.0 * BEND + 1.0
@@ -239,8 +244,7 @@ fn place(block: usize, y: f64) -> (usize, u64) {
 /// Draws the wires from the left to the bands: straight on to the next column, else above all boxes.
 fn join(scene: Scene<'_>, cut: usize, trunks: &BTreeMap<(usize, u64), f64>, layout: &mut Layout) {
     for (number, wire) in scene.wires.iter().enumerate() {
-        let side = |block: usize| scene.layer(block).map(|layer| layer < cut);
-        if side(wire.from) == side(wire.to) {
+        if is_left(scene, cut, wire.from) == is_left(scene, cut, wire.to) {
             continue;
         }
         let Some(ends) = layout.ends(scene, number) else {
