@@ -16,6 +16,7 @@ pub mod impact;
 pub mod level;
 mod maps;
 pub mod matching;
+mod memo;
 pub mod merge;
 pub mod mutate;
 pub mod object;

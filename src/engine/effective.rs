@@ -16,6 +16,7 @@ use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Lower, Lowers, Upper, Uppers, places};
 
+mod bare;
 mod groups;
 mod memo;
 mod own;
@@ -24,6 +25,7 @@ mod routes;
 mod stack;
 mod ways_on;
 
+pub use bare::BareRoute;
 use region::{Region, Regions};
 pub use routes::Routes;
 pub use stack::{Stack, StackLevel};

@@ -13,23 +13,24 @@ pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 
 /// A kind, in any version: versions of one kind are the same objects.
 ///
-/// It stands in every key, and there are few: a copy is one count.
+/// It stands in every key, and there are few: a copy is one count, and the hash is taken once.
 #[derive(Clone)]
 pub struct GroupKind(Arc<KindParts>);
 
 /// The parts of a [`GroupKind`].
-#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KindParts {
     /// API group; empty for core.
     pub group: Arc<str>,
     /// Kind, as written in manifests.
     pub kind: Arc<str>,
+    hash: u64,
 }
 
 /// An object. Cluster-scoped objects have an empty namespace.
 ///
 /// Keys are copied and looked up far more often than made: a copy is one count, and the hash is
-/// taken once. It is seeded for each process, because names come from users.
+/// taken once.
 #[derive(Clone)]
 pub struct ObjectKey(Arc<KeyParts>);
 
@@ -44,6 +45,9 @@ pub struct KeyParts {
     pub name: Arc<str>,
     hash: u64,
 }
+
+/// Hashes are seeded for each process: names come from users.
+static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// Maps by [`ObjectKey`] take the hash that the key has already.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,10 +80,9 @@ pub fn in_runs<'a>(
 impl GroupKind {
     /// A kind from its group and name.
     pub fn new(group: impl Into<Arc<str>>, kind: impl Into<Arc<str>>) -> Self {
-        Self(Arc::new(KindParts {
-            group: group.into(),
-            kind: kind.into(),
-        }))
+        let (group, kind) = (group.into(), kind.into());
+        let hash = SEED.hash_one((&group, &kind));
+        Self(Arc::new(KindParts { group, kind, hash }))
     }
 
     /// A kind of Gateway API.
@@ -129,7 +132,7 @@ impl Eq for GroupKind {}
 
 impl Hash for GroupKind {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
+        state.write_u64(self.hash);
     }
 }
 
@@ -186,7 +189,6 @@ impl ObjectKey {
 
     /// The hash of the key with these parts.
     pub(super) fn hash_of(gk: &GroupKind, namespace: &str, name: &str) -> u64 {
-        static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         SEED.hash_one((gk, namespace, name))
     }
 

@@ -84,9 +84,9 @@ pub struct Asker<'a> {
     /// The user, where the request says who it is.
     pub subject: Option<&'a Subject>,
     /// The field manager; empty where there is none.
-    pub field_manager: &'a str,
+    pub field_manager: String,
     /// The kind of the object.
-    pub gk: &'a GroupKind,
+    pub gk: GroupKind,
 }
 
 // === impl Severities ===
@@ -105,17 +105,16 @@ impl Severities {
         Self { codes, overrides }
     }
 
-    /// The verdict with the severities that this request gets.
+    /// The verdict with the severities that this request gets. Who asks is only looked up where it counts.
     #[must_use]
-    pub fn judge(&self, mut verdict: Verdict, asker: &Asker<'_>) -> Verdict {
-        if verdict.findings.is_empty() {
-            return verdict;
+    pub fn judge<'a>(&self, mut verdict: Verdict, asker: impl FnOnce() -> Asker<'a>) -> Verdict {
+        let found = |code: &Code| verdict.findings.iter().any(|found| found.code == *code);
+        let named = |entry: &&Override| entry.findings.keys().any(found);
+        let mut met: Vec<&Override> = self.overrides.iter().filter(named).collect();
+        if !met.is_empty() {
+            let asker = asker();
+            met.retain(|entry| entry.when.holds(&asker));
         }
-        let met: Vec<&Override> = self
-            .overrides
-            .iter()
-            .filter(|entry| entry.when.holds(asker))
-            .collect();
         let action = |code: &Code| {
             let mut found = met.iter().filter_map(|entry| entry.findings.get(code));
             found.next().or_else(|| self.codes.get(code)).copied()
@@ -173,7 +172,7 @@ impl When {
             && holds(self.users.as_ref(), |names| is_one_of(names, user))
             && holds(self.groups.as_ref(), in_group)
             && holds(self.field_managers.as_ref(), |names| {
-                is_one_of(names, asker.field_manager)
+                is_one_of(names, &asker.field_manager)
             })
             && holds(self.kinds.as_ref(), |kinds| kinds.iter().any(is_kind))
     }

@@ -231,11 +231,8 @@ fn warning(finding: &Finding) -> String {
     };
     let most = settings.iter().take_while(has_room).count();
     let mut fewer = (0..=most).rev().map(|shown| {
-        let mut kept: Vec<String> = settings.iter().take(shown).cloned().collect();
-        if shown < settings.len() {
-            kept.push(format!("{} more", settings.len() - shown));
-        }
-        text(finding, &kept, source)
+        let (kept, left) = settings.split_at_checked(shown).unwrap_or_default();
+        text(finding, kept, left.len(), source)
     });
     fewer
         .find(|line| is_within(line, MAX_LINE))
@@ -253,7 +250,7 @@ fn bare(finding: &Finding, most: usize) -> Option<String> {
     if length(finding) > 4 * most {
         return None;
     }
-    Some(text(finding, &[], "")).filter(|line| is_within(line, most))
+    Some(text(finding, &[], 0, "")).filter(|line| is_within(line, most))
 }
 
 /// How many bytes a finding has at least.
@@ -286,37 +283,45 @@ fn is_within(text: &str, most: usize) -> bool {
 /// What a finding says, without its code and field; escaped, and never cut.
 pub fn sentence(finding: &Finding) -> String {
     let mut line = escape(&finding.message);
-    add_settings(&mut line, finding, &finding.settings, &finding.source);
+    add_settings(&mut line, finding, &finding.settings, 0, &finding.source);
     line
 }
 
-fn text(finding: &Finding, settings: &[String], source: &str) -> String {
-    let mut line = finding.code.as_str().to_owned();
-    for part in [
-        finding.field.as_ref().map(|f| &*f.0),
-        Some(&*finding.message),
-    ]
-    .into_iter()
-    .flatten()
-    {
+/// A finding with these of its settings and so many more.
+fn text(finding: &Finding, settings: &[String], more: usize, source: &str) -> String {
+    let mut line = String::with_capacity(MAX_LINE);
+    line.push_str(finding.code.as_str());
+    let field = finding.field.as_ref().map(|field| &*field.0);
+    for part in field.into_iter().chain([&*finding.message]) {
         line.push_str(": ");
-        line.push_str(&escape(part));
+        push(&mut line, part);
     }
-    add_settings(&mut line, finding, settings, source);
+    add_settings(&mut line, finding, settings, more, source);
     line
 }
 
-fn add_settings(line: &mut String, finding: &Finding, settings: &[String], source: &str) {
-    if !settings.is_empty() {
-        line.push_str(match finding.code {
-            Code::EffectiveChange => ": ",
-            _ => " sets ",
-        });
-        line.push_str(&escape(&settings.join(", ")));
+fn add_settings(
+    line: &mut String,
+    finding: &Finding,
+    settings: &[String],
+    more: usize,
+    source: &str,
+) {
+    let mut before = match finding.code {
+        Code::EffectiveChange => ": ",
+        _ => " sets ",
+    };
+    for setting in settings {
+        line.push_str(before);
+        push(line, setting);
+        before = ", ";
+    }
+    if more > 0 {
+        line.extend([before, &more.to_string(), " more"]);
     }
     if !source.is_empty() {
         line.push_str(" (");
-        line.push_str(&escape(source));
+        push(line, source);
         line.push(')');
     }
 }
@@ -335,10 +340,16 @@ fn closing(left: usize, finding: &Finding) -> String {
 /// Names come from users: control characters would make the API server drop the warning, and
 /// characters that turn the direction of text would make it lie.
 pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    push(&mut escaped, text);
+    escaped
+}
+
+/// Adds a text, escaped.
+fn push(line: &mut String, text: &str) {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return text.to_owned();
+        return line.push_str(text);
     }
-    let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}'
             | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -347,10 +358,9 @@ pub fn escape(text: &str) -> String {
             '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}'..='\u{200d}'
         );
         if c.is_control() || turns || breaks {
-            out.extend(c.escape_unicode());
+            line.extend(c.escape_unicode());
         } else {
-            out.push(c);
+            line.push(c);
         }
     }
-    out
 }

@@ -327,18 +327,13 @@ fn verdict(
             Verdict::unread(&object, format!("not checked: {why}"))
         }
     };
-    if verdict.findings.is_empty() {
-        return verdict;
-    }
-    let namespace = snapshot.get(&namespace_key(&envelope.namespace().into()));
-    let (field_manager, gk) = (envelope.field_manager(), envelope.gk());
-    let asker = Asker {
+    let namespace = || snapshot.get(&namespace_key(&envelope.namespace().into()));
+    conduct.severities.judge(verdict, || Asker {
         dry_run: envelope.dry_run(),
         namespace: envelope.namespace(),
-        namespace_labels: namespace.map(|namespace| &namespace.meta.labels),
+        namespace_labels: namespace().map(|namespace| &namespace.meta.labels),
         subject: envelope.subject().map(Arc::as_ref),
-        field_manager: &field_manager,
-        gk: &gk,
-    };
-    conduct.severities.judge(verdict, &asker)
+        field_manager: envelope.field_manager(),
+        gk: envelope.gk(),
+    })
 }

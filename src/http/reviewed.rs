@@ -4,7 +4,7 @@
 use super::admission::Call;
 use super::envelope::Envelope;
 use crate::engine::age::is_of_age;
-use crate::engine::finding::{Code, Severity};
+use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::verdict::Verdict;
 use crate::metrics::Metrics;
 use crate::telemetry::traces::{Trace, TraceId};
@@ -54,21 +54,26 @@ impl Reviewed<'_> {
             .request_duration
             .with_label_values(&[endpoint, operation, decision])
             .observe(self.call.arrived.elapsed().as_secs_f64());
-        for finding in &self.verdict.findings {
-            let severity = match finding.severity {
-                Severity::Deny => "deny",
-                Severity::Warn => "warn",
-            };
-            let labels = [finding.code.as_str(), severity];
-            metrics.findings.with_label_values(&labels).inc();
-            if finding.code == Code::Unverified {
-                let reason = match finding {
-                    finding if is_of_age(finding) => "age",
-                    finding if finding.rests_on.is_some() => "live-read",
-                    _ => "request",
+        // They are sorted: each code is looked up once.
+        let findings = &self.verdict.findings;
+        for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
+            if let (Some(first), Ok(count)) = (alike.first(), u64::try_from(alike.len())) {
+                let severity = match first.severity {
+                    Severity::Deny => "deny",
+                    Severity::Warn => "warn",
                 };
-                metrics.unverified.with_label_values(&[reason]).inc();
+                let labels = [first.code.as_str(), severity];
+                metrics.findings.with_label_values(&labels).inc_by(count);
             }
+        }
+        let unverified = |finding: &&Finding| finding.code == Code::Unverified;
+        for finding in findings.iter().filter(unverified) {
+            let reason = match finding {
+                finding if is_of_age(finding) => "age",
+                finding if finding.rests_on.is_some() => "live-read",
+                _ => "request",
+            };
+            metrics.unverified.with_label_values(&[reason]).inc();
         }
         for mutation in &self.verdict.mended {
             let mutations = &metrics.mutations;

@@ -74,15 +74,15 @@ fn as_configured(
     };
     let namespace = text(&object["metadata"]["namespace"]);
     let key = ObjectKey::new(GroupKind::core("Namespace"), "", namespace.clone());
-    let asker = Asker {
+    let asker = || Asker {
         dry_run: request["dryRun"] == true,
         namespace: &namespace,
         namespace_labels: snapshot.get(&key).map(|found| &found.meta.labels),
         subject: Some(&subject),
-        field_manager: &text(&request["fieldManager"]),
-        gk: &group_kind(object),
+        field_manager: text(&request["fieldManager"]),
+        gk: group_kind(object),
     };
-    config.conduct().severities.judge(verdict, &asker)
+    config.conduct().severities.judge(verdict, asker)
 }
 
 /// What a case says, in the form of `expected.yaml`.

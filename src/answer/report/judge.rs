@@ -81,16 +81,16 @@ impl<'a> Case<'a> {
             &key.namespace
         };
         let there = self.after.get(&namespace_key(namespace));
-        let asker = Asker {
+        let verdict = Verdict::new(findings, &Evidence::Authoritative);
+        let judged = self.severities.judge(verdict, || Asker {
             dry_run: false,
             namespace,
             namespace_labels: there.map(|there| &there.meta.labels),
             subject: None,
-            field_manager: "",
-            gk: &key.gk,
-        };
-        let verdict = Verdict::new(findings, &Evidence::Authoritative);
-        self.severities.judge(verdict, &asker).findings
+            field_manager: String::new(),
+            gk: key.gk.clone(),
+        });
+        judged.findings
     }
 }
 

@@ -193,11 +193,7 @@ impl<'a> Regions<'a> {
         let Node::Route { hostnames, .. } = &route.node else {
             return Rc::from([]);
         };
-        let takes = |entrance: &&Entrance| {
-            let mut theirs = entrance.hostnames.iter();
-            theirs.any(|theirs| takes_hostname(theirs.as_deref(), hostnames))
-        };
-        let ways = || entrances.iter().filter(takes).map(|entrance| &entrance.way);
+        let ways = || taken(entrances, hostnames);
         if let Some(last) =
             last.filter(|last| ways().map(Rc::as_ptr).eq(last.iter().map(Rc::as_ptr)))
         {
@@ -209,6 +205,25 @@ impl<'a> Regions<'a> {
             ways => ways,
         };
         self.lists.entry(name).or_insert_with(made).clone()
+    }
+
+    /// The ways in that a route takes, where they are the same as long as an era lasts: not to Services, nor to what
+    /// may not be read.
+    pub(super) fn lasting(&mut self, route: &Object) -> Option<Vec<Rc<Upper>>> {
+        let Node::Route {
+            parents, hostnames, ..
+        } = &route.node
+        else {
+            return None;
+        };
+        let lasts = |parent: &ParentRef| {
+            Level::is_above_routes(&parent.object.gk) && !self.snapshot.hides(&parent.object)
+        };
+        if !parents.iter().all(lasts) {
+            return None;
+        }
+        let entrances = self.entrances(route);
+        Some(taken(&entrances, hostnames).cloned().collect())
     }
 
     /// The ways in that routes like this one may take, sorted.
@@ -298,6 +313,18 @@ impl<'a> Regions<'a> {
         self.parents.insert(key.clone(), parent.clone());
         Some(parent)
     }
+}
+
+/// Those of the ways in that a route with these hostnames takes.
+fn taken<'a>(
+    entrances: &'a [Entrance],
+    hostnames: &'a [Arc<str>],
+) -> impl Iterator<Item = &'a Rc<Upper>> {
+    let takes = |entrance: &&Entrance| {
+        let mut theirs = entrance.hostnames.iter();
+        theirs.any(|theirs| takes_hostname(theirs.as_deref(), hostnames))
+    };
+    entrances.iter().filter(takes).map(|entrance| &entrance.way)
 }
 
 /// Whether the same listeners take both, but for their hostnames. Services of a mesh look at the route itself.

@@ -1,17 +1,27 @@
 //! What is said of a target: the policies that will act on it, and those on it that cannot.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::engine::affected::{Acting, concerning};
-use crate::engine::effective::Survey;
+use crate::engine::effective::{BareRoute, Survey};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
+use crate::engine::memo::Memo;
 use crate::engine::object::{Node, Object};
 use crate::engine::policy::{Policy, TargetRef};
 use crate::engine::snapshot::{Change, Snapshot};
 
 use super::change;
 use crate::engine::words;
+
+/// Most findings that are remembered of one way in: each takes up to a kilobyte.
+const MOST_REMEMBERED: usize = 32;
+
+thread_local! {
+    static ON_BARE: RefCell<Memo<BareRoute, Option<Rc<[Finding]>>>> = RefCell::default();
+}
 
 /// Findings on a target as it will be once it is admitted, and on what the change does to others.
 pub(super) fn findings(
@@ -70,6 +80,38 @@ fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
 
 /// Findings on a target as it stands: the policies over it.
 pub(super) fn standing(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
+    match survey
+        .bare(key)
+        .and_then(|bare| on_bare(survey, key, &bare))
+    {
+        Some(alike) => {
+            let mut findings = alike.to_vec();
+            for finding in &mut findings {
+                finding.object = key.clone();
+            }
+            findings
+        }
+        None => found(survey, key),
+    }
+}
+
+/// What is told of a route without policies of its own, and of all that are like it; none where more counts, or where
+/// it is much. It is found apart: what a review may work out does not depend on what is remembered.
+fn on_bare(survey: &Survey<'_>, key: &ObjectKey, bare: &BareRoute) -> Option<Rc<[Finding]>> {
+    let snapshot = survey.snapshot();
+    let find = || {
+        let mut apart = Survey::bounded(snapshot);
+        let kinds = apart.kinds_over(key);
+        let findings = apart
+            .stop_at(&key.gk, &kinds)
+            .then(|| found(&mut apart, key));
+        let findings = findings.filter(|findings| findings.len() <= MOST_REMEMBERED);
+        findings.filter(|_| !apart.is_spent()).map(Rc::from)
+    };
+    Memo::remembered(&ON_BARE, snapshot.era(), bare, find)
+}
+
+fn found(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     let over = concerning(survey, key);
     let findings = over.iter().filter_map(|acting| finding(key, acting));
     findings.collect()
