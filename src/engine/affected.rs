@@ -1,6 +1,6 @@
 //! Which policies act on an object, and with which settings (design 9, ruling 3).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -55,23 +55,26 @@ pub fn concerning(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
         let here = levels.filter(|level| level.step.place.object == *key);
         let standing = here.flat_map(|level| level.policies.iter());
         let standing = standing.map(|policy| policy.key().clone());
-        Some(acting.chain(standing).collect())
+        Some(acting.chain(standing).collect::<Keys>())
     })
 }
+
+/// Keys that are only looked up.
+type Keys = HashSet<ObjectKey, ByKey>;
 
 /// Paths with the same policies on them.
 struct Told {
     group: Group,
     /// Of what is asked for.
     level: Level,
-    in_force: BTreeSet<ObjectKey>,
+    in_force: Keys,
 }
 
 /// Those of a kind that are picked by what is on the paths; all where nothing is said.
 fn over(
     survey: &mut Survey<'_>,
     place: &Place,
-    pick: impl Fn(&[Told]) -> Option<BTreeSet<ObjectKey>>,
+    pick: impl Fn(&[Told]) -> Option<Keys>,
 ) -> Vec<Acting> {
     let key = &place.object;
     let mut found = Found::default();
@@ -93,7 +96,7 @@ fn over(
                 continue;
             };
             if known.insert((group.outcome(), level)) {
-                let in_force = group.effective.policies();
+                let in_force = group.effective.policies().into_iter().collect();
                 all.push(Told {
                     group,
                     level,
@@ -139,7 +142,7 @@ pub fn acting_at(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
     found
 }
 
-fn note(key: &ObjectKey, told: &Told, picked: Option<&BTreeSet<ObjectKey>>, found: &mut Found) {
+fn note(key: &ObjectKey, told: &Told, picked: Option<&Keys>, found: &mut Found) {
     let group = &told.group;
     let is_namespace = key.gk.is_core("Namespace");
     let over = group.stack.iter().filter(|above| {

@@ -104,7 +104,8 @@ impl GroupKind {
 
     /// Whether this is that kind of Gateway API.
     pub fn is_gateway_api(&self, kind: &str) -> bool {
-        &*self.group == GATEWAY_API && &*self.kind == kind
+        // Most kinds differ in their length already.
+        &*self.kind == kind && &*self.group == GATEWAY_API
     }
 
     /// Whether this is that kind of the core group.

@@ -147,7 +147,7 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
             old.note(&groups(was), &mut comparison);
             new.note(&groups(is), &mut comparison);
         }
-        found.extend(comparison.made(old, new));
+        found.extend(comparison.made(&old, &new));
     }
     found
 }

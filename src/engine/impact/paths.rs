@@ -36,6 +36,21 @@ struct Through {
     ways: Vec<(usize, Arc<Effective>)>,
 }
 
+/// What is in force on ways in before and afterwards, and whether the ways on are on both sides.
+#[derive(Clone)]
+struct Pair {
+    uppers: Uppers,
+    before: Arc<Effective>,
+    after: Arc<Effective>,
+    stays: bool,
+}
+
+/// What is in force on both sides, by lists of ways in: it is the same for many routes.
+type Sides = (
+    Vec<(usize, *const Effective)>,
+    Vec<(usize, *const Effective)>,
+);
+
 /// What is in force by way in.
 type ByUpper = BTreeMap<Rc<Upper>, Arc<Effective>>;
 type ByLower = HashMap<Rc<Lower>, ByUpper>;
@@ -106,6 +121,12 @@ impl Through {
             .map(|(_, effective)| effective)
     }
 
+    fn name(&self) -> Vec<(usize, *const Effective)> {
+        let ways = self.ways.iter();
+        ways.map(|(number, effective)| (*number, Arc::as_ptr(effective)))
+            .collect()
+    }
+
     fn by_upper(&self, lists: &Lists, found: &mut ByUpper) {
         for (number, effective) in &self.ways {
             let list = lists.list(*number);
@@ -164,27 +185,41 @@ impl<'a> Comparison<'a> {
     /// What differs. Paths that are on both sides are compared; a way on that has lost one way in and won another is
     /// one change, from what it lost to what it won. Ways in that only come or only go are a change where the route
     /// is let in or shut out by others.
-    pub(super) fn made(mut self, mut was: Paths, is: Paths) -> Vec<Shifted> {
+    pub(super) fn made(mut self, was: &Paths, is: &Paths) -> Vec<Shifted> {
         let (mut before, mut after) = (ByLower::default(), ByLower::default());
-        for (list, new) in is.by_list {
-            match was.by_list.remove(&list) {
-                Some(old) if self.lists.are_alike(&old, &new) => {
+        let mut known: HashMap<Sides, Rc<[Pair]>> = HashMap::default();
+        for (list, new) in &is.by_list {
+            match was.by_list.get(list) {
+                Some(old) if self.lists.are_alike(old, new) => {
                     for (number, b) in &new.ways {
-                        let a = old.of(*number).unwrap_or(b);
-                        self.change(&new.lowers, &self.lists.list(*number), a, b, true);
+                        let pair = Pair {
+                            uppers: self.lists.list(*number),
+                            before: old.of(*number).unwrap_or(b).clone(),
+                            after: b.clone(),
+                            stays: true,
+                        };
+                        self.change(&new.lowers, pair);
                     }
                 }
                 Some(old) => {
-                    let (mut a, mut b) = (ByUpper::new(), ByUpper::new());
-                    old.by_upper(&self.lists, &mut a);
-                    new.by_upper(&self.lists, &mut b);
-                    self.ways_in(&new.lowers, &a, &b, true);
+                    let pairs = known.entry((old.name(), new.name()));
+                    let pairs = pairs.or_insert_with(|| {
+                        let (mut a, mut b) = (ByUpper::new(), ByUpper::new());
+                        old.by_upper(&self.lists, &mut a);
+                        new.by_upper(&self.lists, &mut b);
+                        self.pairs(&a, &b, true).into()
+                    });
+                    for pair in pairs.clone().iter() {
+                        self.change(&new.lowers, pair.clone());
+                    }
                 }
-                None => self.spread(&new, &mut after),
+                None => self.spread(new, &mut after),
             }
         }
-        for old in was.by_list.values() {
-            self.spread(old, &mut before);
+        for (list, old) in &was.by_list {
+            if !is.by_list.contains_key(list) {
+                self.spread(old, &mut before);
+            }
         }
         self.one_by_one(before, after);
         self.found
@@ -201,28 +236,34 @@ impl<'a> Comparison<'a> {
         for (lower, after) in is {
             let before = was.remove(&lower);
             let stays = before.is_some();
-            self.ways_in(
-                &Rc::from([lower]),
-                &before.unwrap_or_default(),
-                &after,
-                stays,
-            );
+            let lowers = Rc::from([lower]);
+            for pair in self.pairs(&before.unwrap_or_default(), &after, stays) {
+                self.change(&lowers, pair);
+            }
         }
-        let nothing = self.nothing.clone();
         for (lower, before) in was {
             let lowers = Rc::from([lower]);
-            for (upper, a) in before {
-                self.change(&lowers, &Rc::from([upper]), &a, &nothing, false);
+            for pair in self.pairs(&before, &ByUpper::new(), false) {
+                self.change(&lowers, pair);
             }
         }
     }
 
-    /// Compares what is in force on some ways on, way in by way in.
-    fn ways_in(&mut self, lowers: &Lowers, before: &ByUpper, after: &ByUpper, stays: bool) {
+    /// What is to be compared on some ways on, way in by way in.
+    fn pairs(&self, before: &ByUpper, after: &ByUpper, on_both: bool) -> Vec<Pair> {
+        let mut found = Vec::new();
+        let mut note = |upper: &Rc<Upper>, a: &Arc<Effective>, b: &Arc<Effective>, stays| {
+            found.push(Pair {
+                uppers: Rc::from([upper.clone()]),
+                before: a.clone(),
+                after: b.clone(),
+                stays,
+            });
+        };
         let (mut lost, mut won) = (Vec::new(), Vec::new());
         for (upper, a) in before {
             match after.get(upper).or_else(|| for_all(upper, after)) {
-                Some(b) => self.change(lowers, &Rc::from([upper.clone()]), a, b, stays),
+                Some(b) => note(upper, a, b, on_both),
                 None => lost.push((upper, a)),
             }
         }
@@ -231,47 +272,41 @@ impl<'a> Comparison<'a> {
             .filter(|(upper, _)| !before.contains_key(*upper));
         for (upper, b) in new {
             match for_all(upper, before) {
-                Some(a) => self.change(lowers, &Rc::from([upper.clone()]), a, b, stays),
+                Some(a) => note(upper, a, b, on_both),
                 None => won.push((upper, b)),
             }
         }
-        let nothing = self.nothing.clone();
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         loop {
-            let (upper, a, b, stays) = match (lost.next(), won.next()) {
+            match (lost.next(), won.next()) {
                 // The way that it had says more than that it has none now.
                 (Some((had, a)), Some((has, b))) => {
-                    let upper = if has.steps.is_empty() { had } else { has };
-                    (upper, a, b, stays)
+                    note(if has.steps.is_empty() { had } else { has }, a, b, on_both);
                 }
-                (Some((upper, a)), None) => (upper, a, &nothing, stays && (self.shut)(upper)),
-                (None, Some((upper, b))) => (upper, &nothing, b, stays && (self.shut)(upper)),
-                (None, None) => break,
-            };
-            self.change(lowers, &Rc::from([upper.clone()]), a, b, stays);
+                (Some((upper, a)), None) => {
+                    note(upper, a, &self.nothing, on_both && (self.shut)(upper));
+                }
+                (None, Some((upper, b))) => {
+                    note(upper, &self.nothing, b, on_both && (self.shut)(upper));
+                }
+                (None, None) => return found,
+            }
         }
     }
 
-    fn change(
-        &mut self,
-        lowers: &Lowers,
-        uppers: &Uppers,
-        before: &Arc<Effective>,
-        after: &Arc<Effective>,
-        stays: bool,
-    ) {
+    fn change(&mut self, lowers: &Lowers, pair: Pair) {
         // All or none of a list are complete.
         let complete = lowers.first().is_some_and(|lower| lower.complete);
-        if complete && !self.same.settings(before, after) {
+        if complete && !self.same.settings(&pair.before, &pair.after) {
             self.found.push(Shifted {
                 ends: Ends {
-                    uppers: uppers.clone(),
+                    uppers: pair.uppers,
                     lowers: lowers.clone(),
                 },
                 kind: self.kind.clone(),
-                before: before.clone(),
-                after: after.clone(),
-                stays,
+                before: pair.before,
+                after: pair.after,
+                stays: pair.stays,
             });
         }
     }
