@@ -198,7 +198,7 @@ fn target(status: &TargetStatus) -> Target {
             .filter(|_| status.accepted == Accepted::Accepted)
             .map(PolicyState::from),
         reason: no_effect(state).map(str::to_owned),
-        overridden_on: named(&status.overridden_on),
+        overridden_on: named(&status.overridden_on()),
         merged_with: named(&status.merged_with),
     }
 }

@@ -18,12 +18,14 @@ use super::snapshot::Snapshot;
 
 mod acts_on;
 mod ancestors;
+mod below;
 mod enforce;
 mod list;
 mod targets;
 
 pub use acts_on::ActsOn;
 pub use ancestors::{Ancestor, ancestors};
+use below::Below;
 use enforce::{enforce, stands, together};
 pub use list::{Condition, conditions};
 pub use targets::{Affected, affected, controller};
@@ -65,8 +67,8 @@ pub struct TargetStatus {
     pub state: Option<State>,
     /// The policies that supersede it, wholly or in part.
     pub by: BTreeMap<ObjectKey, Winner>,
-    /// Objects below the target where others replace it whole.
-    pub overridden_on: BTreeSet<ObjectKey>,
+    /// The paths through the target, for [`TargetStatus::overridden_on`].
+    below: Below,
     /// Policies that are in force beside it on some path.
     pub merged_with: BTreeSet<ObjectKey>,
     /// The effective targets at which something of it is in force.
@@ -136,12 +138,17 @@ impl TargetStatus {
             accepted,
             state: None,
             by: BTreeMap::new(),
-            overridden_on: BTreeSet::new(),
+            below: Below::default(),
             merged_with: BTreeSet::new(),
             acts_on: ActsOn::default(),
             lost: BTreeMap::new(),
             through: BTreeMap::new(),
         }
+    }
+
+    /// Objects below the target where others replace it whole.
+    pub fn overridden_on(&self) -> BTreeSet<ObjectKey> {
+        self.below.overridden(&self.target)
     }
 }
 

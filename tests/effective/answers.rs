@@ -179,7 +179,7 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
         list(
             "overridden on",
             target
-                .overridden_on
+                .overridden_on()
                 .iter()
                 .map(ToString::to_string)
                 .collect(),

@@ -72,7 +72,7 @@ fn on_target(status: &TargetStatus) -> OnTarget {
         reason: no_effect(status.state.as_ref()).map(str::to_owned),
         by,
         lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
-        overridden_on: named(&status.overridden_on),
+        overridden_on: named(&status.overridden_on()),
         merged_with: named(&status.merged_with),
         acts_on: status
             .acts_on

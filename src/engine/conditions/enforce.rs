@@ -1,13 +1,13 @@
 //! What a policy does on a target: enforced, in part, not at all, and who is in its place.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome};
-use crate::engine::ids::{ByKey, ObjectKey, Place, in_runs};
-use crate::engine::level::{Level, Step};
+use crate::engine::ids::{ByKey, ObjectKey, Place};
+use crate::engine::level::Level;
 use crate::engine::maps;
 use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place, on_one_branch};
 use crate::engine::policy::Policy;
@@ -28,13 +28,12 @@ pub(super) fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
 /// is looked at once.
 pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
     let counts = |group: &&&Group| group.complete && group.attached;
-    let counted: Vec<&Group> = groups.iter().filter(counts).copied().collect();
     let mut tally = Tally::default();
     let mut through: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
     let mut known: maps::HashMap<Outcome, Fate> = maps::HashMap::default();
     let mut gateways: maps::HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> =
         maps::HashMap::default();
-    for group in &counted {
+    for group in groups.iter().filter(counts) {
         let fate = known.entry(group.outcome()).or_insert_with(|| {
             let fate = fate(policy, &group.effective);
             found(policy, group, &fate, status);
@@ -48,9 +47,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
         if fate.survives {
             status.acts_on.add(group);
         }
-    }
-    if known.values().any(|fate| !fate.survives) {
-        status.overridden_on = overridden_on(&counted, &known, &status.target);
+        status.below.add(group, &status.target, fate.survives);
     }
     let by_gateway = through
         .into_iter()
@@ -78,28 +75,6 @@ fn found(policy: &Policy, group: &Group, fate: &Fate, status: &mut TargetStatus)
         let others = in_place(&group.effective).filter(|other| other != policy.key());
         status.merged_with.extend(others);
     }
-}
-
-/// Objects below the target where the policy is in force on no path.
-fn overridden_on(
-    groups: &[&Group],
-    known: &maps::HashMap<Outcome, Fate>,
-    target: &Place,
-) -> BTreeSet<ObjectKey> {
-    let survives = |group: &&&Group| {
-        let fate = known.get(&group.outcome());
-        fate.is_some_and(|fate| fate.survives)
-    };
-    let mut lost: HashSet<&ObjectKey, ByKey> = HashSet::default();
-    for group in groups.iter().filter(|group| !survives(group)) {
-        lost.extend(below(group, target));
-    }
-    for group in groups.iter().filter(survives) {
-        for object in below(group, target) {
-            lost.remove(object);
-        }
-    }
-    lost.into_iter().cloned().collect()
 }
 
 /// What became of a policy on some paths.
@@ -158,21 +133,6 @@ fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
         .into_iter()
         .map(|(path, leaf)| (path.clone(), leaf.value.clone()));
     winner.settings.extend(shown);
-}
-
-/// Objects under the target on the paths of a group, Namespaces left out; in runs, each once.
-fn below<'a>(group: &'a Group, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
-    let mut here = group.stack.iter();
-    let here = here.find(|level| level.step.place == *target);
-    let level = here.map(|level| level.step.level);
-    let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
-    let lowers = group.lowers.iter().flat_map(|lower| &lower.steps);
-    let below = move |step: &&Step| level.is_some_and(|level| step.level > level);
-    let objects = uppers
-        .chain(lowers)
-        .filter(below)
-        .map(|step| &step.place.object);
-    in_runs(objects).filter(|object| **object != target.object && !object.gk.is_core("Namespace"))
 }
 
 /// Why a policy reaches no effective target.

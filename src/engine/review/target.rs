@@ -17,7 +17,7 @@ use super::change;
 use crate::engine::words;
 
 /// Most findings that are remembered of one way in: each takes up to a kilobyte.
-const MOST_REMEMBERED: usize = 32;
+const MOST_REMEMBERED: usize = 16;
 
 thread_local! {
     static ON_BARE: RefCell<Memo<BareRoute, Option<Rc<[Finding]>>>> = RefCell::default();
@@ -80,10 +80,8 @@ fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
 
 /// Findings on a target as it stands: the policies over it.
 pub(super) fn standing(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
-    match survey
-        .bare(key)
-        .and_then(|bare| on_bare(survey, key, &bare))
-    {
+    let bare = survey.bare(key);
+    match bare.and_then(|bare| on_bare(survey, key, &bare)) {
         Some(alike) => {
             let mut findings = alike.to_vec();
             for finding in &mut findings {
