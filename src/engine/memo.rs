@@ -6,7 +6,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
-use std::thread::LocalKey;
 
 use foldhash::fast::RandomState;
 
@@ -36,7 +35,7 @@ impl<K, V, S: Default> Default for Memo<K, V, S> {
 impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher + Default> Memo<K, V, S> {
     /// What is found, or was found before in this era.
     pub(super) fn remembered(
-        memo: &'static LocalKey<RefCell<Self>>,
+        memo: &RefCell<Self>,
         era: Era,
         key: &K,
         find: impl FnOnce() -> V,
@@ -44,22 +43,25 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher + Default> Memo<K, V, S> {
         if !era.lasts() {
             return find();
         }
-        let known = memo.with_borrow_mut(|memo| {
-            if memo.era != era {
-                memo.era = era;
-                memo.known.clear();
-            }
-            memo.known.get(key).cloned()
-        });
+        let known = memo.borrow_mut().of(era).get(key).cloned();
         known.unwrap_or_else(|| {
+            // What is asked on the way may be remembered here too.
             let found = find();
-            memo.with_borrow_mut(|memo| {
-                if memo.known.len() >= MOST {
-                    memo.known.clear();
-                }
-                memo.known.insert(key.clone(), found.clone());
-            });
+            let mut memo = memo.borrow_mut();
+            let known = memo.of(era);
+            if known.len() >= MOST {
+                known.clear();
+            }
+            known.insert(key.clone(), found.clone());
             found
         })
+    }
+
+    fn of(&mut self, era: Era) -> &mut HashMap<K, V, S> {
+        if self.era != era {
+            self.era = era;
+            self.known.clear();
+        }
+        &mut self.known
     }
 }

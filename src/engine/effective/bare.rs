@@ -12,7 +12,11 @@ use crate::engine::object::is_route;
 use crate::engine::profile::{Class, Profile};
 use crate::engine::topology::Upper;
 
-/// A route on which no policy stands. On equal ones the same policies act, as long as an era lasts.
+/// Most ways in of a route that is known by them: a Gateway has 64 listeners at most.
+const MOST_WAYS: usize = 64;
+
+/// A route on which no policy stands. On equal ones the same policies act as long as an era lasts, of kinds that look
+/// neither into the route nor behind it ([`Survey::stop_at`]).
 #[derive(Clone, Debug)]
 pub struct BareRoute {
     kind: GroupKind,
@@ -23,15 +27,18 @@ pub struct BareRoute {
 
 impl Survey<'_> {
     /// A route as far as it counts for what acts on it; none where policies stand on it, and where it is attached to a
-    /// Service or to what may not be read.
+    /// Service, to what may not be read, or in very many ways. A survey of many objects, which is not bounded, shares
+    /// what it finds anyway.
     pub fn bare(&mut self, key: &ObjectKey) -> Option<BareRoute> {
-        if !is_route(&key.gk) || !self.snapshot.era().lasts() || !self.stands(key).is_empty() {
+        let one_of_many = !self.stacks.is_limited() || !self.snapshot.era().lasts();
+        if !is_route(&key.gk) || one_of_many || !self.stands(key).is_empty() {
             return None;
         }
-        Some(BareRoute {
+        let ways = self.regions.lasting(self.snapshot.get(key)?)?;
+        (ways.len() <= MOST_WAYS).then(|| BareRoute {
             kind: key.gk.clone(),
             namespace: key.namespace.clone(),
-            ways: self.regions.lasting(self.snapshot.get(key)?)?,
+            ways,
         })
     }
 

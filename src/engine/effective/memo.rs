@@ -23,7 +23,7 @@ pub(super) fn at(
     key: &ObjectKey,
     find: impl FnOnce() -> Option<Rc<At>>,
 ) -> Option<Rc<At>> {
-    Memo::remembered(&STANDS, era, key, find)
+    STANDS.with(|memo| Memo::remembered(memo, era, key, find))
 }
 
 /// The ways in by a parent of routes, where it is there.
@@ -32,5 +32,5 @@ pub(super) fn parent(
     key: &ObjectKey,
     find: impl FnOnce() -> Option<Rc<Parent>>,
 ) -> Option<Rc<Parent>> {
-    Memo::remembered(&PARENTS, era, key, find)
+    PARENTS.with(|memo| Memo::remembered(memo, era, key, find))
 }

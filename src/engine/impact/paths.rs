@@ -202,14 +202,19 @@ impl<'a> Comparison<'a> {
                     }
                 }
                 Some(old) => {
-                    let pairs = known.entry((old.name(), new.name()));
-                    let pairs = pairs.or_insert_with(|| {
+                    let name = (old.name(), new.name());
+                    let pairs = known.get(&name).cloned().unwrap_or_else(|| {
                         let (mut a, mut b) = (ByUpper::new(), ByUpper::new());
                         old.by_upper(&self.lists, &mut a);
                         new.by_upper(&self.lists, &mut b);
-                        self.pairs(&a, &b, true).into()
+                        let mut pairs = self.pairs(&a, &b, true);
+                        // Most are the same, and there may be many.
+                        pairs.retain(|pair| !self.same.settings(&pair.before, &pair.after));
+                        let pairs: Rc<[Pair]> = pairs.into();
+                        known.insert(name, pairs.clone());
+                        pairs
                     });
-                    for pair in pairs.clone().iter() {
+                    for pair in pairs.iter() {
                         self.change(&new.lowers, pair.clone());
                     }
                 }

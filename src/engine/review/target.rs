@@ -16,8 +16,10 @@ use crate::engine::snapshot::{Change, Snapshot};
 use super::change;
 use crate::engine::words;
 
-/// Most findings that are remembered of one way in: each takes up to a kilobyte.
-const MOST_REMEMBERED: usize = 16;
+/// Most findings that are remembered of routes that are alike.
+const MOST_FINDINGS: usize = 16;
+/// Most bytes of text in them: a setting may have hundreds, and a policy thousands of settings.
+const MOST_TEXT: usize = 4096;
 
 thread_local! {
     static ON_BARE: RefCell<Memo<BareRoute, Option<Rc<[Finding]>>>> = RefCell::default();
@@ -103,10 +105,19 @@ fn on_bare(survey: &Survey<'_>, key: &ObjectKey, bare: &BareRoute) -> Option<Rc<
         let findings = apart
             .stop_at(&key.gk, &kinds)
             .then(|| found(&mut apart, key));
-        let findings = findings.filter(|findings| findings.len() <= MOST_REMEMBERED);
-        findings.filter(|_| !apart.is_spent()).map(Rc::from)
+        let little = |findings: &Vec<Finding>| {
+            findings.len() <= MOST_FINDINGS && findings.iter().map(text).sum::<usize>() <= MOST_TEXT
+        };
+        let findings = findings.filter(|findings| little(findings) && !apart.is_spent());
+        findings.map(Rc::from)
     };
-    Memo::remembered(&ON_BARE, snapshot.era(), bare, find)
+    ON_BARE.with(|memo| Memo::remembered(memo, snapshot.era(), bare, find))
+}
+
+/// How many bytes are told in a finding.
+fn text(finding: &Finding) -> usize {
+    let settings: usize = finding.settings.iter().map(String::len).sum();
+    finding.message.len() + settings + finding.source.len()
 }
 
 fn found(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
