@@ -122,9 +122,7 @@ fn level(group: &Group, place: &Place) -> Option<Level> {
     if place.section.is_none() {
         return group.level(&place.object);
     }
-    let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
-    let steps = uppers.chain(group.lowers.iter().flat_map(|lower| &lower.steps));
-    let here = steps.filter(|step| step.place == *place);
+    let here = group.steps().filter(|step| step.place == *place);
     here.map(|step| step.level).max()
 }
 

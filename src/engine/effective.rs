@@ -7,16 +7,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::Stand;
-use super::ids::{ByKey, GroupKind, ObjectKey, Place, in_runs};
+use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::{Level, Step};
 use super::maps;
 use super::merge::{Effective, merged};
 use super::object::is_route;
 use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::{Snapshot, namespace_key};
-use super::topology::{Lower, Lowers, Upper, Uppers, places};
+use super::topology::{Lowers, Upper, Uppers, places};
 
 mod bare;
+mod ends;
 mod groups;
 mod memo;
 mod own;
@@ -26,6 +27,7 @@ mod stack;
 mod ways_on;
 
 pub use bare::BareRoute;
+pub use ends::Ends;
 use region::{Region, Regions};
 pub use routes::Routes;
 pub use stack::{Stack, StackLevel};
@@ -52,15 +54,6 @@ pub struct Group {
     /// Whether they begin at a listener or a mesh Service. What lies outside the topology (Secrets,
     /// virtual kinds) has nothing to be attached to.
     pub attached: bool,
-}
-
-/// Paths, by which it is known where they end: each way in with each way on.
-#[derive(Clone, Debug)]
-pub struct Ends {
-    /// The ways in.
-    pub uppers: Uppers,
-    /// The ways on; none, or one without steps, where nothing leads on.
-    pub lowers: Lowers,
 }
 
 /// Equal for groups that carry the same and come to the same.
@@ -100,7 +93,12 @@ impl Group {
 
     /// The effective targets.
     pub fn targets(&self) -> impl Iterator<Item = &Place> {
-        targets(&self.uppers, &self.lowers)
+        ends::targets(&self.uppers, &self.lowers)
+    }
+
+    /// The steps of its ways in and of those on.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        ends::steps(&self.uppers, &self.lowers)
     }
 
     /// What is the same for groups with the same policies and the same result, within one survey.
@@ -142,9 +140,7 @@ impl Group {
     /// What comes of the policies at a place and above it: what holds for its own fields. Policies on
     /// other sections of its object and below it are left out.
     pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
-        let uppers = self.uppers.iter().flat_map(|u| &u.steps);
-        let steps = uppers.chain(self.lowers.iter().flat_map(|l| &l.steps));
-        let here = steps.filter(|step| step.place == *place);
+        let here = self.steps().filter(|step| step.place == *place);
         let Some(level) = here.map(|step| step.level).min() else {
             return Effective::default();
         };
@@ -157,34 +153,6 @@ impl Group {
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         merged(profile, &taking_part(profile, &stack), None)
     }
-}
-
-// === impl Ends ===
-
-impl Ends {
-    /// The effective targets.
-    pub fn targets(&self) -> impl Iterator<Item = &Place> {
-        targets(&self.uppers, &self.lowers)
-    }
-
-    /// The objects that they are, or are sections of; in runs, each once.
-    pub fn objects(&self) -> impl Iterator<Item = &ObjectKey> {
-        in_runs(self.targets().map(|target| &target.object))
-    }
-}
-
-fn targets<'a>(
-    uppers: &'a [Rc<Upper>],
-    lowers: &'a [Rc<Lower>],
-) -> impl Iterator<Item = &'a Place> {
-    // Where nothing leads on they end above the routes.
-    let ends_above = lowers.iter().all(|lower| lower.steps.is_empty());
-    let above = if ends_above { uppers } else { &[] };
-    let above = above.iter().filter_map(|upper| upper.last());
-    lowers
-        .iter()
-        .filter_map(|lower| lower.target())
-        .chain(above)
 }
 
 // === impl Survey ===
@@ -385,6 +353,7 @@ impl<'a> Survey<'a> {
             return known.clone();
         }
         let region = Rc::new(self.regions.around(key));
+        self.stacks.expect(region.routes.len());
         self.around.insert(key.clone(), region.clone());
         region
     }

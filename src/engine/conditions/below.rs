@@ -62,9 +62,7 @@ impl Below {
 impl Paths {
     /// Objects under the target, Namespaces left out; in runs, each once.
     fn below<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
-        let uppers = self.ends.uppers.iter().flat_map(|upper| &upper.steps);
-        let lowers = self.ends.lowers.iter().flat_map(|lower| &lower.steps);
-        let below = uppers.chain(lowers).filter(|step| step.level > self.level);
+        let below = self.ends.steps().filter(|step| step.level > self.level);
         in_runs(below.map(|step| &step.place.object))
             .filter(|object| **object != target.object && !object.gk.is_core("Namespace"))
     }

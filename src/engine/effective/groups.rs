@@ -291,13 +291,12 @@ impl Survey<'_> {
         consumer: Option<&Arc<str>>,
     ) -> Vec<End> {
         let has = |lower: &Lower| focus.is_none_or(|key| lower.has(key));
-        if end <= Level::Rule && !self.stacks.tells_sections(profile, &route.key) {
+        let at = self.stacks.at(&route.key);
+        if end <= Level::Rule && !at.tells_sections(profile) {
             // Then every rule carries what stands at the whole route.
             let lowers = self.ways_on.all(self.snapshot, route);
             let of_all = lowers.first().map(|first| End {
-                stack: self
-                    .stacks
-                    .of_route(profile, &route.key, &first.steps, consumer),
+                stack: self.stacks.of_route(profile, &at, &first.steps, consumer),
                 has: has(first),
                 complete: first.complete,
                 lowers: lowers.clone(),

@@ -193,7 +193,7 @@ impl<'a> Regions<'a> {
         let Node::Route { hostnames, .. } = &route.node else {
             return Rc::from([]);
         };
-        let ways = || taken(entrances, hostnames);
+        let ways = || fitting(entrances, hostnames);
         if let Some(last) =
             last.filter(|last| ways().map(Rc::as_ptr).eq(last.iter().map(Rc::as_ptr)))
         {
@@ -223,7 +223,7 @@ impl<'a> Regions<'a> {
             return None;
         }
         let entrances = self.entrances(route);
-        Some(taken(&entrances, hostnames).cloned().collect())
+        Some(fitting(&entrances, hostnames).cloned().collect())
     }
 
     /// The ways in that routes like this one may take, sorted.
@@ -316,7 +316,7 @@ impl<'a> Regions<'a> {
 }
 
 /// Those of the ways in that a route with these hostnames takes.
-fn taken<'a>(
+fn fitting<'a>(
     entrances: &'a [Entrance],
     hostnames: &'a [Arc<str>],
 ) -> impl Iterator<Item = &'a Rc<Upper>> {

@@ -102,6 +102,12 @@ impl At {
             stands: stands.into(),
         }
     }
+
+    /// Whether something of a kind stands at a section.
+    pub(super) fn tells_sections(&self, profile: &Profile) -> bool {
+        let mut places = self.places.iter();
+        places.any(|alike| alike.section.is_some() && alike.is_of(profile))
+    }
 }
 
 // === impl Alike ===
@@ -143,6 +149,11 @@ impl<'a> Stacks<'a> {
         self.left = Some(leaves);
     }
 
+    /// Makes room for so many objects, which will be asked for.
+    pub(super) fn expect(&mut self, objects: usize) {
+        self.stands.reserve(objects);
+    }
+
     /// Whether what is folded is limited.
     pub(super) fn is_limited(&self) -> bool {
         self.left.is_some()
@@ -172,7 +183,7 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    fn at(&mut self, key: &ObjectKey) -> Rc<At> {
+    pub(super) fn at(&mut self, key: &ObjectKey) -> Rc<At> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
@@ -189,23 +200,16 @@ impl<'a> Stacks<'a> {
         found
     }
 
-    /// Whether something of a kind stands at a section of an object.
-    pub(super) fn tells_sections(&mut self, profile: &Profile, key: &ObjectKey) -> bool {
-        let at = self.at(key);
-        let mut places = at.places.iter();
-        places.any(|alike| alike.section.is_some() && alike.is_of(profile))
-    }
-
     /// What stands on the steps through a route on whose sections nothing stands. Most routes have no policy of their
     /// own, and those of a Namespace come one after the other: then it is what stands at the Namespace.
     pub(super) fn of_route(
         &mut self,
         profile: &Profile,
-        route: &ObjectKey,
+        route: &At,
         steps: &[Step],
         consumer: Option<&Arc<str>>,
     ) -> Rc<Stack> {
-        let Some(namespace) = steps.first().filter(|_| self.at(route).places.is_empty()) else {
+        let Some(namespace) = steps.first().filter(|_| route.places.is_empty()) else {
             return self.stack(profile, steps, consumer);
         };
         let above = std::slice::from_ref(namespace);

@@ -36,7 +36,7 @@ struct Through {
     ways: Vec<(usize, Arc<Effective>)>,
 }
 
-/// What is in force on ways in before and afterwards, and whether the ways on are on both sides.
+/// What is in force on ways in before and afterwards, where it differs, and whether the ways on are on both sides.
 #[derive(Clone)]
 struct Pair {
     uppers: Uppers,
@@ -192,9 +192,13 @@ impl<'a> Comparison<'a> {
             match was.by_list.get(list) {
                 Some(old) if self.lists.are_alike(old, new) => {
                     for (number, b) in &new.ways {
+                        let a = old.of(*number).unwrap_or(b);
+                        if self.same.settings(a, b) {
+                            continue;
+                        }
                         let pair = Pair {
                             uppers: self.lists.list(*number),
-                            before: old.of(*number).unwrap_or(b).clone(),
+                            before: a.clone(),
                             after: b.clone(),
                             stays: true,
                         };
@@ -207,10 +211,7 @@ impl<'a> Comparison<'a> {
                         let (mut a, mut b) = (ByUpper::new(), ByUpper::new());
                         old.by_upper(&self.lists, &mut a);
                         new.by_upper(&self.lists, &mut b);
-                        let mut pairs = self.pairs(&a, &b, true);
-                        // Most are the same, and there may be many.
-                        pairs.retain(|pair| !self.same.settings(&pair.before, &pair.after));
-                        let pairs: Rc<[Pair]> = pairs.into();
+                        let pairs: Rc<[Pair]> = self.pairs(&a, &b, true).into();
                         known.insert(name, pairs.clone());
                         pairs
                     });
@@ -254,10 +255,14 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// What is to be compared on some ways on, way in by way in.
-    fn pairs(&self, before: &ByUpper, after: &ByUpper, on_both: bool) -> Vec<Pair> {
+    /// What differs on some ways on, way in by way in.
+    fn pairs(&mut self, before: &ByUpper, after: &ByUpper, on_both: bool) -> Vec<Pair> {
         let mut found = Vec::new();
+        let same = &mut self.same;
         let mut note = |upper: &Rc<Upper>, a: &Arc<Effective>, b: &Arc<Effective>, stays| {
+            if same.settings(a, b) {
+                return;
+            }
             found.push(Pair {
                 uppers: Rc::from([upper.clone()]),
                 before: a.clone(),
@@ -302,7 +307,7 @@ impl<'a> Comparison<'a> {
     fn change(&mut self, lowers: &Lowers, pair: Pair) {
         // All or none of a list are complete.
         let complete = lowers.first().is_some_and(|lower| lower.complete);
-        if complete && !self.same.settings(&pair.before, &pair.after) {
+        if complete {
             self.found.push(Shifted {
                 ends: Ends {
                     uppers: pair.uppers,

@@ -106,7 +106,7 @@ fn on_bare(survey: &Survey<'_>, key: &ObjectKey, bare: &BareRoute) -> Option<Rc<
             .stop_at(&key.gk, &kinds)
             .then(|| found(&mut apart, key));
         let little = |findings: &Vec<Finding>| {
-            findings.len() <= MOST_FINDINGS && findings.iter().map(text).sum::<usize>() <= MOST_TEXT
+            findings.len() <= MOST_FINDINGS && findings.iter().map(size).sum::<usize>() <= MOST_TEXT
         };
         let findings = findings.filter(|findings| little(findings) && !apart.is_spent());
         findings.map(Rc::from)
@@ -114,8 +114,8 @@ fn on_bare(survey: &Survey<'_>, key: &ObjectKey, bare: &BareRoute) -> Option<Rc<
     ON_BARE.with(|memo| Memo::remembered(memo, snapshot.era(), bare, find))
 }
 
-/// How many bytes are told in a finding.
-fn text(finding: &Finding) -> usize {
+/// How many bytes of text are in a finding.
+fn size(finding: &Finding) -> usize {
     let settings: usize = finding.settings.iter().map(String::len).sum();
     finding.message.len() + settings + finding.source.len()
 }

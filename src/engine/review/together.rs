@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::attach::standing;
-use crate::engine::effective::{Ends, Survey};
+use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Shifted, between};
@@ -78,9 +78,7 @@ fn by_policy<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option
 }
 
 fn on_path<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&'a ObjectKey> {
-    let Ends { uppers, lowers } = &shifted.ends;
-    let uppers = uppers.iter().flat_map(|upper| &upper.steps);
-    let steps = uppers.chain(lowers.iter().flat_map(|lower| &lower.steps));
+    let steps = shifted.ends.steps();
     steps
         .filter_map(|step| changed.get(&step.place.object).copied())
         .min()

@@ -42,9 +42,7 @@ pub(super) fn relevant<'a>(
 
 /// The level of a place on the paths of a group; that of its object where it has none of its own.
 pub(super) fn level(group: &Group, place: &Place) -> Option<Level> {
-    let uppers = group.uppers.iter().flat_map(|upper| &upper.steps);
-    let mut steps = uppers.chain(group.lowers.iter().flat_map(|lower| &lower.steps));
-    let here = steps.find(|step| step.place == *place);
+    let here = group.steps().find(|step| step.place == *place);
     here.map(|step| step.level)
         .or_else(|| group.level(&place.object))
 }

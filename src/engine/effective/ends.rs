@@ -1,0 +1,57 @@
+//! Paths by their ways in and on: the steps on them and where they end.
+
+use std::rc::Rc;
+
+use crate::engine::ids::{ObjectKey, Place, in_runs};
+use crate::engine::level::Step;
+use crate::engine::topology::{Lower, Lowers, Upper, Uppers};
+
+/// Paths, by which it is known where they end: each way in with each way on.
+#[derive(Clone, Debug)]
+pub struct Ends {
+    /// The ways in.
+    pub uppers: Uppers,
+    /// The ways on; none, or one without steps, where nothing leads on.
+    pub lowers: Lowers,
+}
+
+impl Ends {
+    /// The effective targets.
+    pub fn targets(&self) -> impl Iterator<Item = &Place> {
+        targets(&self.uppers, &self.lowers)
+    }
+
+    /// The objects that they are, or are sections of; in runs, each once.
+    pub fn objects(&self) -> impl Iterator<Item = &ObjectKey> {
+        in_runs(self.targets().map(|target| &target.object))
+    }
+
+    /// The steps of the ways in and of those on.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        steps(&self.uppers, &self.lowers)
+    }
+}
+
+/// Where paths end.
+pub(super) fn targets<'a>(
+    uppers: &'a [Rc<Upper>],
+    lowers: &'a [Rc<Lower>],
+) -> impl Iterator<Item = &'a Place> {
+    // Where nothing leads on they end above the routes.
+    let ends_above = lowers.iter().all(|lower| lower.steps.is_empty());
+    let above = if ends_above { uppers } else { &[] };
+    let above = above.iter().filter_map(|upper| upper.last());
+    lowers
+        .iter()
+        .filter_map(|lower| lower.target())
+        .chain(above)
+}
+
+/// The steps of ways in and on.
+pub(super) fn steps<'a>(
+    uppers: &'a [Rc<Upper>],
+    lowers: &'a [Rc<Lower>],
+) -> impl Iterator<Item = &'a Step> {
+    let above = uppers.iter().flat_map(|upper| &upper.steps);
+    above.chain(lowers.iter().flat_map(|lower| &lower.steps))
+}
