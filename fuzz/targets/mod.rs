@@ -20,6 +20,7 @@ pub(crate) mod hostname;
 pub(crate) mod json;
 pub(crate) mod mutate;
 pub(crate) mod patch;
+pub(crate) mod request;
 pub(crate) mod review;
 pub(crate) mod rng;
 pub(crate) mod selector;
@@ -36,8 +37,8 @@ pub(crate) struct Target {
     pub(crate) seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// All of them. The matching of requests to routes belongs beside `hostname`.
-pub(crate) const TARGETS: [Target; 7] = [
+/// All of them.
+pub(crate) const TARGETS: [Target; 8] = [
     Target {
         name: "review",
         run: review::run,
@@ -72,5 +73,10 @@ pub(crate) const TARGETS: [Target; 7] = [
         name: "hostname",
         run: hostname::run,
         seeds: hostname::seeds,
+    },
+    Target {
+        name: "request",
+        run: request::run,
+        seeds: request::seeds,
     },
 ];

@@ -107,3 +107,8 @@ fn selectors() {
 fn hostnames() {
     holds("hostname", 20_000);
 }
+
+#[test]
+fn requests() {
+    holds("request", 500);
+}
