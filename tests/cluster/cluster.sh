@@ -6,8 +6,8 @@
 #   cluster.sh program NAME           build the client in the folder NAME once; print its path
 #   cluster.sh start DIR              start etcd and kube-apiserver, data in DIR; write DIR/kubeconfig and DIR/env
 #   cluster.sh stop-apiserver DIR     stop kube-apiserver and leave etcd as it is
+#   cluster.sh kill-apiserver DIR     the same, without a chance to end its watches
 #   cluster.sh start-apiserver DIR    start it again on the same port
-#   cluster.sh restart-apiserver DIR  both
 #   cluster.sh stop DIR               stop all that runs in DIR (each DIR/*.pid)
 #   cluster.sh hold DIR               start, say "ready", and when stdin closes stop and remove DIR
 #
@@ -307,12 +307,12 @@ start_apiserver() {
   done
 }
 
-# FILE: end the process of a pid file and wait until it is gone.
+# FILE [SIGNAL]: end the process of a pid file and wait until it is gone.
 end() {
   local pid tries=0
   running "$1" || { rm -f "$1"; return 0; }
   pid=$(cat "$1")
-  kill -s TERM "$pid" 2>/dev/null || true
+  kill -s "${2:-TERM}" "$pid" 2>/dev/null || true
   while alive "$pid"; do
     tries=$((tries + 1))
     [ "$tries" -ne 100 ] || kill -s KILL "$pid" 2>/dev/null || true
@@ -352,7 +352,7 @@ case "$verb" in
     [ -n "${2:-}" ] || die "program needs a name"
     program "$2"
     ;;
-  start | stop | hold | start-apiserver | stop-apiserver | restart-apiserver)
+  start | stop | hold | start-apiserver | stop-apiserver | kill-apiserver)
     dir=${2:-}
     [ -n "$dir" ] || die "$verb needs a folder"
     case "$verb" in
@@ -361,10 +361,7 @@ case "$verb" in
       hold) hold "$dir" ;;
       start-apiserver) start_apiserver "$dir" ;;
       stop-apiserver) end "$dir/apiserver.pid" ;;
-      restart-apiserver)
-        end "$dir/apiserver.pid"
-        start_apiserver "$dir"
-        ;;
+      kill-apiserver) end "$dir/apiserver.pid" KILL ;;
     esac
     ;;
   *)

@@ -14,7 +14,7 @@ fn it_outlives_a_restart_of_the_api_server() {
     world.apply("edge.yaml").ok();
     world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
 
-    cluster.stop_apiserver();
+    cluster.kill_apiserver();
     world.attache.answers("/livez", 200).expect("alive");
     world
         .attache

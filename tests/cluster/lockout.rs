@@ -160,6 +160,8 @@ fn with_fail_and_nobody_there_everything_that_mends_it_passes() {
     }
     // The namespace of the cluster itself.
     closed.mend(&SERVICE.replace("namespace: default", "namespace: kube-system"));
+    let label = ["label", "namespace/kube-system", "mended=yes"];
+    closed.kubectl.run(label).ok();
     // Elsewhere what nobody asks about, and definitions.
     for text in [POD, DEPLOYMENT, CONFIG_MAP, SECRET, LEASE] {
         closed.mend(text);

@@ -169,6 +169,11 @@ impl Cluster {
         self.run("stop-apiserver");
     }
 
+    /// Without a chance to end its watches.
+    pub(crate) fn kill_apiserver(&self) {
+        self.run("kill-apiserver");
+    }
+
     pub(crate) fn start_apiserver(&self) {
         self.run("start-apiserver");
     }
