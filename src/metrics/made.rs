@@ -143,7 +143,7 @@ impl Metrics {
             connections: m.on(About::Server).gauge(
                 "connections",
                 "Open connections on the webhook port and the admin port.",
-                "when connections fail: 1024 on each port is the most",
+                "when connections fail: 1024 on the webhook port and 64 on the admin port are the most",
             )?,
             connection_errors: m.counters(
                 "connection_errors_total",

@@ -184,6 +184,21 @@ async fn who_is_nobody_is_told_what_one_without_rights_is() {
     }
 }
 
+/// A patch holds what policies say, and is not measured by the rights of who asks: as attache comes there is none.
+#[tokio::test]
+async fn the_mutating_endpoint_tells_nothing_as_it_comes() {
+    let server = start_with(Setup {
+        state: Some(state(3)),
+        may_get: Some(may_get(|_, _| true)),
+        ..Setup::default()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let answer = client.post("/mutate?timeout=2s", route().as_bytes()).await;
+    let answer: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(answer["response"], json!({"uid": "u-1", "allowed": true}));
+}
+
 /// What is no review is answered without a look at the state.
 #[tokio::test]
 async fn a_refusal_tells_nothing_of_the_state() {
