@@ -352,10 +352,11 @@ async fn an_http2_client_that_only_answers_pings_is_idle() {
     let _ = silent.stream.read_to_end(&mut ended).await;
 }
 
+/// What they cost is bounded.
 fn look(beside: &str, process: &Process, before: usize) {
-    println!(
-        "{beside}: {} MiB more, {} file descriptors",
-        process.resident().saturating_sub(before) / MIB,
-        process.descriptors()
-    );
+    let more = process.resident().saturating_sub(before) / MIB;
+    let descriptors = process.descriptors();
+    println!("{beside}: {more} MiB more, {descriptors} file descriptors");
+    assert!(more < 48, "{beside}: {more} MiB more");
+    assert!(descriptors < 1100, "{beside}: {descriptors} descriptors");
 }
