@@ -70,7 +70,10 @@ pub struct App {
     pub(super) outside: Outside,
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: super::router::Limits,
+    /// Reviews that may be under way.
     pub(super) permits: Semaphore,
+    /// Requests that may wait for one to end.
+    pub(super) waiting: Semaphore,
     pub(super) bodies: Arc<Bodies>,
 }
 
@@ -135,6 +138,7 @@ impl App {
             metrics,
             limits,
             permits: Semaphore::new(limits.max_in_flight),
+            waiting: Semaphore::new(limits.waiting()),
             bodies: Bodies::new(limits.body_memory),
         })
     }

@@ -18,7 +18,7 @@ use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
 use http_body_util::BodyExt;
 use prometheus::IntGauge;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::admission::{App, Call, Endpoint};
@@ -58,6 +58,14 @@ impl Default for Limits {
             body_memory: 64 * 1024 * 1024,
             body_timeout: Duration::from_secs(5),
         }
+    }
+}
+
+impl Limits {
+    /// How many may wait for a review to end.
+    pub(super) fn waiting(&self) -> usize {
+        let most = self.max_in_flight.saturating_mul(WAITING);
+        most.min(Semaphore::MAX_PERMITS)
     }
 }
 
@@ -210,8 +218,8 @@ async fn permit(app: &App) -> Option<SemaphorePermit<'_>> {
     if let Ok(free) = app.permits.try_acquire() {
         return Some(free);
     }
-    let most = app.limits.max_in_flight.saturating_mul(WAITING);
-    let _queued = Counted::within(&app.metrics.queued, most)?;
+    let _place = app.waiting.try_acquire().ok()?;
+    let _queued = Counted::new(&app.metrics.queued);
     app.permits.acquire().await.ok()
 }
 
@@ -308,13 +316,6 @@ impl<'a> Counted<'a> {
     fn new(gauge: &'a IntGauge) -> Self {
         gauge.inc();
         Self(gauge)
-    }
-
-    /// None when there are so many already.
-    fn within(gauge: &'a IntGauge, most: usize) -> Option<Self> {
-        let counted = Self::new(gauge);
-        let is_within = usize::try_from(gauge.get()).is_ok_and(|now| now <= most);
-        is_within.then_some(counted)
     }
 }
 
