@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::named::{KindName, Named, named};
-use crate::engine::effective::Group;
+use crate::engine::effective::{Ends, Group};
 use crate::engine::ids::{GroupKind, Place};
 use crate::engine::level::Step;
 use crate::engine::merge;
@@ -93,10 +93,12 @@ impl Effective {
 
 impl From<(&GroupKind, &Group)> for OnPaths {
     fn from((kind, group): (&GroupKind, &Group)) -> Self {
-        let entrances: BTreeSet<&Place> = group.uppers.iter().filter_map(|u| u.last()).collect();
-        let targets: BTreeSet<&Place> = group.targets().collect();
+        let entrances: BTreeSet<&Place> =
+            group.ends.uppers.iter().filter_map(|u| u.last()).collect();
+        let targets: BTreeSet<&Place> = group.ends.targets().collect();
         // Other paths take the requests of everybody.
         let consumers: Option<BTreeSet<&str>> = group
+            .ends
             .uppers
             .iter()
             .map(|upper| upper.consumer.as_deref())
@@ -117,18 +119,24 @@ impl From<(&GroupKind, &Group)> for OnPaths {
 /// A group without the paths that do not lead through a place; none where that leaves nothing.
 pub fn through(group: &Group, place: &Place) -> Option<Group> {
     let leads = |steps: &[Step]| steps.iter().any(|step| step.place == *place);
-    let uppers = group.uppers.iter().filter(|upper| leads(&upper.steps));
+    let uppers = group.ends.uppers.iter().filter(|upper| leads(&upper.steps));
     let uppers: Vec<_> = uppers.cloned().collect();
     if !uppers.is_empty() {
         return Some(Group {
-            uppers: uppers.into(),
+            ends: Ends {
+                uppers: uppers.into(),
+                lowers: group.ends.lowers.clone(),
+            },
             ..group.clone()
         });
     }
-    let lowers = group.lowers.iter().filter(|lower| leads(&lower.steps));
+    let lowers = group.ends.lowers.iter().filter(|lower| leads(&lower.steps));
     let lowers: Vec<_> = lowers.cloned().collect();
     (!lowers.is_empty()).then(|| Group {
-        lowers: lowers.into(),
+        ends: Ends {
+            uppers: group.ends.uppers.clone(),
+            lowers: lowers.into(),
+        },
         ..group.clone()
     })
 }

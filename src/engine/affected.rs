@@ -91,7 +91,7 @@ fn over(
         let whole = key.whole();
         for group in groups {
             let at = if of_whole { &whole } else { place };
-            let ends_there = !of_whole || group.targets().any(|target| *target == whole);
+            let ends_there = !of_whole || group.ends.targets().any(|target| *target == whole);
             let Some(level) = level(&group, at).filter(|_| ends_there) else {
                 continue;
             };
@@ -122,7 +122,7 @@ fn level(group: &Group, place: &Place) -> Option<Level> {
     if place.section.is_none() {
         return group.level(&place.object);
     }
-    let here = group.steps().filter(|step| step.place == *place);
+    let here = group.ends.steps().filter(|step| step.place == *place);
     here.map(|step| step.level).max()
 }
 

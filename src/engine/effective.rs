@@ -14,7 +14,7 @@ use super::merge::{Effective, merged};
 use super::object::is_route;
 use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::{Snapshot, namespace_key};
-use super::topology::{Lowers, Upper, Uppers, places};
+use super::topology::{Upper, places};
 
 mod bare;
 mod ends;
@@ -41,10 +41,8 @@ const MOST_LEAVES: usize = 50_000;
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The ways in; one without steps where the path begins below the listeners.
-    pub uppers: Uppers,
-    /// The ways on; empty where no route is attached.
-    pub lowers: Lowers,
+    /// Its ways in, and those on: none where no route is attached.
+    pub ends: Ends,
     /// What stands on them.
     pub stack: Rc<Stack>,
     /// What is in force.
@@ -83,24 +81,6 @@ pub struct Survey<'a> {
 // === impl Group ===
 
 impl Group {
-    /// Where its paths end.
-    pub fn ends(&self) -> Ends {
-        Ends {
-            uppers: self.uppers.clone(),
-            lowers: self.lowers.clone(),
-        }
-    }
-
-    /// The effective targets.
-    pub fn targets(&self) -> impl Iterator<Item = &Place> {
-        ends::targets(&self.uppers, &self.lowers)
-    }
-
-    /// The steps of its ways in and of those on.
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
-        ends::steps(&self.uppers, &self.lowers)
-    }
-
     /// What is the same for groups with the same policies and the same result, within one survey.
     pub fn outcome(&self) -> Outcome {
         (Rc::as_ptr(&self.stack), Arc::as_ptr(&self.effective))
@@ -108,21 +88,22 @@ impl Group {
 
     /// How many paths it stands for.
     pub fn paths(&self) -> usize {
-        self.uppers.len() * self.lowers.len().max(1)
+        self.ends.uppers.len() * self.ends.lowers.len().max(1)
     }
 
     /// The places of its first path.
     pub fn path(&self) -> Vec<&Place> {
-        let upper = self.uppers.first();
-        let lower = self.lowers.first().map(Rc::as_ref);
+        let upper = self.ends.uppers.first();
+        let lower = self.ends.lowers.first().map(Rc::as_ref);
         upper.map_or_else(Vec::new, |upper| places(upper, lower))
     }
 
     /// The level of an object on the paths, its sections included; none where it is not on them.
     pub fn level(&self, key: &ObjectKey) -> Option<Level> {
         let is_it = |step: &&Step| step.place.object == *key;
-        let uppers = self.uppers.iter().flat_map(|u| &u.steps).filter(is_it);
-        let lowers = self.lowers.iter().flat_map(|l| &l.steps).filter(is_it);
+        let Ends { uppers, lowers } = &self.ends;
+        let uppers = uppers.iter().flat_map(|u| &u.steps).filter(is_it);
+        let lowers = lowers.iter().flat_map(|l| &l.steps).filter(is_it);
         let (above, below) = (uppers.map(|step| step.level), lowers.map(|step| step.level));
         if key.gk.is_core("Namespace") {
             // It takes one place on a path, the higher one (ruling 5).
@@ -140,7 +121,7 @@ impl Group {
     /// What comes of the policies at a place and above it: what holds for its own fields. Policies on
     /// other sections of its object and below it are left out.
     pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
-        let here = self.steps().filter(|step| step.place == *place);
+        let here = self.ends.steps().filter(|step| step.place == *place);
         let Some(level) = here.map(|step| step.level).min() else {
             return Effective::default();
         };
@@ -353,7 +334,6 @@ impl<'a> Survey<'a> {
             return known.clone();
         }
         let region = Rc::new(self.regions.around(key));
-        self.stacks.expect(region.routes.len());
         self.around.insert(key.clone(), region.clone());
         region
     }

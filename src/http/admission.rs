@@ -137,8 +137,8 @@ impl App {
             outside,
             metrics,
             limits,
-            permits: Semaphore::new(limits.max_in_flight),
-            waiting: Semaphore::new(limits.waiting()),
+            permits: places(limits.max_in_flight),
+            waiting: places(limits.waiting()),
             bodies: Bodies::new(limits.body_memory),
         })
     }
@@ -250,6 +250,11 @@ impl App {
         }
         (fresh, readings)
     }
+}
+
+/// So many, as far as there can be.
+fn places(most: usize) -> Semaphore {
+    Semaphore::new(most.min(Semaphore::MAX_PERMITS))
 }
 
 /// The outcome of a live read as a label.

@@ -18,7 +18,7 @@ use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
 use http_body_util::BodyExt;
 use prometheus::IntGauge;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::admission::{App, Call, Endpoint};
@@ -64,8 +64,7 @@ impl Default for Limits {
 impl Limits {
     /// How many may wait for a review to end.
     pub(super) fn waiting(&self) -> usize {
-        let most = self.max_in_flight.saturating_mul(WAITING);
-        most.min(Semaphore::MAX_PERMITS)
+        self.max_in_flight.saturating_mul(WAITING)
     }
 }
 

@@ -53,6 +53,7 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
             }
             // Other paths take the requests of everybody.
             let consumers: Option<BTreeSet<&str>> = group
+                .ends
                 .uppers
                 .iter()
                 .map(|upper| upper.consumer.as_deref())

@@ -83,8 +83,8 @@ fn group(group: &Group) -> String {
             policies.collect::<Vec<_>>().join(" ")
         )
     });
-    let uppers = group.uppers.iter().map(|u| upper(u));
-    let lowers = group.lowers.iter().map(|l| lower(l));
+    let uppers = group.ends.uppers.iter().map(|u| upper(u));
+    let lowers = group.ends.lowers.iter().map(|l| lower(l));
     format!(
         "{:?} {:?} {:?} {} {} {}",
         uppers.collect::<Vec<_>>(),

@@ -67,13 +67,13 @@ fn everything(snapshot: &Snapshot, around: &BTreeSet<ObjectKey>) -> All {
         for key in around {
             let groups = Survey::new(snapshot).through(key, kind).into_iter();
             for group in groups.filter(|group| counts(snapshot, kind, group)) {
-                let lowers: Vec<_> = if group.lowers.is_empty() {
+                let lowers: Vec<_> = if group.ends.lowers.is_empty() {
                     vec![None]
                 } else {
-                    group.lowers.iter().map(|l| Some(l.as_ref())).collect()
+                    group.ends.lowers.iter().map(|l| Some(l.as_ref())).collect()
                 };
                 for on in lowers {
-                    for way in group.uppers.iter() {
+                    for way in group.ends.uppers.iter() {
                         let path: Vec<Place> = places(way, on).into_iter().cloned().collect();
                         if seen_differently(snapshot, kind, &path) {
                             continue;
@@ -167,7 +167,7 @@ proptest! {
                 let here = counted.remove(&key).unwrap_or_default();
                 prop_assert!(here.is_subset(&acting), "{key}: {here:?}, {acting:?}");
                 let groups = survey.through(&key, kind).into_iter();
-                let ends = groups.filter(|g| counts(&snapshot, kind, g) && g.targets().any(|t| t.object == key));
+                let ends = groups.filter(|g| counts(&snapshot, kind, g) && g.ends.targets().any(|t| t.object == key));
                 let in_force: BTreeSet<ObjectKey> = ends.flat_map(|g| in_place(&g.effective).collect::<Vec<_>>()).collect();
                 let said: BTreeSet<ObjectKey> = acting.intersection(&in_force).cloned().collect();
                 let path = [key.whole()];
@@ -214,9 +214,9 @@ proptest! {
                 let standing: BTreeSet<&ObjectKey> = group.stack.iter()
                     .flat_map(|level| level.policies.iter().map(|policy| policy.key()))
                     .collect();
-                                let lowers: Vec<_> = group.lowers.iter().map(|l| Some(l.as_ref())).collect();
+                                let lowers: Vec<_> = group.ends.lowers.iter().map(|l| Some(l.as_ref())).collect();
                 let lowers = if lowers.is_empty() { vec![None] } else { lowers };
-                for (way, on) in group.uppers.iter().flat_map(|u| lowers.iter().map(move |l| (u, l))) {
+                for (way, on) in group.ends.uppers.iter().flat_map(|u| lowers.iter().map(move |l| (u, l))) {
                     let path = places(way, *on);
                     for level in group.stack.iter() {
                         prop_assert!(path.contains(&&level.step.place), "{:?}", level.step);

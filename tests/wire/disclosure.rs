@@ -12,7 +12,7 @@ use futures::FutureExt;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
-use crate::server::{Setup, snapshot, start_with};
+use crate::server::{Running, Setup, snapshot, start_with};
 
 const LISTENERS: usize = 30;
 
@@ -79,14 +79,19 @@ pub(crate) fn route() -> String {
     review.to_string()
 }
 
-/// The answer where a user may read what `may_get` says.
-async fn answer(policies: usize, may_get: MayGet) -> String {
-    let server = start_with(Setup {
+/// A server of so many policies, of which a user may read what `may_get` says.
+async fn serving(policies: usize, may_get: MayGet) -> Running {
+    start_with(Setup {
         state: Some(state(policies)),
         may_get: Some(may_get),
         ..Setup::default()
     })
-    .await;
+    .await
+}
+
+/// The answer where a user may read what `may_get` says.
+async fn answer(policies: usize, may_get: MayGet) -> String {
+    let server = serving(policies, may_get).await;
     let mut client = server.connect().await;
     let answer = client
         .post("/validate?timeout=2s", route().as_bytes())
@@ -163,12 +168,7 @@ async fn no_answer_shows_nothing() {
 async fn who_is_nobody_is_told_what_one_without_rights_is() {
     let hidden = answer(3, may_get(|_, _| false)).await;
     let mut review: serde_json::Value = serde_json::from_str(&route()).unwrap();
-    let server = start_with(Setup {
-        state: Some(state(3)),
-        may_get: Some(may_get(|_, _| true)),
-        ..Setup::default()
-    })
-    .await;
+    let server = serving(3, may_get(|_, _| true)).await;
     let mut client = server.connect().await;
     let nobody = [
         json!(null),
@@ -187,12 +187,7 @@ async fn who_is_nobody_is_told_what_one_without_rights_is() {
 /// A patch holds what policies say, and is not measured by the rights of who asks: as attache comes there is none.
 #[tokio::test]
 async fn the_mutating_endpoint_tells_nothing_as_it_comes() {
-    let server = start_with(Setup {
-        state: Some(state(3)),
-        may_get: Some(may_get(|_, _| true)),
-        ..Setup::default()
-    })
-    .await;
+    let server = serving(3, may_get(|_, _| true)).await;
     let mut client = server.connect().await;
     let answer = client.post("/mutate?timeout=2s", route().as_bytes()).await;
     let answer: serde_json::Value = serde_json::from_str(&answer.body).unwrap();

@@ -145,7 +145,7 @@ pub(super) fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Ve
         .is_some_and(|p| p.inherits());
     if leading.is_empty() && !inherits {
         let whole = place.object.whole();
-        let is_whole = |group: &&Group| group.targets().all(|target| *target == whole);
+        let is_whole = |group: &&Group| group.ends.targets().all(|target| *target == whole);
         return groups.iter().filter(is_whole).cloned().collect();
     }
     leading

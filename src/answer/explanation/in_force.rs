@@ -138,7 +138,7 @@ impl Path {
             let sections: Vec<&Place> = sections.map(|s| &s.place).collect();
             let groups = survey.through(object, &profile.gk);
             let last = |group: &Group| {
-                let lower = group.lowers.first().and_then(|lower| lower.target());
+                let lower = group.ends.lowers.first().and_then(|lower| lower.target());
                 lower.cloned()
             };
             // A section of the way has a group of its own where policies stand on it.
@@ -219,12 +219,16 @@ impl Path {
             .iter()
             .filter(|group| group.complete && group.attached);
         let ways = acting.flat_map(|group| {
-            let uppers = group.uppers.iter().filter(|upper| self.comes(upper, end));
+            let uppers = group
+                .ends
+                .uppers
+                .iter()
+                .filter(|upper| self.comes(upper, end));
             uppers.filter_map(move |upper| {
-                if group.lowers.is_empty() {
+                if group.ends.lowers.is_empty() {
                     return Some((group, upper.clone(), None));
                 }
-                let mut lowers = group.lowers.iter();
+                let mut lowers = group.ends.lowers.iter();
                 let lower = lowers.find(|lower| end.is_some_and(|end| is_start(lower, end)))?;
                 Some((group, upper.clone(), Some(lower.clone())))
             })

@@ -175,13 +175,13 @@ impl<'a> Counting<'a> {
 
 /// How many paths of a group lead to a target.
 fn to(group: &Group, target: &Place) -> usize {
-    if group.lowers.is_empty() {
-        let uppers = group.uppers.iter();
+    if group.ends.lowers.is_empty() {
+        let uppers = group.ends.uppers.iter();
         return uppers.filter(|upper| upper.last() == Some(target)).count();
     }
-    let lowers = group.lowers.iter();
+    let lowers = group.ends.lowers.iter();
     let lowers = lowers
         .filter(|lower| lower.target() == Some(target))
         .count();
-    lowers * group.uppers.len()
+    lowers * group.ends.uppers.len()
 }

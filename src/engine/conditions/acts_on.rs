@@ -15,7 +15,7 @@ pub struct ActsOn {
 
 impl ActsOn {
     pub(super) fn add(&mut self, group: &Group) {
-        self.ends.push(group.ends());
+        self.ends.push(group.ends.clone());
     }
 
     /// The targets.

@@ -30,7 +30,7 @@ impl Below {
         let mut here = group.stack.iter();
         if let Some(here) = here.find(|level| level.step.place == *target) {
             let paths = Paths {
-                ends: group.ends(),
+                ends: group.ends.clone(),
                 level: here.step.level,
             };
             let side = if survives {

@@ -40,7 +40,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
             fate
         });
         tally.count(fate);
-        let tops = gateways.entry(group.uppers.as_ptr());
+        let tops = gateways.entry(group.ends.uppers.as_ptr());
         for gateway in tops.or_insert_with(|| tops_of(group)).iter() {
             through.entry(gateway.clone()).or_default().count(fate);
         }
@@ -109,7 +109,7 @@ impl Tally {
 
 /// The Gateways, or Services of a mesh, through which the paths of a group come.
 fn tops_of(group: &Group) -> BTreeSet<ObjectKey> {
-    let steps = group.uppers.iter().flat_map(|upper| &upper.steps);
+    let steps = group.ends.uppers.iter().flat_map(|upper| &upper.steps);
     let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
     tops.map(|step| step.place.object.clone()).collect()
 }
@@ -158,11 +158,11 @@ fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String {
     }
     if groups
         .iter()
-        .any(|group| !group.attached && !group.lowers.is_empty())
+        .any(|group| !group.attached && !group.ends.lowers.is_empty())
     {
         return format!("{} is not attached to a Gateway", target.object);
     }
-    let incomplete = groups.iter().any(|group| !group.lowers.is_empty());
+    let incomplete = groups.iter().any(|group| !group.ends.lowers.is_empty());
     if incomplete {
         format!("no backend that is there is reached from {target}")
     } else if *policy.profile.needs_route {

@@ -1,15 +1,13 @@
 //! Paths by their ways in and on: the steps on them and where they end.
 
-use std::rc::Rc;
-
 use crate::engine::ids::{ObjectKey, Place, in_runs};
 use crate::engine::level::Step;
-use crate::engine::topology::{Lower, Lowers, Upper, Uppers};
+use crate::engine::topology::{Lowers, Uppers};
 
 /// Paths, by which it is known where they end: each way in with each way on.
 #[derive(Clone, Debug)]
 pub struct Ends {
-    /// The ways in.
+    /// The ways in; one without steps where the paths begin below the listeners.
     pub uppers: Uppers,
     /// The ways on; none, or one without steps, where nothing leads on.
     pub lowers: Lowers,
@@ -18,7 +16,14 @@ pub struct Ends {
 impl Ends {
     /// The effective targets.
     pub fn targets(&self) -> impl Iterator<Item = &Place> {
-        targets(&self.uppers, &self.lowers)
+        // Where nothing leads on they end above the routes.
+        let ends_above = self.lowers.iter().all(|lower| lower.steps.is_empty());
+        let above = if ends_above { &*self.uppers } else { &[] };
+        let above = above.iter().filter_map(|upper| upper.last());
+        self.lowers
+            .iter()
+            .filter_map(|lower| lower.target())
+            .chain(above)
     }
 
     /// The objects that they are, or are sections of; in runs, each once.
@@ -28,30 +33,7 @@ impl Ends {
 
     /// The steps of the ways in and of those on.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
-        steps(&self.uppers, &self.lowers)
+        let above = self.uppers.iter().flat_map(|upper| &upper.steps);
+        above.chain(self.lowers.iter().flat_map(|lower| &lower.steps))
     }
-}
-
-/// Where paths end.
-pub(super) fn targets<'a>(
-    uppers: &'a [Rc<Upper>],
-    lowers: &'a [Rc<Lower>],
-) -> impl Iterator<Item = &'a Place> {
-    // Where nothing leads on they end above the routes.
-    let ends_above = lowers.iter().all(|lower| lower.steps.is_empty());
-    let above = if ends_above { uppers } else { &[] };
-    let above = above.iter().filter_map(|upper| upper.last());
-    lowers
-        .iter()
-        .filter_map(|lower| lower.target())
-        .chain(above)
-}
-
-/// The steps of ways in and on.
-pub(super) fn steps<'a>(
-    uppers: &'a [Rc<Upper>],
-    lowers: &'a [Rc<Lower>],
-) -> impl Iterator<Item = &'a Step> {
-    let above = uppers.iter().flat_map(|upper| &upper.steps);
-    above.chain(lowers.iter().flat_map(|lower| &lower.steps))
 }

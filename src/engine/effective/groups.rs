@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::own;
 use super::region::Region;
-use super::{Group, Stack, Survey};
+use super::{Ends, Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
 use crate::engine::maps::HashMap;
@@ -58,12 +58,15 @@ impl Survey<'_> {
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, None);
             let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None);
+            let lower = Lower {
+                steps,
+                complete: true,
+            };
             Group {
-                uppers: Rc::from([Rc::default()]),
-                lowers: Rc::from([Rc::new(Lower {
-                    steps,
-                    complete: true,
-                })]),
+                ends: Ends {
+                    uppers: Rc::from([Rc::default()]),
+                    lowers: Rc::from([Rc::new(lower)]),
+                },
                 stack,
                 effective,
                 complete: true,
@@ -94,8 +97,10 @@ impl Survey<'_> {
         let nothing = self.stacks.nothing();
         let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own);
         Group {
-            uppers: way.uppers,
-            lowers: Rc::from([]),
+            ends: Ends {
+                uppers: way.uppers,
+                lowers: Rc::from([]),
+            },
             stack,
             effective,
             complete,
@@ -111,6 +116,7 @@ impl Survey<'_> {
         end: Level,
         groups: &mut Vec<Group>,
     ) {
+        self.stacks.expect(region.routes.len());
         // Routes that are accepted alike share their list of ways, and so its stacks.
         let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::default();
         for (route, ways) in &region.routes {
@@ -130,8 +136,10 @@ impl Survey<'_> {
                         self.stacks
                             .fold(profile, &way.stack, &lower.stack, own.as_ref());
                     groups.push(Group {
-                        uppers: way.uppers.clone(),
-                        lowers: lower.lowers.clone(),
+                        ends: Ends {
+                            uppers: way.uppers.clone(),
+                            lowers: lower.lowers.clone(),
+                        },
                         stack,
                         effective,
                         complete: lower.complete,
@@ -176,7 +184,7 @@ impl Survey<'_> {
         if end < Level::Backend {
             return;
         }
-        let lowers = groups.iter().flat_map(|group| group.lowers.iter());
+        let lowers = groups.iter().flat_map(|group| group.ends.lowers.iter());
         let reached: BTreeSet<ObjectKey> = lowers
             .flat_map(|lower| &lower.steps)
             .filter(|step| step.level == Level::Backend)
@@ -193,9 +201,11 @@ impl Survey<'_> {
                 let own = own::own(self.snapshot, profile, loose);
                 let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, own.as_ref());
                 groups.push(Group {
-                    uppers: Rc::from([Rc::default()]),
                     complete: lower.complete,
-                    lowers: Rc::from([Rc::new(lower)]),
+                    ends: Ends {
+                        uppers: Rc::from([Rc::default()]),
+                        lowers: Rc::from([Rc::new(lower)]),
+                    },
                     stack,
                     effective,
                     attached: !is_service || !*profile.needs_route,
@@ -228,7 +238,7 @@ impl Survey<'_> {
             };
             if groups
                 .iter()
-                .any(|group| group.uppers.iter().any(|upper| upper.has(called)))
+                .any(|group| group.ends.uppers.iter().any(|upper| upper.has(called)))
             {
                 continue;
             }

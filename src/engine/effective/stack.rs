@@ -151,7 +151,8 @@ impl<'a> Stacks<'a> {
 
     /// Makes room for so many objects, which will be asked for.
     pub(super) fn expect(&mut self, objects: usize) {
-        self.stands.reserve(objects);
+        let known = self.stands.len();
+        self.stands.reserve(objects.saturating_sub(known));
     }
 
     /// Whether what is folded is limited.

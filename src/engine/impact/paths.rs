@@ -141,14 +141,14 @@ impl Paths {
     /// Adds the paths of groups; what is there already stays.
     pub(super) fn note(&mut self, groups: &[Group], comparison: &mut Comparison<'_>) {
         for group in groups {
-            let lowers = if group.lowers.is_empty() {
+            let lowers = if group.ends.lowers.is_empty() {
                 let complete = group.complete;
                 let steps = Vec::new();
                 Rc::from([Rc::new(Lower { steps, complete })])
             } else {
-                group.lowers.clone()
+                group.ends.lowers.clone()
             };
-            let number = comparison.lists.number(&group.uppers);
+            let number = comparison.lists.number(&group.ends.uppers);
             // Nothing comes by a path that begins nowhere.
             let effective = if group.attached {
                 &group.effective

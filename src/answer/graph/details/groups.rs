@@ -23,17 +23,17 @@ pub(super) fn relevant<'a>(
     if profile.class.value == Class::Direct {
         let ends_at = |place: &Place| {
             let mut groups = groups.iter();
-            groups.find(|group| group.targets().any(|target| target == place))
+            groups.find(|group| group.ends.targets().any(|target| target == place))
         };
         let whole = || ends_at(&place.object.whole());
         return ends_at(place).or_else(whole).into_iter().collect();
     }
     let stands = |group: &&Group| {
         if is_upper {
-            let mut steps = group.uppers.iter().flat_map(|upper| &upper.steps);
+            let mut steps = group.ends.uppers.iter().flat_map(|upper| &upper.steps);
             steps.any(|step| step.place == *place)
         } else {
-            let mut steps = group.lowers.iter().flat_map(|lower| &lower.steps);
+            let mut steps = group.ends.lowers.iter().flat_map(|lower| &lower.steps);
             steps.any(|step| step.place == *place)
         }
     };
@@ -42,7 +42,7 @@ pub(super) fn relevant<'a>(
 
 /// The level of a place on the paths of a group; that of its object where it has none of its own.
 pub(super) fn level(group: &Group, place: &Place) -> Option<Level> {
-    let here = group.steps().find(|step| step.place == *place);
+    let here = group.ends.steps().find(|step| step.place == *place);
     here.map(|step| step.level)
         .or_else(|| group.level(&place.object))
 }
@@ -50,7 +50,7 @@ pub(super) fn level(group: &Group, place: &Place) -> Option<Level> {
 /// The first path of a group on which a place stands; only the part down to it where it stands above
 /// the routes.
 pub(super) fn path(group: &Group, place: &Place, is_upper: bool) -> Vec<String> {
-    let mut uppers = group.uppers.iter();
+    let mut uppers = group.ends.uppers.iter();
     let way = uppers.find(|upper| upper.steps.iter().any(|step| step.place == *place));
     match way.filter(|_| is_upper) {
         None => group.path().iter().map(ToString::to_string).collect(),
