@@ -21,6 +21,7 @@ mod ancestors;
 mod below;
 mod enforce;
 mod list;
+mod lost;
 mod targets;
 
 pub use acts_on::ActsOn;
@@ -28,6 +29,7 @@ pub use ancestors::{Ancestor, ancestors};
 use below::Below;
 use enforce::{enforce, stands, together};
 pub use list::{Condition, conditions};
+pub use lost::Lost;
 pub use targets::{Affected, affected, controller};
 
 /// Whether a policy is attached to a target.
@@ -74,7 +76,7 @@ pub struct TargetStatus {
     /// The effective targets at which something of it is in force.
     pub acts_on: ActsOn,
     /// The settings that are not in force on some path, and who has their place.
-    pub lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>,
+    pub lost: Lost,
     /// What it does of what comes through each Gateway, or Service of a mesh.
     pub through: BTreeMap<ObjectKey, State>,
 }
@@ -141,7 +143,7 @@ impl TargetStatus {
             below: Below::default(),
             merged_with: BTreeSet::new(),
             acts_on: ActsOn::default(),
-            lost: BTreeMap::new(),
+            lost: Lost::default(),
             through: BTreeMap::new(),
         }
     }

@@ -173,7 +173,9 @@ impl fmt::Display for GroupKind {
         if self.group.is_empty() || &*self.group == GATEWAY_API {
             f.write_str(&self.kind)
         } else {
-            write!(f, "{}.{}", self.kind, self.group)
+            f.write_str(&self.kind)?;
+            f.write_str(".")?;
+            f.write_str(&self.group)
         }
     }
 }
@@ -234,7 +236,7 @@ impl ObjectKey {
         if self.namespace.is_empty() {
             self.name.to_string()
         } else {
-            format!("{}/{}", self.namespace, self.name)
+            [&*self.namespace, "/", &*self.name].concat()
         }
     }
 }
@@ -318,7 +320,13 @@ impl Hasher for Taken {
 
 impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.gk, self.path())
+        fmt::Display::fmt(&self.gk, f)?;
+        f.write_str(" ")?;
+        if !self.namespace.is_empty() {
+            f.write_str(&self.namespace)?;
+            f.write_str("/")?;
+        }
+        f.write_str(&self.name)
     }
 }
 

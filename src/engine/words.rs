@@ -22,7 +22,10 @@ pub fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
 }
 
 fn setting(path: &[Arc<str>], leaf: &Value) -> String {
-    format!("{}={}", field(path), value(leaf))
+    let mut text = field(path);
+    text.push('=');
+    text.push_str(&value(leaf));
+    text
 }
 
 /// `retry.codes`, and `listeners[name=http].port` within a list whose entries have keys; `spec` for a

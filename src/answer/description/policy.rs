@@ -63,7 +63,7 @@ fn on_target(status: &TargetStatus) -> OnTarget {
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
-    let lost = status.lost.iter();
+    let lost = status.lost.by_setting().into_iter();
     OnTarget {
         target: Named::from(&status.target),
         accepted: Acceptance::from(&status.accepted),

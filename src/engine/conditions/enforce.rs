@@ -30,24 +30,26 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let counts = |group: &&&Group| group.complete && group.attached;
     let mut tally = Tally::default();
     let mut through: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
-    let mut known: maps::HashMap<Outcome, Fate> = maps::HashMap::default();
+    let mut known: maps::HashMap<Outcome, Share> = maps::HashMap::default();
     let mut gateways: maps::HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> =
         maps::HashMap::default();
     for group in groups.iter().filter(counts) {
-        let fate = known.entry(group.outcome()).or_insert_with(|| {
+        let share = *known.entry(group.outcome()).or_insert_with(|| {
             let fate = fate(policy, &group.effective);
-            found(policy, group, &fate, status);
-            fate
+            let share = Share::of(&fate);
+            found(policy, group, fate, status);
+            share
         });
-        tally.count(fate);
+        tally.count(share);
         let tops = gateways.entry(group.ends.uppers.as_ptr());
         for gateway in tops.or_insert_with(|| tops_of(group)).iter() {
-            through.entry(gateway.clone()).or_default().count(fate);
+            through.entry(gateway.clone()).or_default().count(share);
         }
-        if fate.survives {
+        let survives = share != Share::Nothing;
+        if survives {
             status.acts_on.add(group);
         }
-        status.below.add(group, &status.target, fate.survives);
+        status.below.add(group, &status.target, survives);
     }
     let by_gateway = through
         .into_iter()
@@ -62,18 +64,35 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
 }
 
 /// Takes down who beat the policy on paths like these, in what, and who is in force beside it.
-fn found(policy: &Policy, group: &Group, fate: &Fate, status: &mut TargetStatus) {
+fn found(policy: &Policy, group: &Group, fate: Fate, status: &mut TargetStatus) {
     for winner in fate.by() {
         let entry = status.by.entry(winner.clone()).or_default();
-        note(group, fate, &winner, entry);
-    }
-    for (path, by) in &fate.lost {
-        let lost = status.lost.entry(path.clone()).or_default();
-        lost.extend(by.iter().cloned());
+        note(group, &fate, &winner, entry);
     }
     if fate.survives {
         let others = in_place(&group.effective).filter(|other| other != policy.key());
         status.merged_with.extend(others);
+    }
+    status.lost.add(fate.lost);
+}
+
+/// What of a policy is in force on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    All,
+    Some,
+    Nothing,
+}
+
+// === impl Share ===
+
+impl Share {
+    fn of(fate: &Fate) -> Self {
+        match (fate.survives, fate.lost.is_empty()) {
+            (true, true) => Self::All,
+            (true, false) => Self::Some,
+            (false, _) => Self::Nothing,
+        }
     }
 }
 
@@ -88,11 +107,11 @@ struct Tally {
 // === impl Tally ===
 
 impl Tally {
-    fn count(&mut self, fate: &Fate) {
-        match (fate.survives, fate.lost.is_empty()) {
-            (true, true) => self.whole += 1,
-            (true, false) => self.partly += 1,
-            (false, _) => self.not += 1,
+    fn count(&mut self, share: Share) {
+        match share {
+            Share::All => self.whole += 1,
+            Share::Some => self.partly += 1,
+            Share::Nothing => self.not += 1,
         }
     }
 
@@ -122,16 +141,15 @@ fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
     let from = levels.map(|level| level.step.place.clone());
     winner.from.extend(from);
     let leaves = group.effective.leaves().into_iter();
-    let own: Vec<(LeafPath, &Leaf)> = leaves.filter(|(_, leaf)| leaf.policy == *key).collect();
+    let mut own: Vec<(LeafPath, &Leaf)> = leaves.filter(|(_, leaf)| leaf.policy == *key).collect();
     let lost: BTreeSet<&[Arc<str>]> = fate.lost.keys().map(Vec::as_slice).collect();
-    let instead = |(path, _): &&(LeafPath, &Leaf)| on_one_branch(&lost, path);
-    let mut shown: Vec<&(LeafPath, &Leaf)> = own.iter().filter(instead).collect();
-    if shown.is_empty() {
-        shown = own.iter().collect();
+    let instead = |(path, _): &(LeafPath, &Leaf)| on_one_branch(&lost, path);
+    if own.iter().any(instead) {
+        own.retain(instead);
     }
-    let shown = shown
+    let shown = own
         .into_iter()
-        .map(|(path, leaf)| (path.clone(), leaf.value.clone()));
+        .map(|(path, leaf)| (path, leaf.value.clone()));
     winner.settings.extend(shown);
 }
 

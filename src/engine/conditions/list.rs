@@ -1,7 +1,5 @@
 //! The status of a policy as conditions (GEP-713, metaresource status).
 
-use std::collections::BTreeSet;
-
 use super::{Accepted, PolicyStatus, State};
 use crate::engine::ids::ObjectKey;
 
@@ -90,7 +88,7 @@ fn enforced(status: &PolicyStatus, state: &State) -> Condition {
 fn parts(status: &PolicyStatus) -> String {
     let mut parts: Vec<String> = Vec::new();
     for target in &status.targets {
-        for (path, by) in &target.lost {
+        for (path, by) in target.lost.by_setting() {
             let part = format!("{} by {}", path.join("."), names(by));
             if !parts.contains(&part) {
                 parts.push(part);
@@ -100,7 +98,7 @@ fn parts(status: &PolicyStatus) -> String {
     format!("Overridden on some paths: {}", parts.join("; "))
 }
 
-fn names(policies: &BTreeSet<ObjectKey>) -> String {
-    let names: Vec<String> = policies.iter().map(ObjectKey::path).collect();
+fn names<'a>(policies: impl IntoIterator<Item = &'a ObjectKey>) -> String {
+    let names: Vec<String> = policies.into_iter().map(ObjectKey::path).collect();
     names.join(", ")
 }

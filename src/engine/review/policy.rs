@@ -166,9 +166,11 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         Some(State::PartiallyEnforced) => Code::PartlyOverridden,
         _ => return Vec::new(),
     };
+    let at = target.target.to_string();
     let winners = target.by.iter().map(|(key, winner)| {
-        let mut finding = Finding::new(code, policy.key(), key.to_string())
-            .about(format!("{} {key}", target.target));
+        let name = key.to_string();
+        let about = [&at, " ", &name].concat();
+        let mut finding = Finding::new(code, policy.key(), name).about(about);
         finding.settings = words::settings(&winner.settings);
         finding.source = words::origin(policy.key(), &winner.from);
         // On one level the proposals let the newer default win, which surprises (ruling 4).
