@@ -68,20 +68,26 @@ impl Balancer {
 
     /// Waits until a replica is given connections.
     pub(crate) async fn until_given(&self, process: &Process) {
-        let given = async {
-            while !self
-                .table
-                .lock()
-                .unwrap()
-                .ready
-                .contains(&process.place.addr)
-            {
+        self.until(process, true).await;
+    }
+
+    /// Waits until a replica is given none any more.
+    pub(crate) async fn until_spared(&self, process: &Process) {
+        self.until(process, false).await;
+    }
+
+    async fn until(&self, process: &Process, given: bool) {
+        let is_given = || {
+            let table = self.table.lock().unwrap();
+            table.ready.contains(&process.place.addr)
+        };
+        let known = async {
+            while is_given() != given {
                 sleep(PERIOD).await;
             }
         };
-        tokio::time::timeout(LONG, given)
-            .await
-            .expect("the replica is given connections");
+        let known = tokio::time::timeout(LONG, known).await;
+        known.unwrap_or_else(|_| panic!("given connections: {given}"));
     }
 
     /// Forgets a replica that has ended.

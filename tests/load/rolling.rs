@@ -1,4 +1,4 @@
-//! Two replicas behind a balancer, one after the other restarted while calls go on.
+//! Two replicas behind a balancer, one after the other restarted while calls go on; and one that is killed.
 
 use std::process::Command;
 use std::time::Duration;
@@ -83,6 +83,60 @@ async fn twenty_restarts_behind_a_balancer_fail_no_call() {
         all.times.len(),
         all.opened
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn when_one_is_killed_the_other_answers() {
+    let api = Api::start(100, 30).await;
+    let made = pair();
+    let start = || Process::start(&made, &api.kubeconfig(), crate::CONFIG, &[]);
+    let balancer = Balancer::start().await;
+    let [mut killed, stays] = [start(), start()];
+    for replica in [&killed, &stays] {
+        balancer.add(replica);
+        balancer.until_given(replica).await;
+    }
+    let place = Place::new(balancer.addr, &made.ca_pem);
+    let load = Load::open(&place, &mixed(100, 30), CONNECTIONS, RATE);
+    for replica in [&killed, &stays] {
+        asked(&place, replica).await;
+    }
+    crate::all_answered(&load.take());
+
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    balancer.until_spared(&killed).await;
+    balancer.forget(&killed);
+    let meanwhile = answered(&load, 2 * CONNECTIONS).await;
+    // What it had, and what it was given before that was known; nothing was answered wrongly or sent away.
+    let lost = |why: &String| {
+        let of_connection = ["ask: ", "connect: ", "handshake: ", "open: "];
+        of_connection.iter().any(|fault| why.contains(fault))
+    };
+    assert!(meanwhile.why.iter().all(lost), "{:?}", meanwhile.why);
+    assert_eq!(meanwhile.rude + meanwhile.shed.len(), 0);
+
+    crate::all_answered(&answered(&load, 5 * CONNECTIONS).await);
+    let instead = start();
+    balancer.add(&instead);
+    balancer.until_given(&instead).await;
+    asked(&place, &instead).await;
+    let (rest, _) = load.stop().await;
+    crate::all_answered(&rest);
+    assert_eq!(balancer.lost(), 0, "connections for which nobody was ready");
+}
+
+/// What comes until so many calls more are answered.
+async fn answered(load: &Load, calls: usize) -> Outcome {
+    let mut all = Outcome::default();
+    let come = async {
+        while all.times.len() < calls {
+            sleep(Duration::from_millis(10)).await;
+            all.absorb(load.take());
+        }
+    };
+    timeout(LONG, come).await.expect("calls are answered");
+    all
 }
 
 /// Waits until a replica has been asked; new connections take turns, so one is opened until it has.
