@@ -12,10 +12,6 @@ use crate::engine::profile::{Only, Source};
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
-/// The most bytes of a name, of an object or of a section. What is longer is not there, whatever a
-/// cache has missed.
-const LONGEST: usize = 253;
-
 /// Everything that is wrong with one entry.
 pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = spelling(policy, entry).into_iter().collect();
@@ -167,10 +163,10 @@ fn not_found(
 ) -> Option<Finding> {
     snapshot.lacks(object).then(|| {
         let message = format!("there is no {object} now");
-        let finding = Finding::new(Code::TargetNotFound, policy.key(), message)
+        Finding::new(Code::TargetNotFound, policy.key(), message)
             .at(&entry.path)
-            .about(object.to_string());
-        resting(finding, &object.name, object)
+            .about(object.to_string())
+            .resting_on(object)
     })
 }
 
@@ -198,19 +194,13 @@ fn unknown_section(
         None => format!("; it has {}", quoted(&names)),
     };
     let message = format!("{} has no {noun} {section:?}{remedy}", object.key);
-    let finding = Finding::new(Code::SectionUnknown, policy.key(), message)
-        .at(format!("{}.sectionName", entry.path))
-        .about(format!("{}#{section}", object.key))
-        .only_if(!policy.is_pending());
-    Some(resting(finding, section, &object.key))
-}
-
-/// A finding that something of this name is not there, which a live read may show otherwise.
-fn resting(finding: Finding, name: &str, object: &ObjectKey) -> Finding {
-    if name.len() > LONGEST {
-        return finding;
-    }
-    finding.resting_on(object)
+    Some(
+        Finding::new(Code::SectionUnknown, policy.key(), message)
+            .at(format!("{}.sectionName", entry.path))
+            .about(format!("{}#{section}", object.key))
+            .resting_on(&object.key)
+            .only_if(!policy.is_pending()),
+    )
 }
 
 /// A kind that cannot be a target, as far as the profile says which can.
