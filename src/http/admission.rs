@@ -137,8 +137,8 @@ impl App {
             outside,
             metrics,
             limits,
-            permits: places(limits.max_in_flight),
-            waiting: places(limits.waiting()),
+            permits: semaphore(limits.max_in_flight),
+            waiting: semaphore(limits.waiting()),
             bodies: Bodies::new(limits.body_memory),
         })
     }
@@ -253,7 +253,7 @@ impl App {
 }
 
 /// So many, as far as there can be.
-fn places(most: usize) -> Semaphore {
+fn semaphore(most: usize) -> Semaphore {
     Semaphore::new(most.min(Semaphore::MAX_PERMITS))
 }
 

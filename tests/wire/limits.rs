@@ -99,6 +99,20 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
     client.closed().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn as_many_reviews_as_a_number_can_say() {
+    let limits = Limits {
+        max_in_flight: usize::MAX,
+        ..Limits::default()
+    };
+    let server = start_with(Setup {
+        limits,
+        ..Setup::default()
+    })
+    .await;
+    server.allows().await;
+}
+
 /// A server with one place, and what live reads wait for.
 async fn with_one_place() -> (Running, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));

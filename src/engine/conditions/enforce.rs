@@ -30,22 +30,22 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let counts = |group: &&&Group| group.complete && group.attached;
     let mut tally = Tally::default();
     let mut through: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
-    let mut known: maps::HashMap<Outcome, Share> = maps::HashMap::default();
+    let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
     let mut gateways: maps::HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> =
         maps::HashMap::default();
     for group in groups.iter().filter(counts) {
-        let share = *known.entry(group.outcome()).or_insert_with(|| {
+        let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             let fate = fate(policy, &group.effective);
-            let share = Share::of(&fate);
+            let in_force = InForce::of(&fate);
             found(policy, group, fate, status);
-            share
+            in_force
         });
-        tally.count(share);
+        tally.count(in_force);
         let tops = gateways.entry(group.ends.uppers.as_ptr());
         for gateway in tops.or_insert_with(|| tops_of(group)).iter() {
-            through.entry(gateway.clone()).or_default().count(share);
+            through.entry(gateway.clone()).or_default().count(in_force);
         }
-        let survives = share != Share::Nothing;
+        let survives = in_force != InForce::Not;
         if survives {
             status.acts_on.add(group);
         }
@@ -76,22 +76,22 @@ fn found(policy: &Policy, group: &Group, fate: Fate, status: &mut TargetStatus) 
     status.lost.add(fate.lost);
 }
 
-/// What of a policy is in force on a path.
+/// Whether a policy is in force on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Share {
-    All,
-    Some,
-    Nothing,
+enum InForce {
+    Whole,
+    Partly,
+    Not,
 }
 
-// === impl Share ===
+// === impl InForce ===
 
-impl Share {
+impl InForce {
     fn of(fate: &Fate) -> Self {
         match (fate.survives, fate.lost.is_empty()) {
-            (true, true) => Self::All,
-            (true, false) => Self::Some,
-            (false, _) => Self::Nothing,
+            (true, true) => Self::Whole,
+            (true, false) => Self::Partly,
+            (false, _) => Self::Not,
         }
     }
 }
@@ -107,11 +107,11 @@ struct Tally {
 // === impl Tally ===
 
 impl Tally {
-    fn count(&mut self, share: Share) {
-        match share {
-            Share::All => self.whole += 1,
-            Share::Some => self.partly += 1,
-            Share::Nothing => self.not += 1,
+    fn count(&mut self, in_force: InForce) {
+        match in_force {
+            InForce::Whole => self.whole += 1,
+            InForce::Partly => self.partly += 1,
+            InForce::Not => self.not += 1,
         }
     }
 

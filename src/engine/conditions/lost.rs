@@ -5,27 +5,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::ids::ObjectKey;
 use crate::engine::merge::LeafPath;
 
-/// Settings that are not in force, and who has their place; as the fates of a policy on different paths. A policy
-/// near the top has many, and most answers do not ask.
+/// Settings that are not in force, and who has their place. A policy near the top loses the same settings on many
+/// paths, to others each time: they are kept together, and told apart when somebody asks.
 #[derive(Clone, Debug, Default)]
 pub struct Lost {
-    fates: Vec<BTreeMap<LeafPath, BTreeSet<ObjectKey>>>,
+    together: BTreeMap<Vec<LeafPath>, Vec<ObjectKey>>,
 }
 
 // === impl Lost ===
 
 impl Lost {
-    pub(super) fn add(&mut self, fate: BTreeMap<LeafPath, BTreeSet<ObjectKey>>) {
-        if !fate.is_empty() {
-            self.fates.push(fate);
+    /// Adds what is lost on some paths.
+    pub(super) fn add(&mut self, lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>) {
+        let mut runs: Vec<(Vec<LeafPath>, BTreeSet<ObjectKey>)> = Vec::new();
+        for (path, by) in lost {
+            match runs.last_mut() {
+                Some((paths, same)) if *same == by => paths.push(path),
+                _ => runs.push((vec![path], by)),
+            }
+        }
+        for (paths, by) in runs {
+            self.together.entry(paths).or_default().extend(by);
         }
     }
 
     /// Each of them, with all who have its place somewhere.
     pub fn by_setting(&self) -> BTreeMap<&LeafPath, BTreeSet<&ObjectKey>> {
         let mut found: BTreeMap<&LeafPath, BTreeSet<&ObjectKey>> = BTreeMap::new();
-        for (path, by) in self.fates.iter().flatten() {
-            found.entry(path).or_default().extend(by);
+        for (paths, by) in &self.together {
+            for path in paths {
+                found.entry(path).or_default().extend(by);
+            }
         }
         found
     }

@@ -149,7 +149,7 @@ impl<'a> Stacks<'a> {
         self.left = Some(leaves);
     }
 
-    /// Makes room for so many objects, which will be asked for.
+    /// Makes room for so many objects in all, which will be asked for.
     pub(super) fn expect(&mut self, objects: usize) {
         let known = self.stands.len();
         self.stands.reserve(objects.saturating_sub(known));
