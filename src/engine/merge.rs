@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::ids::ObjectKey;
-use super::policy::{Policy, Stanza};
+use super::policy::{self, Policy, Stanza};
 use super::profile::{DictatedBy, Direction, Op, Profile, Strategy, With};
 use super::projected::token;
 
@@ -295,13 +295,13 @@ impl Piece {
 }
 
 /// The settings of a policy, stanza by stanza; stanzas without settings are left out.
-pub(super) fn pieces(policy: &Policy) -> Vec<Piece> {
+pub(super) fn pieces(policy: &Policy, mut spec: Value) -> Vec<Piece> {
     let stanzas = policy.strategies.iter().flatten();
-    let pieces = stanzas.map(|stanza| piece(policy, *stanza));
+    let pieces = stanzas.map(|stanza| piece(policy, *stanza, &mut spec));
     pieces.filter(|piece| !piece.tree.is_empty()).collect()
 }
 
-fn piece(policy: &Policy, stanza: Stanza) -> Piece {
+fn piece(policy: &Policy, stanza: Stanza, spec: &mut Value) -> Piece {
     let leaf = |value: Value| Leaf {
         value: Arc::new(value),
         policy: policy.key().clone(),
@@ -313,7 +313,8 @@ fn piece(policy: &Policy, stanza: Stanza) -> Piece {
         adding_up: &merging.add_up,
         of: policy.key(),
     };
-    let mut tree = Tree::read(policy.settings(stanza), Some(&lists), &leaf);
+    let settings = policy::take(spec, stanza.place, &policy.profile);
+    let mut tree = Tree::read(settings, Some(&lists), &leaf);
     if tree.is_empty() && *merging.empty_counts {
         tree = Tree::Leaf(leaf(Value::Object(serde_json::Map::new())));
     }

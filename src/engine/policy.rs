@@ -100,9 +100,14 @@ impl Policy {
     /// Reads a policy from its object.
     pub fn read(object: Arc<Object>, profile: Arc<Profile>) -> Self {
         let spec = spec(&object);
+        Self::of(object, &spec, profile)
+    }
+
+    /// A policy from its object and the spec of it, which has been read.
+    pub(super) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
         Self {
-            targets: targets::of(&object, &spec, &profile).into(),
-            strategies: settings::stanzas(&spec, &profile).ok().map(Into::into),
+            targets: targets::of(&object, spec, &profile).into(),
+            strategies: settings::stanzas(spec, &profile).ok().map(Into::into),
             precedence: Precedence::of(&object),
             object,
             profile,
@@ -128,7 +133,12 @@ impl Policy {
 
     /// Its settings, ready to be merged; empty when its strategy cannot be used.
     pub(super) fn pieces(&self) -> &[Piece] {
-        self.pieces.get_or_init(|| pieces(self))
+        self.pieces_of(|| spec(&self.object))
+    }
+
+    /// The same from its spec, which is not read where that has been done.
+    pub(super) fn pieces_of(&self, spec: impl FnOnce() -> Value) -> &[Piece] {
+        self.pieces.get_or_init(|| pieces(self, spec()))
     }
 
     /// Whether its strategy is None.
@@ -165,7 +175,7 @@ impl Policy {
 
     /// The settings of one stanza: what is left of the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
-        settings::proper(spec(&self.object), stanza.place, &self.profile)
+        settings::take(&mut spec(&self.object), stanza.place, &self.profile)
     }
 }
 
@@ -299,6 +309,7 @@ impl PartialOrd for Precedence {
     }
 }
 
+pub(super) use settings::take;
 pub use settings::{StrategyFault, stanzas};
 
 /// The operation that a name inside a stanza stands for (Kuadrant and GEP-713 spell these).

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use foldhash::quality::RandomState;
 use imbl::{OrdMap, OrdSet};
+use serde_json::Value;
 
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{Annotations, Crd, Node, Object, is_route};
-use super::policy::Policy;
+use super::policy::{self, Policy};
 use super::profile::{Profile, ProfileRules, is_policy_kind};
 
 mod edges;
@@ -91,7 +92,7 @@ impl Snapshot {
     pub fn apply(&self, change: Change) -> Self {
         let mut next = self.clone();
         match change {
-            Change::Applied(object) => next.insert(object),
+            Change::Applied(object) => next.insert(object, None),
             Change::Deleted(key) => next.remove(&key),
             Change::Listed(gk, objects) => next.list(gk, objects),
             Change::ListedIn(gk, namespace, objects) => next.list_in(gk, namespace, objects),
@@ -116,6 +117,18 @@ impl Snapshot {
             next.era = Era::default();
         }
         next
+    }
+
+    /// The same for a policy that is there as well, and its spec, which is read on the way.
+    pub(super) fn what_if_policy(&self, mut object: Arc<Object>) -> (Self, Value) {
+        self.trim(&mut object);
+        let spec = policy::spec(&object);
+        let mut next = self.clone();
+        next.insert(object, Some(&spec));
+        if next.era != self.era {
+            next.era = Era::default();
+        }
+        (next, spec)
     }
 
     /// The snapshot with a target that is as good as there. For questions about that object alone:
@@ -273,10 +286,17 @@ impl Snapshot {
         }
     }
 
-    fn insert(&mut self, mut object: Arc<Object>) {
-        if !object.is_trimmed(self.rules.keeps()) {
-            Arc::make_mut(&mut object).trim(self.rules.keeps());
+    /// Leaves out what nobody asks for.
+    fn trim(&self, object: &mut Arc<Object>) {
+        let keeps = self.rules.keeps();
+        if !object.is_trimmed(keeps) {
+            Arc::make_mut(object).trim(keeps);
         }
+    }
+
+    /// Puts an object in the place of another or of none; with the spec of a policy, where that has been read.
+    fn insert(&mut self, mut object: Arc<Object>, spec: Option<&Value>) {
+        self.trim(&mut object);
         let key = object.key.clone();
         // Of policies it depends on what they stand on.
         let is_policy = self.profiles.contains_key(&key.gk) && matches!(object.node, Node::Other);
@@ -303,7 +323,7 @@ impl Snapshot {
             _ => {}
         }
         match self.profiles.get(&key.gk).cloned() {
-            Some(profile) => self.set_policy(object, profile),
+            Some(profile) => self.set_policy(object, profile, spec),
             None => self.edges.link(&object),
         }
     }
@@ -365,7 +385,7 @@ impl Snapshot {
             self.remove(&key);
         }
         for object in objects {
-            self.insert(object);
+            self.insert(object, None);
         }
     }
 
@@ -397,7 +417,7 @@ impl Snapshot {
         if let Some(profile) = profile {
             self.profiles.insert(gk.clone(), profile.clone());
             for object in objects {
-                self.set_policy(object, profile.clone());
+                self.set_policy(object, profile.clone(), None);
             }
         } else {
             self.profiles.remove(gk);
@@ -408,12 +428,15 @@ impl Snapshot {
         }
     }
 
-    fn set_policy(&mut self, object: Arc<Object>, profile: Arc<Profile>) {
+    fn set_policy(&mut self, object: Arc<Object>, profile: Arc<Profile>, spec: Option<&Value>) {
         let key = object.key.clone();
         self.unset_policy(&key);
         // Policies are not below their Namespace in the sense of the topology.
         self.edges.unlink(&object);
-        let policy = Arc::new(Policy::read(object, profile));
+        let policy = Arc::new(match spec {
+            Some(spec) => Policy::of(object, spec, profile),
+            None => Policy::read(object, profile),
+        });
         if policy.may_stand_above_routes() {
             self.era = Era::next();
         }

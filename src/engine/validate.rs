@@ -1,5 +1,7 @@
 //! Rules on a policy: what can never take effect as written (design section 4).
 
+use serde_json::Value;
+
 use super::finding::{Code, Finding};
 use super::hint::{nearest, quoted};
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
@@ -15,7 +17,11 @@ pub use form::form;
 
 /// Everything that is wrong with a policy.
 pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
-    let spec = policy::spec(&policy.object);
+    validate_read(snapshot, policy, policy::spec(&policy.object))
+}
+
+/// The same with its spec, which has been read.
+pub(super) fn validate_read(snapshot: &Snapshot, policy: &Policy, spec: Value) -> Vec<Finding> {
     let profile = &policy.profile;
     let key = policy.key();
     let entries = policy::entries(&spec, profile);
@@ -31,14 +37,15 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        Ok(_) if policy.sets_nothing() && !*profile.merging.empty_counts => findings.push(
-            Finding::new(
-                Code::SpecEmpty,
-                key,
-                "it has no settings, so it has no effect",
-            )
-            .at("spec"),
-        ),
+        Ok(_) if policy.pieces_of(|| spec).is_empty() && !*profile.merging.empty_counts => findings
+            .push(
+                Finding::new(
+                    Code::SpecEmpty,
+                    key,
+                    "it has no settings, so it has no effect",
+                )
+                .at("spec"),
+            ),
         Ok(_) => {}
     }
     findings
@@ -83,7 +90,7 @@ fn needs_none(profile: &Profile) -> bool {
 }
 
 /// Kinds that are attached by labels alone name no target.
-fn selects_otherwise(spec: &serde_json::Value) -> bool {
+fn selects_otherwise(spec: &Value) -> bool {
     let fields = ["targetSelectors", "selector", "workloadSelector"];
     fields.iter().any(|field| spec.get(field).is_some())
 }

@@ -38,6 +38,7 @@ async fn a_process_takes_four_times_a_body_at_most() {
     let groups = [
         bodies::settings,
         bodies::targets,
+        bodies::metadata,
         bodies::topology,
         bodies::definitions,
     ];

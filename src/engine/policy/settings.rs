@@ -75,16 +75,16 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
     Ok(found.into_iter().map(|(_, stanza)| stanza).collect())
 }
 
-/// The settings of one stanza: what of a spec is no target and no strategy.
-pub(super) fn proper(spec: Value, place: StanzaPlace, profile: &Profile) -> Value {
-    let Value::Object(mut spec) = spec else {
+/// The settings of one stanza, taken out of a spec: what is no target and no strategy.
+pub(in crate::engine) fn take(spec: &mut Value, place: StanzaPlace, profile: &Profile) -> Value {
+    let Value::Object(spec) = spec else {
         return Value::Object(Map::new());
     };
     let names = profile.strategies.value.stanzas;
     let stanza = match place {
         StanzaPlace::Spec => {
             spec.retain(|name, _| !is_excluded(name, profile));
-            return Value::Object(spec);
+            return Value::Object(std::mem::take(spec));
         }
         StanzaPlace::Defaults => names.map(|names| names.defaults),
         StanzaPlace::Overrides => names.map(|names| names.overrides),

@@ -12,8 +12,8 @@ use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Meets, SameTarget};
 use crate::engine::rivals::overlap;
-use crate::engine::snapshot::{Change, Snapshot};
-use crate::engine::validate::validate;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::validate::{validate, validate_read};
 
 use super::change;
 use crate::engine::words;
@@ -23,14 +23,19 @@ use crate::engine::words;
 /// Old and new are judged on one snapshot; what the old one had already is a warning (ruling 14).
 pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
     let key = object.key.clone();
-    let stored = |object| snapshot.what_if(Change::Applied(Arc::new(object)));
-    let (before, after) = (old.map(stored), stored(object));
+    // One after the other: a spec may be large, and is read once and not kept.
+    let stored = |object| {
+        let (stored, spec) = snapshot.what_if_policy(Arc::new(object));
+        let wrong = |policy: &Arc<Policy>| validate_read(snapshot, policy, spec);
+        let wrong = stored.policy(&key).map(wrong).unwrap_or_default();
+        (stored, wrong)
+    };
+    let (before, had) = old.map(stored).unzip();
+    let had = had.unwrap_or_default();
+    let (after, mut findings) = stored(object);
     let Some(policy) = after.policy(&key) else {
         return Vec::new();
     };
-    let had = before.as_ref().and_then(|before| before.policy(&key));
-    let had = had.map(|old| validate(snapshot, old)).unwrap_or_default();
-    let mut findings = validate(snapshot, policy);
     for finding in &mut findings {
         let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
         if had.iter().any(known) {
