@@ -46,6 +46,9 @@ const ROUNDS: usize = 3;
 /// What is promised.
 const P50: Duration = Duration::from_micros(50);
 const P99: Duration = Duration::from_micros(500);
+/// The same of a policy that reaches everything.
+const ON_CLASS: &str = "create a policy on a GatewayClass";
+const OF_ALL: Duration = Duration::from_millis(20);
 
 struct Size {
     routes: usize,
@@ -131,6 +134,11 @@ fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
     let state = format!("{routes} routes, {policies} policies");
     row(&format!("any review, {state}, p50"), middle(|r| r.0), P50);
     row(&format!("any review, {state}, p99"), middle(|r| r.1), P99);
+    let of_all = cases.iter().zip(&of_cases);
+    for (case, times) in of_all.filter(|(case, _)| case.name == ON_CLASS) {
+        let what = format!("{}, {state}", case.name);
+        row(&what, at(times, 0.5), OF_ALL);
+    }
 }
 
 /// What the reviews of a case take; first it is seen to that they are not the first ever.
@@ -228,6 +236,12 @@ fn cases(size: &Size) -> Vec<Case> {
                 &with(&gateway(i), "/spec/listeners/1/name", json!("tls")),
                 &gateway(i),
             )
+        }),
+        case(ON_CLASS, 0, validate, &|i| {
+            let class =
+                json!({"group": "gateway.networking.k8s.io", "kind": "GatewayClass", "name": "c"});
+            let wide = with(&fresh(&policy(i, 0)), "/metadata/namespace", json!(""));
+            create(&with(&wide, "/spec/targetRef", class))
         }),
     ]
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::ids::ObjectKey;
 use super::policy::{self, Policy, Stanza};
-use super::profile::{DictatedBy, Direction, Op, Profile, Strategy, With};
+use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategy, With};
 use super::projected::token;
 
 mod fate;
@@ -289,6 +289,14 @@ impl Piece {
         found
     }
 
+    /// Whether it is in force as a whole or not at all.
+    fn is_whole(&self) -> bool {
+        matches!(
+            self.strategy,
+            Strategy::None | Strategy::Merge(_, Op::Atomic)
+        )
+    }
+
     fn is_override(&self) -> bool {
         matches!(self.strategy, Strategy::Merge(Direction::Overrides, _))
     }
@@ -321,10 +329,22 @@ fn piece(policy: &Policy, stanza: Stanza, spec: &mut Value) -> Piece {
     Piece::new(stanza.strategy, tree)
 }
 
-/// How many leaves are put together where these policies are folded.
-pub(super) fn leaves_of(policies: &[Arc<Policy>]) -> usize {
-    let pieces = policies.iter().flat_map(|policy| policy.pieces());
-    pieces.map(|piece| piece.leaves).sum()
+/// How many leaves are put together and looked at where these levels are folded. Where one piece wins whole it is
+/// taken as it is, and nothing is put together.
+pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]]) -> usize {
+    let policies = || levels.iter().flat_map(|level| level.iter());
+    let pieces = || policies().flat_map(|policy| policy.pieces());
+    let leaves = pieces().map(|piece| piece.leaves);
+    let compares = matches!(
+        *profile.same_target,
+        SameTarget::FieldOverlap | SameTarget::EqualField
+    );
+    let puts_together = compares || !profile.merging.add_up.is_empty();
+    if !puts_together && pieces().all(Piece::is_whole) {
+        leaves.max().unwrap_or_default() + pieces().count()
+    } else {
+        leaves.sum()
+    }
 }
 
 /// `f(established, challenger)` by the strategy of the one who dictates.

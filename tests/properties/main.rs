@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod bounds;
 mod graphs;
 mod hostile;
 mod laws;

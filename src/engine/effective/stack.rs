@@ -313,8 +313,7 @@ impl<'a> Stacks<'a> {
         }
         let levels = taking_part(profile, &stack);
         if let Some(left) = &mut self.left {
-            let leaves: usize = levels.iter().map(|level| leaves_of(level)).sum();
-            *left = left.saturating_sub(leaves);
+            *left = left.saturating_sub(leaves_of(profile, &levels));
         }
         let effective = if self.is_spent() {
             Arc::default()

@@ -1,0 +1,77 @@
+//! What a review works out, and what is too much for it.
+
+use std::sync::Arc;
+
+use attache::engine::ids::GATEWAY_API;
+use attache::engine::review::{Evidence, Operation, review};
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::{Value, json};
+
+use crate::world::{GROUP, asked, empty, object};
+
+const GATEWAYS: usize = 40;
+const POLICIES: usize = 30;
+const SETTINGS: usize = 50;
+
+fn gateway_api(kind: &str, name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": format!("{GATEWAY_API}/v1"), "kind": kind,
+           "metadata": {"namespace": "a", "name": name}, "spec": spec})
+}
+
+/// A policy with many settings that merges by a strategy.
+fn policy(name: &str, kind: &str, target: &str, strategy: &str) -> Value {
+    let mut spec = json!({"mergeStrategy": strategy,
+                          "targetRef": {"group": GATEWAY_API, "kind": kind, "name": target}});
+    for i in 0..SETTINGS {
+        spec[format!("s{i}")] = json!(name);
+    }
+    json!({"apiVersion": format!("{GROUP}/v1"), "kind": "Newest",
+           "metadata": {"namespace": "a", "name": name}, "spec": spec})
+}
+
+/// Gateways of one class with a route each, and many policies on each of them.
+fn crowded(strategy: &str) -> Snapshot {
+    let mut class = gateway_api("GatewayClass", "c", &json!({"controllerName": "e.com/c"}));
+    class["metadata"]["namespace"] = json!("");
+    let mut all = vec![class];
+    for g in 0..GATEWAYS {
+        let name = format!("g{g}");
+        let listener = json!({"name": "l", "port": 80, "protocol": "HTTP"});
+        let spec = json!({"gatewayClassName": "c", "listeners": [listener]});
+        all.push(gateway_api("Gateway", &name, &spec));
+        let route = json!({"parentRefs": [{"name": name}], "rules": [{}]});
+        all.push(gateway_api("HTTPRoute", &format!("r{g}"), &route));
+        let on_it = (0..POLICIES).map(|p| format!("{name}p{p}"));
+        all.extend(on_it.map(|policy_name| policy(&policy_name, "Gateway", &name, strategy)));
+    }
+    let applied = all
+        .iter()
+        .map(|value| Change::Applied(Arc::new(object(value))));
+    applied.fold(empty(), |state, change| state.apply(change))
+}
+
+/// What is said of a new policy on the class.
+fn said(strategy: &str) -> String {
+    let state = crowded(strategy);
+    let mut policy = policy("wide", "GatewayClass", "c", strategy);
+    policy["metadata"]["namespace"] = json!("");
+    asked(Operation::Create, Some(&policy), None, |request| {
+        let verdict = review(&state, request, &Evidence::Authoritative);
+        verdict.warnings().join("\n")
+    })
+}
+
+#[test]
+fn where_one_wins_whole_many_are_worked_out() {
+    let said = said("AtomicDefaults");
+    let first = "overridden: Newest.policies.example.com a/g0p9 sets s0=g0p9, ";
+    assert!(said.starts_with(first), "{said}");
+    assert!(!said.contains("too much"), "{said}");
+}
+
+#[test]
+fn what_is_put_together_has_an_end() {
+    let said = said("PatchDefaults");
+    let told = "what this policy does is too much to work out here: attache describe";
+    assert!(said.contains(told), "{said}");
+}
