@@ -112,11 +112,7 @@ impl Snapshot {
     /// The same for a change that may never come: nothing that is found out about it is remembered.
     #[must_use]
     pub fn what_if(&self, change: Change) -> Self {
-        let mut next = self.apply(change);
-        if next.era != self.era {
-            next.era = Era::default();
-        }
-        next
+        self.supposing(self.apply(change))
     }
 
     /// The same for a policy that is there as well, and its spec, which is read on the way.
@@ -125,10 +121,15 @@ impl Snapshot {
         let spec = policy::spec(&object);
         let mut next = self.clone();
         next.insert(object, Some(&spec));
+        (self.supposing(next), spec)
+    }
+
+    /// What came of this snapshot, and may never come.
+    fn supposing(&self, mut next: Self) -> Self {
         if next.era != self.era {
             next.era = Era::default();
         }
-        (next, spec)
+        next
     }
 
     /// The snapshot with a target that is as good as there. For questions about that object alone:
