@@ -27,7 +27,7 @@ mod targets;
 pub use acts_on::ActsOn;
 pub use ancestors::{Ancestor, ancestors};
 use below::Below;
-use enforce::{enforce, stands, together};
+use enforce::{enforce, leaves, standing, together};
 pub use list::{Condition, conditions};
 pub use lost::Lost;
 pub use targets::{Affected, affected, controller};
@@ -157,9 +157,7 @@ impl TargetStatus {
 /// What a policy that stands at a place does on some of the paths there, and on no others.
 pub fn on_paths(policy: &Policy, place: &Place, groups: &[Group]) -> TargetStatus {
     let mut status = TargetStatus::new(place.clone(), Accepted::Accepted);
-    let mine = groups.iter().filter(|group| stands(group, policy, place));
-    let mine: Vec<&Group> = mine.collect();
-    enforce(policy, &mine, &mut status);
+    enforce(policy, &standing(groups, policy, place), &mut status);
     status
 }
 
@@ -197,8 +195,11 @@ pub fn attachments<'a>(survey: &mut Survey<'_>, policy: &'a Policy) -> Vec<Attac
 /// The status that a policy of the survey's snapshot should have.
 pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     let attachments = attachments(survey, policy).into_iter();
-    let targets = attachments.map(|at| on_target(survey, policy, at.target, at.accepted));
-    let targets: Vec<TargetStatus> = targets.collect();
+    let mut targets: Vec<TargetStatus> = Vec::new();
+    for at in attachments {
+        let known = !targets.is_empty();
+        targets.push(on_target(survey, policy, at.target, at.accepted, known));
+    }
     let accepted = targets.iter().map(|t| t.accepted.clone()).min();
     PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(survey.snapshot(), policy)),
@@ -280,17 +281,21 @@ fn on_target(
     policy: &Policy,
     target: Place,
     accepted: Accepted,
+    known: bool,
 ) -> TargetStatus {
     let mut status = TargetStatus::new(target, accepted);
     if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
         let shape = survey.shape(object, kind);
         let groups = survey.again(object, kind, &shape);
-        let mine = groups
-            .iter()
-            .filter(|group| stands(group, policy, &status.target));
-        let mine: Vec<&Group> = mine.collect();
-        enforce(policy, &mine, &mut status);
+        let mine = standing(&groups, policy, &status.target);
+        // What is looked at where it is put together counts once.
+        if known {
+            survey.spend(leaves(policy, &mine));
+        }
+        if !survey.is_spent() {
+            enforce(policy, &mine, &mut status);
+        }
     }
     status
 }

@@ -34,8 +34,7 @@ pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
 use ways_on::WaysOn;
 
-/// Leaves that are folded for one side of a request: those of a thousand policies with fifty
-/// settings each.
+/// Leaves that are looked at for one side of a request: those of a thousand policies with fifty settings each.
 const MOST_LEAVES: usize = 50_000;
 
 /// Paths that carry the same policies of one kind.
@@ -168,6 +167,11 @@ impl<'a> Survey<'a> {
             survey.stacks.limit(MOST_LEAVES);
         }
         survey
+    }
+
+    /// Counts leaves that are looked at elsewhere as its own.
+    pub fn spend(&mut self, leaves: usize) {
+        self.stacks.spend(leaves);
     }
 
     /// Whether there was more to work out than it does: then what it said counts for nothing.

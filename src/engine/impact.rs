@@ -102,7 +102,8 @@ fn paths_of(shifted: &Rc<Shifted>) -> Vec<Changed> {
 /// What differs between what two surveys say after a change of these objects, in no order.
 ///
 /// Looked at is what lies around the objects, and around the targets of those that are policies,
-/// before and after: the cost is that of what the change touches.
+/// before and after: the cost is that of what the change touches. Nothing where that is more than one of them
+/// works out.
 pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey]) -> Vec<Shifted> {
     let (before, after) = (was.snapshot(), is.snapshot());
     let mut kinds: BTreeMap<GroupKind, Touched> = BTreeMap::new();
@@ -140,12 +141,18 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
             was.forget();
             new.note(&groups(is), &mut comparison);
             is.forget();
+            if was.is_spent() || is.is_spent() {
+                return Vec::new();
+            }
         }
         if over {
             let end = end.unwrap_or(own_end);
             let groups = |survey: &mut Survey<'_>| survey.over(&touched.routes, kind, end);
             old.note(&groups(was), &mut comparison);
             new.note(&groups(is), &mut comparison);
+        }
+        if was.is_spent() || is.is_spent() {
+            return Vec::new();
         }
         found.extend(comparison.made(&old, &new));
     }
@@ -155,7 +162,7 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
 /// Compares settings, each pair once: there are many paths and few results.
 #[derive(Debug, Default)]
 pub struct Same {
-    known: HashMap<(*const Effective, *const Effective), Compared>,
+    known: HashMap<(*const (), *const ()), Compared>,
 }
 
 /// Two settings, held so that an address stays that of what was compared, and whether they are the same.
@@ -164,10 +171,10 @@ type Compared = (Arc<Effective>, Arc<Effective>, bool);
 impl Same {
     /// Whether the settings are the same, wherever they came from.
     pub fn settings(&mut self, one: &Arc<Effective>, other: &Arc<Effective>) -> bool {
-        if Arc::ptr_eq(one, other) {
+        let id = (one.address(), other.address());
+        if id.0 == id.1 {
             return true;
         }
-        let id = (Arc::as_ptr(one), Arc::as_ptr(other));
         let compared = || (one.clone(), other.clone(), one.same_settings(other));
         self.known.entry(id).or_insert_with(compared).2
     }

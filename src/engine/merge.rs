@@ -107,11 +107,23 @@ impl Effective {
     /// The leaves, in the order of their paths; those that remove something have the value `null`.
     pub fn leaves(&self) -> Vec<(LeafPath, &Leaf)> {
         let mut found = Vec::new();
-        for tree in self.result.iter().flat_map(Merged::trees) {
-            let mut keep = |path: &LeafPath, leaf| found.push((path.clone(), leaf));
-            tree.visit(&mut Vec::new(), &mut keep);
-        }
+        self.visit(&mut |path, leaf| found.push((path.clone(), leaf)));
         found
+    }
+
+    /// Visits the leaves in the order of their paths.
+    pub(super) fn visit<'a>(&'a self, found: &mut impl FnMut(&LeafPath, &'a Leaf)) {
+        for tree in self.result.iter().flat_map(Merged::trees) {
+            tree.visit(&mut Vec::new(), found);
+        }
+    }
+
+    /// Equal for results of the same settings from the same policies; as long as one is there.
+    pub(super) fn address(&self) -> *const () {
+        match &self.result {
+            Some(Merged::Settings(tree)) => Arc::as_ptr(tree).cast(),
+            _ => std::ptr::from_ref(self).cast(),
+        }
     }
 
     /// The policies that take part in it: all that have a leaf in it.
@@ -281,6 +293,11 @@ impl Piece {
         }
     }
 
+    /// How many settings it has.
+    pub(super) fn leaves(&self) -> usize {
+        self.leaves
+    }
+
     /// The paths of its settings.
     pub(super) fn paths(&self) -> Vec<LeafPath> {
         let mut found = Vec::new();
@@ -329,21 +346,32 @@ fn piece(policy: &Policy, stanza: Stanza, spec: &mut Value) -> Piece {
     Piece::new(stanza.strategy, tree)
 }
 
-/// How many leaves are put together and looked at where these levels are folded. Where one piece wins whole it is
-/// taken as it is, and nothing is put together.
-pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]]) -> usize {
-    let policies = || levels.iter().flat_map(|level| level.iter());
-    let pieces = || policies().flat_map(|policy| policy.pieces());
-    let leaves = pieces().map(|piece| piece.leaves);
+/// How many leaves are looked at where these levels are folded and the result is told. Where one piece wins whole it
+/// is taken as it is, and the others are passed over; else all that is put together so far is copied at each piece.
+pub(super) fn leaves_of<'a>(
+    profile: &Profile,
+    levels: impl Iterator<Item = &'a [Arc<Policy>]>,
+) -> usize {
+    /// As many pieces are passed over, or leaves copied, in the time of one that is looked at.
+    const CHEAP: usize = 16;
     let compares = matches!(
         *profile.same_target,
         SameTarget::FieldOverlap | SameTarget::EqualField
     );
-    let puts_together = compares || !profile.merging.add_up.is_empty();
-    if !puts_together && pieces().all(Piece::is_whole) {
-        leaves.max().unwrap_or_default() + pieces().count()
+    let downward = *profile.merging.dictated_by == DictatedBy::Challenger;
+    let mut whole = !compares && profile.merging.add_up.is_empty();
+    let (mut most, mut sum, mut pieces, mut copied) = (0, 0, 0, 0);
+    for piece in levels.flatten().flat_map(|policy| policy.pieces()) {
+        whole &= piece.is_whole();
+        most = piece.leaves.max(most);
+        sum += piece.leaves;
+        pieces += 1;
+        copied += if downward { sum } else { piece.leaves * pieces };
+    }
+    if whole {
+        most + pieces / CHEAP
     } else {
-        leaves.sum()
+        sum + copied / CHEAP
     }
 }
 

@@ -136,6 +136,11 @@ impl Policy {
         self.pieces_of(|| spec(&self.object))
     }
 
+    /// How many settings it has.
+    pub fn leaves(&self) -> usize {
+        self.pieces().iter().map(Piece::leaves).sum()
+    }
+
     /// The same from its spec, which is not read where that has been done.
     pub(super) fn pieces_of(&self, spec: impl FnOnce() -> Value) -> &[Piece] {
         self.pieces.get_or_init(|| pieces(self, spec()))

@@ -36,6 +36,10 @@ pub(crate) enum State {
     Crowded,
     /// One class over 200 Gateways, each with a policy of two thousand settings.
     Heavy,
+    /// One class over ten Gateways with few policies of many settings, and many of few.
+    Rivals,
+    /// Five thousand policies on a class, and one on every second of 10,000 routes.
+    Above,
 }
 
 /// A body, and the state that makes the most of it. Bodies are made one at a time: all of them are a
@@ -102,6 +106,8 @@ impl Kind {
         let (group, kind) = match name {
             "policy" => ("policies.example.com", "RetryPolicy"),
             "direct" => ("policies.example.com", "TLSPolicy"),
+            "several" => ("policies.example.com", "SeveralPolicy"),
+            "older" => ("policies.example.com", "OlderPolicy"),
             "plain" => ("policies.example.com", "PlainPolicy"),
             "overlapping" => ("policies.example.com", "OverlapPolicy"),
             "equal" => ("policies.example.com", "EqualPolicy"),

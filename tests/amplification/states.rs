@@ -30,6 +30,15 @@ profiles:
       values:
         AtomicDefaults: {direction: defaults, op: atomic}
         PatchDefaults: {direction: defaults, op: patch}
+- match: {group: policies.example.com, kind: SeveralPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRefs, many: true, sections: true}]
+- match: {group: policies.example.com, kind: OlderPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+  merge: {dialect: legacy}
 - match: {group: policies.example.com, kind: OverlapPolicy}
   class: inherited
   targets:
@@ -55,15 +64,19 @@ pub(crate) fn configuration() -> Configuration {
 impl State {
     /// All objects of it; built when it is first asked for, and kept for all tests.
     pub(crate) fn get(self) -> &'static Snapshot {
-        static BUILT: [OnceLock<Snapshot>; 5] = [const { OnceLock::new() }; 5];
+        static BUILT: [OnceLock<Snapshot>; 7] = [const { OnceLock::new() }; 7];
         BUILT[self as usize].get_or_init(|| {
             let snapshot = self.build();
             // Settings of the policies that are there are read when they are first asked for, and kept: a policy
-            // on the class asks for those of all.
+            // on the class asks for those of all, one of the older dialect for those of its kind.
             let conduct = configuration().conduct();
-            let (evidence, body) = (Evidence::Authoritative, bodies::far()[0].body());
-            let endpoint = Endpoint::Validate;
-            respond(&snapshot, &conduct, &evidence, endpoint, body.as_bytes()).unwrap();
+            let older = bodies::crowds().into_iter();
+            let older = older.filter(|hostile| hostile.name.contains("older"));
+            for asked in bodies::far().into_iter().take(1).chain(older) {
+                let (evidence, body) = (Evidence::Authoritative, asked.body());
+                let endpoint = Endpoint::Validate;
+                respond(&snapshot, &conduct, &evidence, endpoint, body.as_bytes()).unwrap();
+            }
             snapshot
         })
     }
@@ -128,6 +141,19 @@ impl State {
                     values.push(route(2 * i, &name));
                 }
             }
+            Self::Rivals => values.extend(rivals()),
+            Self::Above => {
+                values.push(gateway("edge", &["http".to_owned()]));
+                values.extend((0..10_000).map(|i| route(i, "edge")));
+                let one = |name: &str, on: &str, target: &str| {
+                    let mut policy = policy("RetryPolicy", "infra", name, on, target, None);
+                    policy["spec"].as_object_mut().unwrap().remove("backoff");
+                    policy
+                };
+                values.extend((0..5_000).map(|i| one(&format!("c{i}"), "GatewayClass", "c")));
+                let on_route = |i| one(&format!("r{i}"), "HTTPRoute", &format!("r{i}"));
+                values.extend((0..10_000).step_by(2).map(on_route));
+            }
         }
         let kinds = [
             "GatewayClass",
@@ -145,6 +171,51 @@ impl State {
             .map(|value| Change::Applied(Arc::new(object(value))));
         objects.fold(listed, |snapshot, change| snapshot.apply(change))
     }
+}
+
+/// Policies of which one wins whole, policies of which each wins a little, and policies of the older dialect.
+fn rivals() -> Vec<Value> {
+    let mut values = Vec::new();
+    let mut on = |kind: &str, name: &str, to: &str, strategy: &str, settings: Vec<String>| {
+        let mut policy = policy(kind, "infra", name, "Gateway", to, None);
+        let spec = &mut policy["spec"];
+        spec["mergeStrategy"] = json!(strategy);
+        let settings = settings.into_iter().map(|setting| (setting, json!(7)));
+        if kind == "OlderPolicy" {
+            *spec = json!({"targetRef": spec["targetRef"], "defaults": {"strategy": "atomic"}});
+            spec["defaults"].as_object_mut().unwrap().extend(settings);
+        } else {
+            spec.as_object_mut().unwrap().extend(settings);
+        }
+        values.push(policy);
+    };
+    // Half of what a policy over them sets is theirs.
+    let theirs = || (0..4_800).map(|i| format!("leaf{}", 2 * i + 1)).collect();
+    for i in 0..9 {
+        let name = format!("g{i}");
+        on("RetryPolicy", &name, &name, "AtomicDefaults", theirs());
+    }
+    for i in 0..4_000 {
+        let name = format!("p{i}");
+        on(
+            "RetryPolicy",
+            &name,
+            "edge",
+            "PatchDefaults",
+            vec![format!("leaf{i}")],
+        );
+    }
+    for i in 0..100 {
+        let name = format!("p{i}");
+        let settings = (0..2_000).map(|i| format!("leaf{i}")).collect();
+        on("OlderPolicy", &name, "edge", "", settings);
+    }
+    let gateways = (0..9).map(|i| format!("g{i}")).chain(["edge".to_owned()]);
+    for (i, name) in gateways.enumerate() {
+        values.push(gateway(&name, &["http".to_owned()]));
+        values.push(route(2 * i, &name));
+    }
+    values
 }
 
 fn object(value: &Value) -> Object {

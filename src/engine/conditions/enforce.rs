@@ -1,25 +1,39 @@
 //! What a policy does on a target: enforced, in part, not at all, and who is in its place.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{State, TargetStatus, Winner};
-use crate::engine::effective::{Group, Outcome};
+use crate::engine::effective::{Group, Outcome, Stack};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::maps;
-use crate::engine::merge::{Fate, Leaf, LeafPath, fate, in_place, on_one_branch};
+use crate::engine::merge::{Fate, LeafPath, fate, in_place, on_one_branch};
 use crate::engine::policy::Policy;
 use crate::engine::topology::Upper;
 
-/// Whether a policy stands at a place on the paths of a group.
-pub(super) fn stands(group: &Group, policy: &Policy, place: &Place) -> bool {
-    let mut levels = group
-        .stack
-        .iter()
-        .filter(|level| level.step.place == *place);
+/// The groups of paths on which a policy stands at a place. Many carry the same.
+pub(super) fn standing<'a>(groups: &'a [Group], policy: &Policy, place: &Place) -> Vec<&'a Group> {
+    let mut known: maps::HashMap<*const Stack, bool> = maps::HashMap::default();
+    let stands = |group: &&Group| {
+        let here = known.entry(Rc::as_ptr(&group.stack));
+        *here.or_insert_with(|| stands(&group.stack, policy, place))
+    };
+    groups.iter().filter(stands).collect()
+}
+
+fn stands(stack: &Stack, policy: &Policy, place: &Place) -> bool {
+    let mut levels = stack.iter().filter(|level| level.step.place == *place);
     levels.any(|level| level.policies.iter().any(|p| p.key() == policy.key()))
+}
+
+/// How many leaves [`enforce`] looks at.
+pub(super) fn leaves(policy: &Policy, groups: &[&Group]) -> usize {
+    let outcomes: maps::HashSet<Outcome> = groups.iter().map(|group| group.outcome()).collect();
+    outcomes.len() * policy.leaves()
 }
 
 /// Fills in what a policy does on a target, from the groups of paths on which it stands there.
@@ -65,10 +79,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
 
 /// Takes down who beat the policy on paths like these, in what, and who is in force beside it.
 fn found(policy: &Policy, group: &Group, fate: Fate, status: &mut TargetStatus) {
-    for winner in fate.by() {
-        let entry = status.by.entry(winner.clone()).or_default();
-        note(group, &fate, &winner, entry);
-    }
+    note(group, &fate, &mut status.by);
     if fate.survives {
         let others = in_place(&group.effective).filter(|other| other != policy.key());
         status.merged_with.extend(others);
@@ -133,24 +144,45 @@ fn tops_of(group: &Group) -> BTreeSet<ObjectKey> {
     tops.map(|step| step.place.object.clone()).collect()
 }
 
-/// Where a winner stands, and what is in force of it in the place of what was lost; all of it where
+/// Where those who beat the policy stand, and what is in force of each in the place of what was lost; all of it where
 /// it has nothing for just these fields.
-fn note(group: &Group, fate: &Fate, key: &ObjectKey, winner: &mut Winner) {
-    let holds = |policies: &[Arc<Policy>]| policies.iter().any(|p| p.key() == key);
-    let levels = group.stack.iter().filter(|level| holds(&level.policies));
-    let from = levels.map(|level| level.step.place.clone());
-    winner.from.extend(from);
-    let leaves = group.effective.leaves().into_iter();
-    let mut own: Vec<(LeafPath, &Leaf)> = leaves.filter(|(_, leaf)| leaf.policy == *key).collect();
-    let lost: BTreeSet<&[Arc<str>]> = fate.lost.keys().map(Vec::as_slice).collect();
-    let instead = |(path, _): &(LeafPath, &Leaf)| on_one_branch(&lost, path);
-    if own.iter().any(instead) {
-        own.retain(instead);
+fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
+    #[derive(Default)]
+    struct Shown {
+        from: BTreeSet<Place>,
+        instead: Vec<(LeafPath, Arc<Value>)>,
+        beside: Vec<(LeafPath, Arc<Value>)>,
     }
-    let shown = own
-        .into_iter()
-        .map(|(path, leaf)| (path, leaf.value.clone()));
-    winner.settings.extend(shown);
+    let winners = fate.by().into_iter().map(|key| (key, Shown::default()));
+    let mut winners: HashMap<ObjectKey, Shown, ByKey> = winners.collect();
+    if winners.is_empty() {
+        return;
+    }
+    for level in group.stack.iter() {
+        for policy in level.policies.iter() {
+            if let Some(winner) = winners.get_mut(policy.key()) {
+                winner.from.insert(level.step.place.clone());
+            }
+        }
+    }
+    let lost: BTreeSet<&[Arc<str>]> = fate.lost.keys().map(Vec::as_slice).collect();
+    group.effective.visit(&mut |path, leaf| {
+        if let Some(winner) = winners.get_mut(&leaf.policy) {
+            let shown = (path.clone(), leaf.value.clone());
+            if on_one_branch(&lost, path) {
+                winner.instead.push(shown);
+            } else {
+                winner.beside.push(shown);
+            }
+        }
+    });
+    for (key, shown) in winners {
+        let winner = by.entry(key).or_default();
+        winner.from.extend(shown.from);
+        let none = shown.instead.is_empty();
+        let settings = if none { shown.beside } else { shown.instead };
+        winner.settings.extend(settings);
+    }
 }
 
 /// Why a policy reaches no effective target.

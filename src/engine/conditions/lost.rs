@@ -1,6 +1,7 @@
 //! Settings of a policy that are not in force on some path.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::engine::ids::ObjectKey;
 use crate::engine::merge::LeafPath;
@@ -16,8 +17,8 @@ pub struct Lost {
 
 impl Lost {
     /// Adds what is lost on some paths.
-    pub(super) fn add(&mut self, lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>) {
-        let mut runs: Vec<(Vec<LeafPath>, BTreeSet<ObjectKey>)> = Vec::new();
+    pub(super) fn add(&mut self, lost: BTreeMap<LeafPath, Rc<BTreeSet<ObjectKey>>>) {
+        let mut runs: Vec<(Vec<LeafPath>, Rc<BTreeSet<ObjectKey>>)> = Vec::new();
         for (path, by) in lost {
             match runs.last_mut() {
                 Some((paths, same)) if *same == by => paths.push(path),
@@ -25,7 +26,8 @@ impl Lost {
             }
         }
         for (paths, by) in runs {
-            self.together.entry(paths).or_default().extend(by);
+            let together = self.together.entry(paths).or_default();
+            together.extend(by.iter().cloned());
         }
     }
 

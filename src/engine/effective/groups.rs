@@ -120,6 +120,9 @@ impl Survey<'_> {
         // Routes that are accepted alike share their list of ways, and so its stacks.
         let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::default();
         for (route, ways) in &region.routes {
+            if self.is_spent() {
+                return;
+            }
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
             let own = own::own(self.snapshot, profile, &route.key);

@@ -44,7 +44,7 @@ pub(super) struct Stacks<'a> {
     /// What stands at the Namespace that was asked for last, of one kind.
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
-    /// How many leaves may still be folded; none where that is not limited.
+    /// How many leaves may still be looked at; none where that is not limited.
     left: Option<usize>,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// Folds so many leaves and no more.
+    /// Looks at so many leaves and no more.
     pub(super) fn limit(&mut self, leaves: usize) {
         self.left = Some(leaves);
     }
@@ -155,7 +155,7 @@ impl<'a> Stacks<'a> {
         self.stands.reserve(objects.saturating_sub(known));
     }
 
-    /// Whether what is folded is limited.
+    /// Whether what is looked at is limited.
     pub(super) fn is_limited(&self) -> bool {
         self.left.is_some()
     }
@@ -163,6 +163,13 @@ impl<'a> Stacks<'a> {
     /// Whether something was not folded, because it was too much.
     pub(super) fn is_spent(&self) -> bool {
         self.left == Some(0)
+    }
+
+    /// Counts leaves that somebody else looks at.
+    pub(super) fn spend(&mut self, leaves: usize) {
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(leaves);
+        }
     }
 
     /// The stack of a path on which nothing stands.
@@ -295,6 +302,9 @@ impl<'a> Stacks<'a> {
         lower: &Rc<Stack>,
         own: Option<&Own>,
     ) -> (Rc<Stack>, Arc<Effective>) {
+        if self.is_spent() {
+            return (self.nothing.clone(), Arc::default());
+        }
         let id = (Rc::as_ptr(upper) as usize, Rc::as_ptr(lower) as usize);
         if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
             return (stack.clone(), effective.clone());
@@ -312,8 +322,11 @@ impl<'a> Stacks<'a> {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
         let levels = taking_part(profile, &stack);
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(leaves_of(profile, &levels));
+        if self.is_limited() {
+            self.spend(leaves_of(
+                profile,
+                stack.iter().map(|level| &*level.policies),
+            ));
         }
         let effective = if self.is_spent() {
             Arc::default()

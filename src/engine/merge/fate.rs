@@ -1,10 +1,13 @@
 //! What became of a policy on a path: which of its settings are in force, and who beat the others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
 
-use super::tree::{LeafPath, Tree};
+use super::tree::{Leaf, LeafPath, Tree};
 use super::{Effective, Merged};
 use crate::engine::ids::ObjectKey;
+use crate::engine::maps::{HashMap, HashSet};
 use crate::engine::policy::Policy;
 
 /// What became of a policy on one path.
@@ -14,7 +17,15 @@ pub struct Fate {
     pub survives: bool,
     /// The leaves that are not in force, and what stands in their place: the policies of the leaf
     /// there, or of what is nearest above where nothing is there.
-    pub lost: BTreeMap<LeafPath, BTreeSet<ObjectKey>>,
+    pub lost: BTreeMap<LeafPath, Rc<BTreeSet<ObjectKey>>>,
+}
+
+/// The policies of parts of a result. Many settings of one are lost to the same part, or to the same policy.
+#[derive(Default)]
+struct Others<'a> {
+    of_parts: HashMap<*const Tree, Rc<BTreeSet<ObjectKey>>>,
+    /// Of the last part that is of one policy.
+    last: Option<(&'a ObjectKey, Rc<BTreeSet<ObjectKey>>)>,
 }
 
 // === impl Fate ===
@@ -22,7 +33,32 @@ pub struct Fate {
 impl Fate {
     /// Everybody to whom it lost something.
     pub fn by(&self) -> BTreeSet<ObjectKey> {
-        self.lost.values().flatten().cloned().collect()
+        // Many settings are lost to the same.
+        let mut known: HashSet<*const BTreeSet<ObjectKey>> = HashSet::default();
+        let each = self.lost.values();
+        let each = each.filter(|policies| known.insert(Rc::as_ptr(policies)));
+        each.flat_map(|policies| policies.iter()).cloned().collect()
+    }
+}
+
+// === impl Others ===
+
+impl<'a> Others<'a> {
+    /// The policies of a part without this one.
+    fn than(&mut self, policy: &Policy, part: &'a Tree) -> Rc<BTreeSet<ObjectKey>> {
+        let others = || {
+            let mut policies = super::policies(part);
+            policies.remove(policy.key());
+            Rc::new(policies)
+        };
+        let Tree::Leaf(Leaf { policy: of, .. }) = part else {
+            let known = self.of_parts.entry(std::ptr::from_ref(part));
+            return known.or_insert_with(others).clone();
+        };
+        match &self.last {
+            Some((last, known)) if *last == of => known.clone(),
+            _ => self.last.insert((of, others())).1.clone(),
+        }
     }
 }
 
@@ -34,6 +70,7 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
         Some(Merged::Opaque(policies)) => {
             fate.survives = policies.contains(policy.key());
             if !fate.survives {
+                let policies = Rc::new(policies.clone());
                 for piece in policy.pieces() {
                     piece.tree.visit(&mut Vec::new(), &mut |path, _| {
                         fate.lost.insert(path.clone(), policies.clone());
@@ -49,31 +86,27 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
         }
         Some(Merged::Settings(tree)) => tree,
     };
+    if matches!(policy.pieces(), [piece] if Arc::ptr_eq(&piece.tree, tree)) {
+        fate.survives = true;
+        return fate;
+    }
     // A policy of the older dialect may set a field twice.
     let twice = policy.pieces().len() > 1;
     let mut kept = BTreeSet::new();
-    // Settings that stand beside each other are often lost to one and the same.
-    let mut last: Option<(*const Tree, BTreeSet<ObjectKey>)> = None;
+    let mut others = Others::default();
     for piece in policy.pieces() {
-        piece.tree.visit(&mut Vec::new(), &mut |path, own| {
-            let there = tree.nearest(path);
-            if matches!(there, Tree::Leaf(leaf) if leaf == own) {
-                fate.survives = true;
-                if twice {
-                    kept.insert(path.clone());
+        piece
+            .tree
+            .visit_in(tree, &mut Vec::new(), &mut |path, own, there| {
+                if matches!(there, Tree::Leaf(leaf) if leaf == own) {
+                    fate.survives = true;
+                    if twice {
+                        kept.insert(path.clone());
+                    }
+                    return;
                 }
-                return;
-            }
-            let known = last.as_ref().filter(|(of, _)| std::ptr::eq(*of, there));
-            let instead = known.map(|(_, policies)| policies.clone());
-            let instead = instead.unwrap_or_else(|| {
-                let mut policies = super::policies(there);
-                policies.remove(policy.key());
-                last = Some((there, policies.clone()));
-                policies
+                fate.lost.insert(path.clone(), others.than(policy, there));
             });
-            fate.lost.insert(path.clone(), instead);
-        });
     }
     // It does not beat itself.
     fate.lost.retain(|path, _| !kept.contains(path));
@@ -98,15 +131,12 @@ pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
             names.defaults
         };
         for b in same {
-            a.tree.visit(&mut Vec::new(), &mut |path, leaf| {
-                let theirs = match b.tree.nearest(path) {
-                    Tree::Leaf(theirs) => Some(&theirs.value),
-                    _ => None,
-                };
-                if theirs.is_some_and(|value| *value != leaf.value) {
-                    found.push(format!("spec.{stanza}.{}", path.join(".")));
-                }
-            });
+            a.tree
+                .visit_in(&b.tree, &mut Vec::new(), &mut |path, leaf, there| {
+                    if matches!(there, Tree::Leaf(theirs) if theirs.value != leaf.value) {
+                        found.push(format!("spec.{stanza}.{}", path.join(".")));
+                    }
+                });
         }
     }
     found

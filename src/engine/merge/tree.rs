@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::engine::ids::ObjectKey;
+use crate::engine::maps::HashMap;
 use crate::engine::profile::Strategy;
 use crate::engine::projected::token;
 use crate::engine::shared;
@@ -53,6 +54,14 @@ pub(super) struct Lists<'a> {
     pub(super) adding_up: &'a [String],
     /// The policy.
     pub(super) of: &'a ObjectKey,
+}
+
+/// What a container holds, by key.
+enum Below<'a> {
+    Nothing,
+    Map(&'a BTreeMap<Arc<str>, Tree>),
+    /// Of entries with one name the first.
+    List(HashMap<Arc<str>, usize>, &'a [(Arc<str>, Tree)]),
 }
 
 /// What counts as one when trees are merged.
@@ -155,9 +164,11 @@ impl Tree {
                 }
             }
             (Self::List(under), Self::List(over)) if by_entry => {
+                let mut places = places(under);
                 for (key, over) in over {
                     path.push(key);
-                    match under.iter_mut().find(|(k, _)| k == key) {
+                    let place = *places.entry(key.clone()).or_insert(under.len());
+                    match under.get_mut(place) {
                         Some((_, under)) => under.patch_at(over, units, by_entry, path),
                         None => under.push((key.clone(), over.clone())),
                     }
@@ -222,20 +233,32 @@ impl Tree {
         }
     }
 
-    /// The tree at a path, or what there is nearest above it.
-    pub(super) fn nearest(&self, path: &[Arc<str>]) -> &Self {
-        if let Self::Instead(tree) = self {
-            return tree.nearest(path);
+    /// Visits the leaves in the order of their paths, each with what another tree has at its path, or nearest above
+    /// it.
+    pub(super) fn visit_in<'a>(
+        &'a self,
+        other: &'a Self,
+        path: &mut LeafPath,
+        found: &mut impl FnMut(&LeafPath, &'a Leaf, &'a Self),
+    ) {
+        if let Self::Instead(other) = other {
+            return self.visit_in(other, path, found);
         }
-        let Some((key, rest)) = path.split_first() else {
-            return self;
+        let there = Below::of(other);
+        let mut below = |key: &Arc<str>, tree: &'a Self| {
+            path.push(key.clone());
+            match there.get(key) {
+                Some(other) => tree.visit_in(other, path, found),
+                None => tree.visit(path, &mut |path, leaf| found(path, leaf, other)),
+            }
+            path.pop();
         };
-        let below = match self {
-            Self::Leaf(_) | Self::Instead(_) => None,
-            Self::Map(map) => map.get(key),
-            Self::List(list) => list.iter().find(|(k, _)| k == key).map(|(_, tree)| tree),
-        };
-        below.map_or(self, |below| below.nearest(rest))
+        match self {
+            Self::Leaf(leaf) => found(path, leaf, other),
+            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::Instead(tree) => tree.visit_in(other, path, found),
+        }
     }
 
     /// Whether both are the same as JSON, wherever it came from and whatever was removed.
@@ -297,6 +320,27 @@ impl Tree {
     }
 }
 
+// === impl Below ===
+
+impl<'a> Below<'a> {
+    fn of(tree: &'a Tree) -> Self {
+        match tree {
+            Tree::Leaf(_) => Self::Nothing,
+            Tree::Map(map) => Self::Map(map),
+            Tree::List(list) => Self::List(places(list), list),
+            Tree::Instead(tree) => Self::of(tree),
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Tree> {
+        match self {
+            Self::Nothing => None,
+            Self::Map(map) => map.get(key),
+            Self::List(places, list) => list.get(*places.get(key)?).map(|(_, tree)| tree),
+        }
+    }
+}
+
 // === impl Lists ===
 
 impl Lists<'_> {
@@ -323,6 +367,15 @@ impl Units<'_> {
             }),
         }
     }
+}
+
+/// Where each of the entries of a list is; of those with one name the first.
+fn places(list: &[(Arc<str>, Tree)]) -> HashMap<Arc<str>, usize> {
+    let mut found = HashMap::default();
+    for (place, (key, _)) in list.iter().enumerate() {
+        found.entry(key.clone()).or_insert(place);
+    }
+    found
 }
 
 /// Whether both have as many items, and each is the same as its counterpart.

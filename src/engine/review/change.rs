@@ -1,7 +1,7 @@
 //! What a change does to others: effective policies that change, policies that lose their ground, and
 //! references that a grant opens or closes.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::engine::attach::{reach, standing};
@@ -10,6 +10,7 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Same, Shifted, between};
+use crate::engine::maps::HashSet;
 use crate::engine::merge::{Effective, Leaf, LeafPath};
 use crate::engine::object::{Node, Object, section_noun};
 use crate::engine::policy::Policy;
@@ -93,12 +94,12 @@ pub(super) fn effect(
     }
     finding.source = instead(all);
     // There are many paths and few results.
-    let mut told: HashSet<*const Effective> = HashSet::new();
+    let mut told: HashSet<*const ()> = HashSet::default();
     for effective in all
         .iter()
         .flat_map(|changed| [&changed.before, &changed.after])
     {
-        if told.insert(Arc::as_ptr(effective)) {
+        if told.insert(effective.address()) {
             finding.tells_of.extend(effective.policies());
         }
     }
@@ -142,9 +143,10 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
 
 /// What is in force instead, where that is the same policy everywhere or none.
 fn instead(all: &[Shifted]) -> String {
-    let mut results: Vec<&Arc<Effective>> = all.iter().map(|changed| &changed.after).collect();
-    results.dedup_by_key(|after| Arc::as_ptr(after));
-    let mut after = results.into_iter().map(|after| after.policies());
+    let mut known: HashSet<*const ()> = HashSet::default();
+    let results = all.iter().map(|changed| &changed.after);
+    let results = results.filter(|after| known.insert(after.address()));
+    let mut after = results.map(|after| after.policies());
     let Some(first) = after.next() else {
         return String::new();
     };

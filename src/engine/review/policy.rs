@@ -18,6 +18,9 @@ use crate::engine::validate::{validate, validate_read};
 use super::change;
 use crate::engine::words;
 
+/// A field that is told takes the time of so many leaves.
+const OF_A_CONFLICT: usize = 32;
+
 /// Findings on a policy as it will be once it is admitted.
 ///
 /// Old and new are judged on one snapshot; what the old one had already is a warning (ruling 14).
@@ -51,11 +54,16 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         findings.push(change::too_much(&key, "what this policy does"));
         return findings;
     }
+    let told = in_force(&mut survey, policy, &status);
+    if survey.is_spent() {
+        findings.push(change::too_much(&key, "what conflicts with this policy"));
+    } else {
+        findings.extend(told);
+    }
     match before {
         None => findings.extend(affects(policy, &status)),
         Some(before) => findings.extend(change::effects(&before, &mut survey, &key)),
     }
-    findings.extend(in_force(&mut survey, policy, &status));
     findings
 }
 
@@ -205,9 +213,15 @@ fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) ->
     let others = here.filter(|stand| stand.policy.key() != policy.key());
     let mut findings = Vec::new();
     for other in others {
+        survey.spend(policy.leaves());
+        if survey.is_spent() {
+            break;
+        }
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older { "that one" } else { "this one" };
-        for field in field_conflicts(policy, &other.policy) {
+        let fields = field_conflicts(policy, &other.policy);
+        survey.spend(fields.len() * OF_A_CONFLICT);
+        for field in fields {
             let message = format!("{} sets another value; {wins} wins", other.policy.key());
             let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
                 .at(&field)

@@ -59,6 +59,7 @@ pub(crate) fn crowds() -> Vec<Hostile> {
             many,
         ),
     ];
+    let found = found.into_iter().chain(rivals());
     let mut all = Vec::new();
     for (name, state, object) in found {
         let of = if name.starts_with("gateway") {
@@ -79,6 +80,60 @@ pub(crate) fn crowds() -> Vec<Hostile> {
         all.extend(some.map(|one| Hostile { state, of, ..one }));
     }
     all
+}
+
+/// Policies that lose to others what they set, and win from others.
+fn rivals() -> Vec<(&'static str, State, String)> {
+    let leaves: Vec<String> = (0..4_000).map(|i| format!(r#""leaf{i}":0"#)).collect();
+    let leaves = leaves.join(",");
+    let reference = |kind: &str, name: &str, section: &str| {
+        format!(
+            r#"{{"group":"gateway.networking.k8s.io","kind":"{kind}","name":"{name}"{section}}}"#
+        )
+    };
+    let on = |target: &str, rest: &str| with(&format!(r#"{{"targetRef":{target},{rest}}}"#));
+    let class = reference("GatewayClass", "c", "");
+    let edge = reference("Gateway", "edge", "");
+    // One on each level of nine paths.
+    let gateways = (0..9).map(|i| reference("Gateway", &format!("g{i}"), ""));
+    let listeners =
+        (0..9).map(|i| reference("Gateway", &format!("g{i}"), r#","sectionName":"http""#));
+    let routes = (0..9).map(|i| reference("HTTPRoute", &format!("r{}", 2 * i), ""));
+    let levels: Vec<String> = gateways.chain(listeners).chain(routes).collect();
+    let levels = format!(r#"{{"targetRefs":[{}],{leaves}}}"#, levels.join(","));
+    vec![
+        (
+            "policy that wins whole on the class",
+            State::Rivals,
+            on(&class, &leaves),
+        ),
+        (
+            "policy that wins in part on the class",
+            State::Rivals,
+            on(
+                &class,
+                &format!(r#""mergeStrategy":"PatchDefaults",{leaves}"#),
+            ),
+        ),
+        (
+            "several that wins whole on each level",
+            State::Rivals,
+            with(&levels),
+        ),
+        (
+            "older with the settings of all others",
+            State::Rivals,
+            on(
+                &edge,
+                &format!(r#""defaults":{{"strategy":"atomic",{leaves}}}"#),
+            ),
+        ),
+        (
+            "policy beside thousands on the class",
+            State::Above,
+            on(&class, r#""leaf0":0"#),
+        ),
+    ]
 }
 
 /// Small changes that reach far.
