@@ -353,7 +353,7 @@ pub(super) fn leaves_of<'a>(
     levels: impl Iterator<Item = &'a [Arc<Policy>]>,
 ) -> usize {
     /// As many pieces are passed over, or leaves copied, in the time of one that is looked at.
-    const CHEAP: usize = 16;
+    const CHEAP: usize = 8;
     let compares = matches!(
         *profile.same_target,
         SameTarget::FieldOverlap | SameTarget::EqualField
