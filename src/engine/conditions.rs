@@ -195,11 +195,8 @@ pub fn attachments<'a>(survey: &mut Survey<'_>, policy: &'a Policy) -> Vec<Attac
 /// The status that a policy of the survey's snapshot should have.
 pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     let attachments = attachments(survey, policy).into_iter();
-    let mut targets: Vec<TargetStatus> = Vec::new();
-    for at in attachments {
-        let known = !targets.is_empty();
-        targets.push(on_target(survey, policy, at.target, at.accepted, known));
-    }
+    let targets = attachments.map(|at| on_target(survey, policy, at.target, at.accepted));
+    let targets: Vec<TargetStatus> = targets.collect();
     let accepted = targets.iter().map(|t| t.accepted.clone()).min();
     PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(survey.snapshot(), policy)),
@@ -281,18 +278,17 @@ fn on_target(
     policy: &Policy,
     target: Place,
     accepted: Accepted,
-    known: bool,
 ) -> TargetStatus {
     let mut status = TargetStatus::new(target, accepted);
     if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
         let shape = survey.shape(object, kind);
+        let had = survey.left();
         let groups = survey.again(object, kind, &shape);
         let mine = standing(&groups, policy, &status.target);
-        // What is looked at where it is put together counts once.
-        if known {
-            survey.spend(leaves(policy, &mine));
-        }
+        // What has just been put together has been counted.
+        let counted = had.saturating_sub(survey.left());
+        survey.spend(leaves(policy, &mine).saturating_sub(counted));
         if !survey.is_spent() {
             enforce(policy, &mine, &mut status);
         }

@@ -34,7 +34,8 @@ pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
 use ways_on::WaysOn;
 
-/// Leaves that are looked at for one side of a request: those of a thousand policies with fifty settings each.
+/// Leaves that are looked at for one side of a request, with what else there is to do: those of nine hundred policies
+/// with fifty settings each on a path of its own.
 const MOST_LEAVES: usize = 50_000;
 
 /// Paths that carry the same policies of one kind.
@@ -169,12 +170,22 @@ impl<'a> Survey<'a> {
         survey
     }
 
+    /// Whether there is an end to what it works out.
+    pub fn is_limited(&self) -> bool {
+        self.stacks.is_limited()
+    }
+
+    /// How many leaves may still be looked at.
+    pub fn left(&self) -> usize {
+        self.stacks.left()
+    }
+
     /// Counts leaves that are looked at elsewhere as its own.
     pub fn spend(&mut self, leaves: usize) {
         self.stacks.spend(leaves);
     }
 
-    /// Whether there was more to work out than it does: then what it said counts for nothing.
+    /// Whether there was more to work out than it does: then what it says from then on counts for nothing.
     pub fn is_spent(&self) -> bool {
         self.stacks.is_spent()
     }

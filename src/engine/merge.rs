@@ -38,7 +38,7 @@ pub struct Effective {
 pub struct Piece {
     strategy: Strategy,
     tree: Arc<Tree>,
-    /// How many leaves the tree has.
+    /// How many leaves the tree has; one with a long path counts for several.
     leaves: usize,
 }
 
@@ -118,7 +118,7 @@ impl Effective {
         }
     }
 
-    /// Equal for results of the same settings from the same policies; as long as one is there.
+    /// Equal for results that are one and the same, as long as it is there.
     pub(super) fn address(&self) -> *const () {
         match &self.result {
             Some(Merged::Settings(tree)) => Arc::as_ptr(tree).cast(),
@@ -284,8 +284,14 @@ fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
 
 impl Piece {
     fn new(strategy: Strategy, tree: Tree) -> Self {
+        /// As much of a path takes the time of one leaf: bytes, and as many for each key.
+        const PATH: usize = 64;
+        const KEY: usize = 8;
         let mut leaves = 0;
-        tree.each(&mut |_| leaves += 1);
+        tree.visit(&mut Vec::new(), &mut |path, _| {
+            let bytes: usize = path.iter().map(|key| KEY + key.len()).sum();
+            leaves += 1 + bytes / PATH;
+        });
         Self {
             strategy,
             tree: Arc::new(tree),
@@ -293,7 +299,7 @@ impl Piece {
         }
     }
 
-    /// How many settings it has.
+    /// How many settings it has; one with a long path counts for several.
     pub(super) fn leaves(&self) -> usize {
         self.leaves
     }
@@ -348,12 +354,11 @@ fn piece(policy: &Policy, stanza: Stanza, spec: &mut Value) -> Piece {
 
 /// How many leaves are looked at where these levels are folded and the result is told. Where one piece wins whole it
 /// is taken as it is, and the others are passed over; else all that is put together so far is copied at each piece.
-pub(super) fn leaves_of<'a>(
-    profile: &Profile,
-    levels: impl Iterator<Item = &'a [Arc<Policy>]>,
-) -> usize {
-    /// As many pieces are passed over, or leaves copied, in the time of one that is looked at.
-    const CHEAP: usize = 8;
+pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]]) -> usize {
+    /// As many pieces are passed over in the time of one leaf.
+    const PASSED_OVER: usize = 8;
+    /// As many leaves are copied in that time.
+    const COPIED: usize = 32;
     let compares = matches!(
         *profile.same_target,
         SameTarget::FieldOverlap | SameTarget::EqualField
@@ -361,7 +366,8 @@ pub(super) fn leaves_of<'a>(
     let downward = *profile.merging.dictated_by == DictatedBy::Challenger;
     let mut whole = !compares && profile.merging.add_up.is_empty();
     let (mut most, mut sum, mut pieces, mut copied) = (0, 0, 0, 0);
-    for piece in levels.flatten().flat_map(|policy| policy.pieces()) {
+    let policies = levels.iter().flat_map(|level| level.iter());
+    for piece in policies.flat_map(|policy| policy.pieces()) {
         whole &= piece.is_whole();
         most = piece.leaves.max(most);
         sum += piece.leaves;
@@ -369,9 +375,9 @@ pub(super) fn leaves_of<'a>(
         copied += if downward { sum } else { piece.leaves * pieces };
     }
     if whole {
-        most + pieces / CHEAP
+        most + pieces / PASSED_OVER
     } else {
-        sum + copied / CHEAP
+        sum + copied / COPIED
     }
 }
 

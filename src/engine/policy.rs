@@ -136,7 +136,7 @@ impl Policy {
         self.pieces_of(|| spec(&self.object))
     }
 
-    /// How many settings it has.
+    /// How many settings it has; one with a long path counts for several.
     pub fn leaves(&self) -> usize {
         self.pieces().iter().map(Piece::leaves).sum()
     }

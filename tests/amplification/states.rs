@@ -215,6 +215,14 @@ fn rivals() -> Vec<Value> {
         values.push(gateway(&name, &["http".to_owned()]));
         values.push(route(2 * i, &name));
     }
+    // Of another class: names of fields that are long, and longer with those above them.
+    let settings = (0..4_000).map(|i| (format!("leaf{i}"), json!(i)));
+    let above = |below, _| json!({"k".repeat(317): below});
+    let mut long = policy("RetryPolicy", "infra", "long", "Gateway", "long", None);
+    long["spec"]["a"] = (0..100).fold(Value::Object(settings.collect()), above);
+    let mut over = gateway("long", &["http".to_owned()]);
+    over["spec"]["gatewayClassName"] = json!("other");
+    values.extend([long, over]);
     values
 }
 

@@ -30,7 +30,7 @@ fn stands(stack: &Stack, policy: &Policy, place: &Place) -> bool {
     levels.any(|level| level.policies.iter().any(|p| p.key() == policy.key()))
 }
 
-/// How many leaves [`enforce`] looks at.
+/// How many leaves of a policy [`enforce`] looks at, at most.
 pub(super) fn leaves(policy: &Policy, groups: &[&Group]) -> usize {
     let outcomes: maps::HashSet<Outcome> = groups.iter().map(|group| group.outcome()).collect();
     outcomes.len() * policy.leaves()

@@ -15,6 +15,9 @@ use crate::engine::object::Object;
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
 use crate::engine::topology::{Lower, Lowers, Upper, Uppers, backend, through_service};
 
+/// So many groups that carry what others carry take the time of one leaf.
+const OF_A_LEAF: usize = 4;
+
 /// Ways in that carry the same policies.
 #[derive(Clone, Debug)]
 struct Way {
@@ -123,6 +126,7 @@ impl Survey<'_> {
             if self.is_spent() {
                 return;
             }
+            let had = groups.len();
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
             let own = own::own(self.snapshot, profile, &route.key);
@@ -150,6 +154,7 @@ impl Survey<'_> {
                     });
                 }
             }
+            self.spend(groups.len() / OF_A_LEAF - had / OF_A_LEAF);
         }
     }
 

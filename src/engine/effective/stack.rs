@@ -72,6 +72,9 @@ struct Alike {
     policies: Here,
 }
 
+/// A path that carries what no other does takes the time of so many leaves, whatever is in force on it.
+const OF_A_FOLD: usize = 4;
+
 // === impl At ===
 
 impl At {
@@ -160,7 +163,12 @@ impl<'a> Stacks<'a> {
         self.left.is_some()
     }
 
-    /// Whether something was not folded, because it was too much.
+    /// How many leaves may still be looked at.
+    pub(super) fn left(&self) -> usize {
+        self.left.unwrap_or(usize::MAX)
+    }
+
+    /// Whether no more is folded, because it would be too much.
     pub(super) fn is_spent(&self) -> bool {
         self.left == Some(0)
     }
@@ -323,10 +331,7 @@ impl<'a> Stacks<'a> {
         }
         let levels = taking_part(profile, &stack);
         if self.is_limited() {
-            self.spend(leaves_of(
-                profile,
-                stack.iter().map(|level| &*level.policies),
-            ));
+            self.spend(OF_A_FOLD + leaves_of(profile, &levels));
         }
         let effective = if self.is_spent() {
             Arc::default()

@@ -18,8 +18,9 @@ use crate::engine::validate::{validate, validate_read};
 use super::change;
 use crate::engine::words;
 
-/// A field that is told takes the time of so many leaves.
-const OF_A_CONFLICT: usize = 32;
+/// Settings that are held against those of others, and fields that are told of one target. Others are not looked at.
+const MOST_COMPARED: usize = 50_000;
+const MOST_CONFLICTS: usize = 1_000;
 
 /// Findings on a policy as it will be once it is admitted.
 ///
@@ -54,16 +55,11 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         findings.push(change::too_much(&key, "what this policy does"));
         return findings;
     }
-    let told = in_force(&mut survey, policy, &status);
-    if survey.is_spent() {
-        findings.push(change::too_much(&key, "what conflicts with this policy"));
-    } else {
-        findings.extend(told);
-    }
     match before {
         None => findings.extend(affects(policy, &status)),
         Some(before) => findings.extend(change::effects(&before, &mut survey, &key)),
     }
+    findings.extend(in_force(&mut survey, policy, &status));
     findings
 }
 
@@ -211,17 +207,27 @@ fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) ->
         stand.policy.key().gk == policy.key().gk && stand.section == target.target.section
     });
     let others = here.filter(|stand| stand.policy.key() != policy.key());
-    let mut findings = Vec::new();
+    let (most_leaves, most) = if survey.is_limited() {
+        (MOST_COMPARED, MOST_CONFLICTS)
+    } else {
+        (usize::MAX, usize::MAX)
+    };
+    let (mut findings, mut compared) = (Vec::new(), 0);
+    let too_much = || change::too_much(policy.key(), "what else this conflicts with");
     for other in others {
-        survey.spend(policy.leaves());
-        if survey.is_spent() {
+        if compared >= most_leaves || findings.len() >= most {
+            findings.push(too_much());
             break;
         }
+        compared += policy.leaves();
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older { "that one" } else { "this one" };
+        let room = most - findings.len();
         let fields = field_conflicts(policy, &other.policy);
-        survey.spend(fields.len() * OF_A_CONFLICT);
-        for field in fields {
+        if fields.len() > room {
+            findings.push(too_much());
+        }
+        for field in fields.into_iter().take(room) {
             let message = format!("{} sets another value; {wins} wins", other.policy.key());
             let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
                 .at(&field)

@@ -129,6 +129,11 @@ fn rivals() -> Vec<(&'static str, State, String)> {
             ),
         ),
         (
+            "route under long names",
+            State::Rivals,
+            with(r#"{"parentRefs":[{"name":"long"}],"rules":[{}]}"#),
+        ),
+        (
             "policy beside thousands on the class",
             State::Above,
             on(&class, r#""leaf0":0"#),

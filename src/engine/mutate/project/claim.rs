@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::engine::effective::Survey;
+use crate::engine::effective::{Outcome, Survey};
 use crate::engine::ids::ObjectKey;
+use crate::engine::level::Level;
+use crate::engine::maps::HashSet;
 use crate::engine::merge::{Effective, Leaf, is_unset};
 use crate::engine::policy::Precedence;
 use crate::engine::profile::{Class, Control, Direction, Profile, Strategy};
@@ -36,10 +38,13 @@ impl Claim {
         names.join(", ")
     }
 
-    /// Whether it is about the same field, or one within the other.
-    fn meets(&self, other: &Self) -> bool {
-        let shorter = self.field.len().min(other.field.len());
-        self.field.get(..shorter) == other.field.get(..shorter)
+    /// The first of the claims at these fields that is about the same field, or one within the other.
+    fn met(&self, places: &BTreeMap<Vec<String>, usize>) -> Option<usize> {
+        let above =
+            (0..self.field.len()).filter_map(|length| places.get(self.field.get(..length)?));
+        let below = places.range(self.field.clone()..);
+        let below = below.take_while(|(field, _)| field.starts_with(&self.field));
+        above.chain(below.map(|(_, place)| place)).min().copied()
     }
 }
 
@@ -52,8 +57,17 @@ pub(super) fn claims(
     key: &ObjectKey,
 ) -> Vec<Claim> {
     let mut common: Option<BTreeMap<Vec<String>, Claim>> = None;
-    for group in survey.through(key, &profile.gk) {
+    let mut known: HashSet<(Outcome, Option<Level>)> = HashSet::default();
+    let groups = survey.through(key, &profile.gk);
+    for group in groups {
+        if !known.insert((group.outcome(), group.level(key))) {
+            continue;
+        }
         let effective = group.down_to(profile, &key.whole());
+        survey.spend(effective.leaves().len());
+        if survey.is_spent() {
+            return Vec::new();
+        }
         let Some(found) = said(&effective, profile, key) else {
             return Vec::new();
         };
@@ -87,6 +101,7 @@ fn said(effective: &Effective, profile: &Profile, key: &ObjectKey) -> Option<Vec
         return None;
     }
     let (settings, sources) = effective.spec()?;
+    let sources = sources.iter().map(|(at, leaf)| (&**at, leaf)).collect();
     let mut found = Vec::new();
     for control in profile.controls.iter().filter(|c| c.target == key.gk) {
         let mut taking = Taking {
@@ -104,7 +119,8 @@ fn said(effective: &Effective, profile: &Profile, key: &ObjectKey) -> Option<Vec
 struct Taking<'a> {
     profile: &'a Profile,
     zero_is_unset: bool,
-    sources: &'a [(String, Leaf)],
+    /// By JSON pointer.
+    sources: &'a BTreeMap<&'a str, &'a Leaf>,
     found: &'a mut Vec<Claim>,
 }
 
@@ -140,12 +156,11 @@ impl Taking<'_> {
         for key in setting {
             descend(&mut pointer, key);
         }
-        let inside = |at: &str| {
-            at.strip_prefix(&*pointer)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let of = self.sources.iter().filter(|(at, _)| inside(at));
-        let leaves: Vec<&Leaf> = of.map(|(_, leaf)| leaf).collect();
+        let inside = format!("{pointer}/");
+        let below = self.sources.range(&*inside..);
+        let below = below.take_while(|(at, _)| at.starts_with(&inside));
+        let here = self.sources.get(&*pointer).into_iter();
+        let leaves: Vec<&Leaf> = here.chain(below.map(|(_, leaf)| leaf)).copied().collect();
         if leaves.is_empty() {
             return;
         }
@@ -177,10 +192,14 @@ pub(super) fn settled(mut claims: Vec<Claim>) -> (Vec<Claim>, Vec<(Claim, Claim)
         rank(a).cmp(&rank(b)).then_with(age)
     });
     let mut settled: Vec<Claim> = Vec::new();
+    let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     let mut conflicts = Vec::new();
     for claim in claims {
-        match settled.iter().find(|winner| winner.meets(&claim)) {
-            None => settled.push(claim),
+        match claim.met(&places).and_then(|winner| settled.get(winner)) {
+            None => {
+                places.insert(claim.field.clone(), settled.len());
+                settled.push(claim);
+            }
             Some(winner) if winner.field == claim.field && winner.value == claim.value => {}
             Some(winner) => conflicts.push((winner.clone(), claim)),
         }
