@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attache::engine::finding::{Code, Finding};
 use attache::engine::ids::GATEWAY_API;
 use attache::engine::review::{Evidence, Operation, review};
 use attache::engine::snapshot::{Change, Snapshot};
@@ -74,4 +75,42 @@ fn what_is_put_together_has_an_end() {
     let said = said("PatchDefaults");
     let told = "what this policy does is too much to work out here: attache describe";
     assert!(said.contains(told), "{said}");
+}
+
+#[test]
+fn of_many_conflicts_the_first_are_told() {
+    let older = |name: &str, value: &str| {
+        let fields = (0..3_000).map(|i| (format!("s{i}"), json!(value)));
+        let defaults = Value::Object(fields.collect());
+        json!({"apiVersion": format!("{GROUP}/v1"), "kind": "Legacy",
+               "metadata": {"namespace": "a", "name": name},
+               "spec": {"targetRef": {"group": GATEWAY_API, "kind": "Gateway", "name": "g0"},
+                        "defaults": defaults}})
+    };
+    let stanza = json!({"type": "object", "properties": {"s0": {}}});
+    let fields = json!({"targetRef": {"properties": {"group": {}, "kind": {}, "name": {}}},
+                        "defaults": stanza, "overrides": stanza});
+    let kind = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("legacies.{GROUP}")},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": {"kind": "Legacy", "plural": "legacies"},
+                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+                     {"properties": {"spec": {"properties": fields}}}}}]}});
+    let there = [kind, older("first", "x")];
+    let there = there.map(|value| Change::Applied(Arc::new(object(&value))));
+    let state = crowded("AtomicDefaults");
+    let state = there
+        .into_iter()
+        .fold(state, |state, change| state.apply(change));
+    let policy = older("new", "y");
+    let found = asked(Operation::Create, Some(&policy), None, |request| {
+        review(&state, request, &Evidence::Authoritative).findings
+    });
+    let conflicts = found.iter().filter(|f| f.code == Code::FieldConflict);
+    assert_eq!(conflicts.count(), 1_000);
+    let more = |f: &Finding| {
+        f.message
+            .starts_with("what else this conflicts with is too much")
+    };
+    assert!(found.iter().any(more));
+    assert!(found.iter().any(|f| f.code == Code::Overridden));
 }
