@@ -8,7 +8,7 @@ use attache::engine::review::{Evidence, Operation, review};
 use attache::engine::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
 
-use crate::world::{GROUP, asked, empty, object};
+use crate::world::{GROUP, asked, definition, empty, object};
 
 const GATEWAYS: usize = 40;
 const POLICIES: usize = 30;
@@ -90,11 +90,7 @@ fn of_many_conflicts_the_first_are_told() {
     let stanza = json!({"type": "object", "properties": {"s0": {}}});
     let fields = json!({"targetRef": {"properties": {"group": {}, "kind": {}, "name": {}}},
                         "defaults": stanza, "overrides": stanza});
-    let kind = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("legacies.{GROUP}")},
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": {"kind": "Legacy", "plural": "legacies"},
-                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
-                     {"properties": {"spec": {"properties": fields}}}}}]}});
+    let kind = definition("Legacy", &fields);
     let there = [kind, older("first", "x")];
     let there = there.map(|value| Change::Applied(Arc::new(object(&value))));
     let state = crowded("AtomicDefaults");

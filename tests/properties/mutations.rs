@@ -14,7 +14,7 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 
 use crate::random::{any_event, any_object};
-use crate::world::{Event, GROUP, asked, change, fold, gk};
+use crate::world::{Event, GROUP, asked, change, definition, fold, gk};
 
 const ALL: [Mutation; 5] = [
     Mutation::NormalizeTargets,
@@ -34,12 +34,7 @@ fn both() -> Event {
         "sectionName": {}, "selector": {}}});
     let fields = json!({"targetRef": item, "targetRefs": {"type": "array", "items": item},
         "mergeStrategy": {"type": "string", "enum": ["AtomicDefaults", "PatchDefaults"]}});
-    let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("Inherited.{GROUP}")}, "spec": {"group": GROUP,
-        "scope": "Namespaced", "names": {"kind": "Inherited", "plural": "inherited"},
-        "versions": [{"name": "v1", "served": true, "storage": true, "schema":
-            {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}}]}});
-    Event::Applied(crd)
+    Event::Applied(definition("Inherited", &fields))
 }
 
 /// The state after these events, with the policies of every kind listed.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::world::{Event, GROUP, KINDS};
+use crate::world::{Event, GROUP, KINDS, definition};
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
 const HOSTS: [&str; 5] = [
@@ -255,13 +255,9 @@ fn crd() -> impl Strategy<Value = Value> {
             fields["defaults"] = stanza.clone();
             fields["overrides"] = if other { json!({}) } else { stanza };
         }
-        let meta = json!({"name": format!("{kind}.{GROUP}"),
-            "labels": said(json!({"gateway.networking.k8s.io/policy": label}))});
-        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": meta, "spec": {"group": GROUP, "scope": "Namespaced",
-            "names": {"kind": kind, "plural": kind.to_lowercase()},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema":
-                {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}}]}})
+        let mut crd = definition(kind, &fields);
+        crd["metadata"]["labels"] = said(json!({"gateway.networking.k8s.io/policy": label}));
+        crd
     })
 }
 

@@ -44,6 +44,16 @@ pub(crate) fn object(value: &Value) -> Object {
     Object::from_json(&gk(value), &to_raw_value(value).unwrap()).unwrap()
 }
 
+/// The CRD of a kind whose spec has these fields.
+pub(crate) fn definition(kind: &str, fields: &Value) -> Value {
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{kind}.{GROUP}")},
+        "spec": {"group": GROUP, "scope": "Namespaced",
+            "names": {"kind": kind, "plural": kind.to_lowercase()},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+                {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}}]}})
+}
+
 /// Profiles of the kinds without a CRD.
 fn profiles() -> Vec<ProfileFile> {
     let strategy = json!({"path": "spec.mergeStrategy", "values": {

@@ -58,13 +58,14 @@ pub(super) fn claims(
 ) -> Vec<Claim> {
     let mut common: Option<BTreeMap<Vec<String>, Claim>> = None;
     let mut known: HashSet<(Outcome, Option<Level>)> = HashSet::default();
-    let groups = survey.through(key, &profile.gk);
-    for group in groups {
+    for group in survey.through(key, &profile.gk) {
         if !known.insert((group.outcome(), group.level(key))) {
             continue;
         }
         let effective = group.down_to(profile, &key.whole());
-        survey.spend(effective.leaves().len());
+        let mut leaves = 0;
+        effective.visit(&mut |_, _| leaves += 1);
+        survey.spend(leaves);
         if survey.is_spent() {
             return Vec::new();
         }
