@@ -36,3 +36,4 @@ pub mod topology;
 pub mod validate;
 pub mod verdict;
 pub mod words;
+mod work;

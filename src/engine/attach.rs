@@ -1,14 +1,12 @@
 //! Which policies stand at an object, and why others that name it do not.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::grants::granted;
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{From, Node};
 use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
-use super::profile::{CrossNamespace, Meets, Only, Profile};
-use super::rivals::rejected;
+use super::profile::{CrossNamespace, Only, Profile};
 use super::section;
 use super::snapshot::{Snapshot, namespace_key};
 
@@ -23,8 +21,6 @@ pub struct Stand {
     pub consumer: bool,
     /// It stands at every Namespace, so what stands at this one alone is more specific.
     pub wide: bool,
-    /// The policy for which it is rejected, where that may stand on another section.
-    pub rejected: Option<ObjectKey>,
 }
 
 /// Whether a policy may attach to an object of another namespace or scope.
@@ -94,7 +90,6 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
                 section,
                 consumer,
                 wide: target.gk.is_core("Namespace") && target.object(own).is_none(),
-                rejected: None,
             });
         }
     }
@@ -104,36 +99,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     // Those that select come after those that name.
     found.sort_by(|a, b| a.order().cmp(&b.order()));
     found.dedup_by(|a, b| a.policy.key() == b.policy.key() && a.section == b.section);
-    // They are sorted by kind.
-    let kinds = found.chunk_by_mut(|a, b| a.policy.key().gk == b.policy.key().gk);
-    kinds.for_each(reject);
     found
-}
-
-/// Notes for which policy each is rejected, of a kind whose policies meet on other sections too.
-fn reject(stands: &mut [Stand]) {
-    let meets = stands.first().map(|stand| *stand.policy.profile.meets);
-    let Some(meets) = meets.filter(|meets| *meets != Meets::SameSection) else {
-        return;
-    };
-    let all = meets == Meets::AnySection;
-    // Those on one section meet the same others.
-    let sections: BTreeSet<Option<Arc<str>>> = if all {
-        BTreeSet::from([None])
-    } else {
-        stands.iter().map(|stand| stand.section.clone()).collect()
-    };
-    for section in sections {
-        let meet = |stand: &Stand| meets.meet(stand.section.as_deref(), section.as_deref());
-        let here = stands.iter().filter(|stand| meet(stand));
-        let here: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
-        let by = rejected(&here).into_iter();
-        let by: Vec<Option<ObjectKey>> = by.map(|by| by.map(|by| by.key().clone())).collect();
-        let there = stands.iter_mut().filter(|stand| meet(stand)).zip(by);
-        for (stand, by) in there.filter(|(stand, _)| all || stand.section == section) {
-            stand.rejected = by;
-        }
-    }
 }
 
 fn has_sections(node: &Node) -> bool {

@@ -12,7 +12,6 @@ use super::maps::HashSet;
 use super::merge::LeafPath;
 use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
-use super::rivals::winner;
 use super::section;
 use super::snapshot::Snapshot;
 
@@ -286,9 +285,11 @@ fn on_target(
         let had = survey.left();
         let groups = survey.again(object, kind, &shape);
         let mine = standing(&groups, policy, &status.target);
-        // What has just been put together has been counted.
-        let counted = had.saturating_sub(survey.left());
-        survey.spend(leaves(policy, &mine).saturating_sub(counted));
+        if survey.is_limited() {
+            // What has just been put together has been counted.
+            let counted = had.saturating_sub(survey.left());
+            survey.spend(leaves(policy, &mine).saturating_sub(counted));
+        }
         if !survey.is_spent() {
             enforce(policy, &mine, &mut status);
         }
@@ -322,23 +323,8 @@ fn accepted(
         }
         _ => {}
     }
-    match rival(survey, policy, place) {
+    match survey.rival(policy, place) {
         Some(winner) => Accepted::Conflicted(winner),
         None => Accepted::Accepted,
     }
-}
-
-/// The policy of the same kind that has the same target and section for itself.
-fn rival(survey: &mut Survey<'_>, policy: &Policy, place: &Place) -> Option<ObjectKey> {
-    let stands = survey.stands(&place.object);
-    let here = stands
-        .iter()
-        .filter(|stand| stand.policy.key().gk == policy.key().gk && stand.section == place.section);
-    let mine = here.clone().find(|s| s.policy.key() == policy.key())?;
-    if mine.rejected.is_some() {
-        return mine.rejected.clone();
-    }
-    let here = here.filter(|stand| stand.wide == mine.wide);
-    let policies: Vec<Arc<Policy>> = here.map(|stand| stand.policy.clone()).collect();
-    winner(&policies, policy).map(|winner| winner.key().clone())
 }

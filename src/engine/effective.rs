@@ -12,10 +12,13 @@ use super::level::{Level, Step};
 use super::maps;
 use super::merge::{Effective, merged};
 use super::object::is_route;
+use super::policy::Policy;
 use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Upper, places};
+use super::work::Work;
 
+mod at;
 mod bare;
 mod ends;
 mod groups;
@@ -28,15 +31,12 @@ mod ways_on;
 
 pub use bare::BareRoute;
 pub use ends::Ends;
+use own::Owns;
 use region::{Region, Regions};
 pub use routes::Routes;
 pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
 use ways_on::WaysOn;
-
-/// Leaves that are looked at for one side of a request, with what else there is to do: those of nine hundred policies
-/// with fifty settings each on a path of its own.
-const MOST_LEAVES: usize = 50_000;
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
@@ -74,6 +74,7 @@ pub struct Survey<'a> {
     around: HashMap<ObjectKey, Rc<Region>, ByKey>,
     stacks: Stacks<'a>,
     ways_on: WaysOn,
+    owns: Owns,
     /// What was asked last, and answered.
     last: Option<(ObjectKey, GroupKind, Shape, Rc<[Group]>)>,
 }
@@ -147,6 +148,7 @@ impl<'a> Survey<'a> {
             around: HashMap::default(),
             stacks: Stacks::new(snapshot),
             ways_on: WaysOn::default(),
+            owns: Owns::default(),
             last: None,
         }
     }
@@ -155,7 +157,7 @@ impl<'a> Survey<'a> {
     /// on many different paths is a product, and a body can have both.
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
         let mut survey = Self::new(snapshot);
-        survey.stacks.limit(MOST_LEAVES);
+        survey.stacks.work = Work::of_a_request();
         survey
     }
 
@@ -164,30 +166,30 @@ impl<'a> Survey<'a> {
     pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Survey<'b> {
         let mut survey = Survey::new(snapshot);
         survey.ways_on = self.ways_on.clone();
-        if self.stacks.is_limited() {
-            survey.stacks.limit(MOST_LEAVES);
+        if self.stacks.work.is_limited() {
+            survey.stacks.work = Work::of_a_request();
         }
         survey
     }
 
     /// Whether there is an end to what it works out.
     pub fn is_limited(&self) -> bool {
-        self.stacks.is_limited()
+        self.stacks.work.is_limited()
     }
 
     /// How many leaves may still be looked at.
     pub fn left(&self) -> usize {
-        self.stacks.left()
+        self.stacks.work.left()
     }
 
     /// Counts leaves that are looked at elsewhere as its own.
     pub fn spend(&mut self, leaves: usize) {
-        self.stacks.spend(leaves);
+        self.stacks.work.spend(leaves);
     }
 
     /// Whether there was more to work out than it does: then what it says from then on counts for nothing.
     pub fn is_spent(&self) -> bool {
-        self.stacks.is_spent()
+        self.stacks.work.is_spent()
     }
 
     /// The snapshot that it answers from.
@@ -197,7 +199,20 @@ impl<'a> Survey<'a> {
 
     /// What stands at an object and its sections.
     pub fn stands(&mut self, key: &ObjectKey) -> Rc<[Stand]> {
-        self.stacks.stands(key)
+        self.stacks.at(key).stands.clone()
+    }
+
+    /// What stands at an object and its sections, each with the policy for which it is rejected, where that may stand
+    /// on another section.
+    pub fn rejected(&mut self, key: &ObjectKey) -> Vec<(Stand, Option<ObjectKey>)> {
+        let at = self.stacks.at(key);
+        let each = at.each().map(|(stand, by)| (stand.clone(), by.cloned()));
+        each.collect()
+    }
+
+    /// The policy of the same kind for which a policy is rejected at a place.
+    pub fn rival(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
+        self.stacks.rival(policy, place)
     }
 
     /// The kinds of which policies stand on the paths through an object, at it or above; sorted.

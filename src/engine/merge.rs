@@ -15,16 +15,20 @@ use super::ids::ObjectKey;
 use super::policy::{self, Policy, Stanza};
 use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategy, With};
 use super::projected::token;
+use super::rivals::compared;
+use super::work;
 
+mod branches;
 mod fate;
 mod level;
 mod own;
 mod tree;
 
+pub use branches::Branches;
 pub use fate::{Fate, fate, field_conflicts};
 use level::{added_up, level_pieces};
 pub use own::{Own, is_unset};
-pub use tree::{Leaf, LeafPath, on_one_branch};
+pub use tree::{Leaf, LeafPath};
 use tree::{Lists, Tree, Units};
 
 /// What is in force on one path.
@@ -242,7 +246,7 @@ pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -
     if pieces.is_empty() {
         return Effective::default();
     }
-    let own = own.map(|own| Merged::Settings(own.0.clone()));
+    let own = own.map(|own| Merged::Settings(own.tree.clone()));
     let result = if *profile.merging.dictated_by == DictatedBy::Challenger {
         downward(profile, &pieces)
     } else {
@@ -284,18 +288,10 @@ fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
 
 impl Piece {
     fn new(strategy: Strategy, tree: Tree) -> Self {
-        /// As much of a path takes the time of one leaf: bytes, and as many for each key.
-        const PATH: usize = 64;
-        const KEY: usize = 8;
-        let mut leaves = 0;
-        tree.visit(&mut Vec::new(), &mut |path, _| {
-            let bytes: usize = path.iter().map(|key| KEY + key.len()).sum();
-            leaves += 1 + bytes / PATH;
-        });
         Self {
             strategy,
+            leaves: tree.leaves(),
             tree: Arc::new(tree),
-            leaves,
         }
     }
 
@@ -354,31 +350,34 @@ fn piece(policy: &Policy, stanza: Stanza, spec: &mut Value) -> Piece {
 
 /// How many leaves are looked at where these levels are folded and the result is told. Where one piece wins whole it
 /// is taken as it is, and the others are passed over; else all that is put together so far is copied at each piece.
-pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]]) -> usize {
-    /// As many pieces are passed over in the time of one leaf.
-    const PASSED_OVER: usize = 8;
-    /// As many leaves are copied in that time.
-    const COPIED: usize = 32;
-    let compares = matches!(
-        *profile.same_target,
-        SameTarget::FieldOverlap | SameTarget::EqualField
-    );
+/// So it is with what the target itself sets.
+pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> usize {
     let downward = *profile.merging.dictated_by == DictatedBy::Challenger;
-    let mut whole = !compares && profile.merging.add_up.is_empty();
+    let mut whole = profile.merging.add_up.is_empty();
     let (mut most, mut sum, mut pieces, mut copied) = (0, 0, 0, 0);
     let policies = levels.iter().flat_map(|level| level.iter());
-    for piece in policies.flat_map(|policy| policy.pieces()) {
-        whole &= piece.is_whole();
-        most = piece.leaves.max(most);
-        sum += piece.leaves;
+    let own = own.map(|own| (own.leaves, false));
+    let settings = policies.flat_map(|policy| policy.pieces());
+    let settings = settings.map(|piece| (piece.leaves, piece.is_whole()));
+    for (leaves, is_whole) in settings.chain(own) {
+        whole &= is_whole;
+        most = leaves.max(most);
+        sum += leaves;
         pieces += 1;
-        copied += if downward { sum } else { piece.leaves * pieces };
+        copied += if downward { sum } else { leaves * pieces };
     }
-    if whole {
-        most + pieces / PASSED_OVER
+    let compared = match *profile.same_target {
+        SameTarget::FieldOverlap | SameTarget::EqualField => {
+            levels.iter().map(|level| compared(*level)).sum()
+        }
+        _ => 0,
+    };
+    let put_together = if whole {
+        most + pieces / work::PASSED_OVER
     } else {
-        sum + copied / COPIED
-    }
+        sum + copied / work::COPIED
+    };
+    put_together + compared
 }
 
 /// `f(established, challenger)` by the strategy of the one who dictates.

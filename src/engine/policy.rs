@@ -14,9 +14,11 @@ use super::profile::{Direction, Op, Profile, Strategy};
 use super::selector::Selector;
 use super::shared;
 
+mod fields;
 mod settings;
 mod targets;
 
+pub use fields::fields;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
 pub(crate) use targets::{at, type_name};
 
@@ -35,6 +37,9 @@ pub struct Policy {
     /// How it merges; none when the spec names an unknown or more than one strategy: such a policy
     /// takes part in no merge (GEP-713: an unsupported name is never replaced by the default).
     pub strategies: Option<Box<[Stanza]>>,
+    /// What it says of the fields in which all policies of one target must agree: JSON, empty where the kind
+    /// has no such fields.
+    pub(super) agreed: Box<str>,
     /// Its settings, parsed when a review first asks for them: most policies are never asked.
     pieces: OnceLock<Vec<Piece>>,
     precedence: Precedence,
@@ -108,6 +113,7 @@ impl Policy {
         Self {
             targets: targets::of(&object, spec, &profile).into(),
             strategies: settings::stanzas(spec, &profile).ok().map(Into::into),
+            agreed: settings::agreed(spec, &profile).into(),
             precedence: Precedence::of(&object),
             object,
             profile,

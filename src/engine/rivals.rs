@@ -1,14 +1,12 @@
 //! Policies of one kind at one place, and which of them is rejected for another (design 9, ruling 4).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::merge::{LeafPath, Piece, on_one_branch};
+use super::merge::{Branches, LeafPath, Piece};
 use super::policy::Policy;
 use super::profile::SameTarget;
+use super::work;
 
 /// The policy because of which this one is rejected, of those that stand there, the established
 /// first.
@@ -43,7 +41,7 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
             here.iter().zip(lost).map(merges).collect()
         }
         SameTarget::FieldOverlap => overlapping(here),
-        SameTarget::EqualField => first_unlike(&here.iter().map(|p| agreed(p)).collect::<Vec<_>>()),
+        SameTarget::EqualField => first_unlike(&here.iter().map(|p| &p.agreed).collect::<Vec<_>>()),
         SameTarget::NoneWins => first_unlike(&here.iter().map(|p| p.key()).collect::<Vec<_>>()),
     };
     let policy = |to: Option<usize>| to.and_then(|to| here.get(to));
@@ -54,23 +52,32 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
         .collect()
 }
 
+/// How much it is to find out who of these is rejected, in leaves.
+pub fn compared<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
+    let (mut leaves, mut bytes, mut policies) = (0, 0, 0);
+    for policy in here {
+        policies += 1;
+        match *policy.profile.same_target {
+            SameTarget::FieldOverlap => leaves += policy.leaves(),
+            SameTarget::EqualField => bytes += policy.agreed.len(),
+            _ => {}
+        }
+    }
+    leaves / work::LOOKED_UP + bytes / work::COMPARED + policies / work::PASSED_OVER
+}
+
 /// The oldest accepted policy that sets a field which each sets too.
 fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
+    let set: Vec<Vec<LeafPath>> = here.iter().map(|policy| leaves(policy)).collect();
     // Those that are accepted have no field in common.
-    let mut set: BTreeMap<LeafPath, usize> = BTreeMap::new();
-    let rival = |set: &BTreeMap<LeafPath, usize>, path: &LeafPath| {
-        let above = (0..path.len()).filter_map(|length| set.get(path.get(..length)?));
-        let below = set.range(path.clone()..);
-        let below = below.take_while(|(below, _)| below.starts_with(path));
-        above.chain(below.map(|(_, of)| of)).min().copied()
-    };
+    let mut accepted = Branches::default();
     let mut found = Vec::with_capacity(here.len());
-    for (i, policy) in here.iter().enumerate() {
-        let leaves = leaves(policy);
-        let rivals = leaves.iter().filter_map(|path| rival(&set, path));
-        let rival = rivals.min();
+    for (i, leaves) in set.iter().enumerate() {
+        let rival = leaves.iter().filter_map(|path| accepted.on(path)).min();
         if rival.is_none() {
-            set.extend(leaves.into_iter().map(|path| (path, i)));
+            for path in leaves {
+                accepted.add(path.iter().map(Deref::deref), i);
+            }
         }
         found.push(rival);
     }
@@ -85,25 +92,15 @@ fn first_unlike<T: PartialEq>(all: &[T]) -> Vec<Option<usize>> {
     all.iter().map(unlike).collect()
 }
 
-/// The fields in which all policies of one target must agree.
-fn agreed(policy: &Policy) -> Vec<Value> {
-    let spec = super::policy::spec(&policy.object);
-    let fields = policy.profile.conflict_fields.iter();
-    fields
-        .map(|field| {
-            let at = field.iter().try_fold(&spec, |value, key| value.get(key));
-            at.cloned().unwrap_or_default()
-        })
-        .collect()
-}
-
 /// The first field that two policies set both, of those by which the kind's policies conflict.
 pub fn overlap(one: &Policy, other: &Policy) -> Option<LeafPath> {
     let counted = leaves(other);
-    let counted: BTreeSet<&[Arc<str>]> = counted.iter().map(Vec::as_slice).collect();
-    leaves(one)
-        .into_iter()
-        .find(|path| on_one_branch(&counted, path))
+    let mut branches = Branches::default();
+    for path in &counted {
+        branches.add(path.iter().map(Deref::deref), 0);
+    }
+    let mut leaves = leaves(one).into_iter();
+    leaves.find(|path| branches.on(path).is_some())
 }
 
 /// What a policy sets of the fields by which its kind conflicts: those fields, or else every leaf.

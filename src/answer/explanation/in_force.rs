@@ -244,9 +244,9 @@ impl Path {
     /// Policies of the way that are rejected for others.
     fn rejected(&self, survey: &mut Survey<'_>, standings: &mut Standings) {
         for step in self.steps() {
-            for stand in survey.stands(&step.place.object).iter() {
+            for (stand, rival) in survey.rejected(&step.place.object) {
                 let here = stand.section == step.place.section;
-                let Some(rival) = stand.rejected.as_ref().filter(|_| here) else {
+                let Some(rival) = rival.filter(|_| here) else {
                     continue;
                 };
                 if !plays(step.level, &stand.policy.profile) {
@@ -255,7 +255,7 @@ impl Path {
                 let found = standings.entry(stand.policy.key().clone()).or_default();
                 found.at.insert(step.place.clone());
                 found.conflicted = true;
-                found.by.insert(rival.clone());
+                found.by.insert(rival);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a policy does on a target: enforced, in part, not at all, and who is in its place.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::engine::effective::{Group, Outcome, Stack};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::maps;
-use crate::engine::merge::{Fate, LeafPath, fate, in_place, on_one_branch};
+use crate::engine::merge::{Branches, Fate, LeafPath, fate, in_place};
 use crate::engine::policy::Policy;
 use crate::engine::topology::Upper;
 
@@ -165,11 +166,14 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
             }
         }
     }
-    let lost: BTreeSet<&[Arc<str>]> = fate.lost.keys().map(Vec::as_slice).collect();
+    let mut lost = Branches::default();
+    for path in fate.lost.keys() {
+        lost.add(path.iter().map(Deref::deref), 0);
+    }
     group.effective.visit(&mut |path, leaf| {
         if let Some(winner) = winners.get_mut(&leaf.policy) {
             let shown = (path.clone(), leaf.value.clone());
-            if on_one_branch(&lost, path) {
+            if lost.on(path).is_some() {
                 winner.instead.push(shown);
             } else {
                 winner.beside.push(shown);

@@ -30,7 +30,7 @@ impl Survey<'_> {
     /// Service, to what may not be read, or in very many ways. A survey of many objects, which is not bounded, shares
     /// what it finds anyway.
     pub fn bare(&mut self, key: &ObjectKey) -> Option<BareRoute> {
-        let is_remembered = self.stacks.is_limited() && self.snapshot.era().lasts();
+        let is_remembered = self.is_limited() && self.snapshot.era().lasts();
         if !is_remembered || !is_route(&key.gk) || !self.stands(key).is_empty() {
             return None;
         }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::own;
 use super::region::Region;
 use super::{Ends, Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
@@ -14,9 +13,7 @@ use crate::engine::merge::Own;
 use crate::engine::object::Object;
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
 use crate::engine::topology::{Lower, Lowers, Upper, Uppers, backend, through_service};
-
-/// So many groups that carry what others carry take the time of one leaf.
-const OF_A_LEAF: usize = 4;
+use crate::engine::work;
 
 /// Ways in that carry the same policies.
 #[derive(Clone, Debug)]
@@ -90,7 +87,7 @@ impl Survey<'_> {
         let through: Vec<Rc<Upper>> = through.cloned().collect();
         for way in self.stacked_ways(Some(key), profile, &through) {
             let target = way.uppers.first().and_then(|upper| upper.last());
-            let own = target.and_then(|t| own::own(self.snapshot, profile, &t.object));
+            let own = target.and_then(|t| self.own(profile, &t.object));
             groups.push(self.ending(profile, way, own.as_ref(), true));
         }
     }
@@ -129,7 +126,7 @@ impl Survey<'_> {
             let had = groups.len();
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
-            let own = own::own(self.snapshot, profile, &route.key);
+            let own = self.own(profile, &route.key);
             let mut ends: Vec<End> = Vec::new();
             let mut of: Option<Option<&Arc<str>>> = None;
             for way in ways.iter() {
@@ -154,7 +151,7 @@ impl Survey<'_> {
                     });
                 }
             }
-            self.spend(groups.len() / OF_A_LEAF - had / OF_A_LEAF);
+            self.spend(groups.len() / work::GROUPS - had / work::GROUPS);
         }
     }
 
@@ -206,7 +203,7 @@ impl Survey<'_> {
             let inside = is_service || profile.effective.value.contains(&loose.gk);
             for lower in backend(self.snapshot, loose, inside) {
                 let stack = self.stacks.stack(profile, &lower.steps, None);
-                let own = own::own(self.snapshot, profile, loose);
+                let own = self.own(profile, loose);
                 let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, own.as_ref());
                 groups.push(Group {
                     complete: lower.complete,
@@ -310,6 +307,9 @@ impl Survey<'_> {
     ) -> Vec<End> {
         let has = |lower: &Lower| focus.is_none_or(|key| lower.has(key));
         let at = self.stacks.at(&route.key);
+        if self.is_spent() {
+            return Vec::new();
+        }
         if end <= Level::Rule && !at.tells_sections(profile) {
             // Then every rule carries what stands at the whole route.
             let lowers = self.ways_on.all(self.snapshot, route);

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::at::At;
 use super::region::Parent;
-use super::stack::At;
 use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::memo::Memo;
 use crate::engine::snapshot::Era;

@@ -2,25 +2,53 @@
 
 use serde_json::Value;
 
+use super::Survey;
 use crate::engine::ids::ObjectKey;
+use crate::engine::maps::HashMap;
 use crate::engine::merge::Own;
-use crate::engine::policy::spec;
-use crate::engine::profile::Profile;
+use crate::engine::object::Object;
+use crate::engine::policy::{fields, spec};
+use crate::engine::profile::{Control, Profile};
 use crate::engine::projected::{self, Projected};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::work;
 
-/// The target's own values; none where the kind controls none of its fields or they are unset.
-pub(super) fn own(snapshot: &Snapshot, profile: &Profile, target: &ObjectKey) -> Option<Own> {
-    let controls = profile.controls.iter().filter(|c| c.target == target.gk);
-    let controls: Vec<_> = controls.collect();
-    if controls.is_empty() {
-        return None;
+/// What targets set themselves, by their address and that of the kind of policy: a snapshot keeps both for as long.
+pub(super) type Owns = HashMap<(*const Object, *const Profile), Option<Own>>;
+
+impl Survey<'_> {
+    /// The target's own values; none where the kind controls none of its fields or they are unset.
+    pub(super) fn own(&mut self, profile: &Profile, target: &ObjectKey) -> Option<Own> {
+        if profile.controls.is_empty() {
+            return None;
+        }
+        let controls = profile.controls.iter().filter(|c| c.target == target.gk);
+        let controls: Vec<&Control> = controls.collect();
+        if controls.is_empty() {
+            return None;
+        }
+        let object = self.snapshot.get(target)?;
+        let id = (
+            std::ptr::from_ref::<Object>(object),
+            std::ptr::from_ref(profile),
+        );
+        if let Some(known) = self.owns.get(&id) {
+            return known.clone();
+        }
+        let length = object.spec.as_deref().map_or(0, str::len);
+        let written = object.meta.annotations.get(projected::ANNOTATION);
+        let written = written.and_then(|text| Projected::parse(text));
+        let spec: Value = if let Some(written) = written {
+            self.spend(length / work::READ);
+            let mut spec = spec(object);
+            written.take_out(&mut spec);
+            spec
+        } else {
+            self.spend(length / work::SKIPPED);
+            let paths: Vec<&str> = controls.iter().map(|control| &*control.field).collect();
+            fields(object, &paths)
+        };
+        let own = Own::new(target, &spec, &controls);
+        self.owns.insert(id, own.clone());
+        own
     }
-    let object = snapshot.get(target)?;
-    let mut spec: Value = spec(object);
-    let written = object.meta.annotations.get(projected::ANNOTATION);
-    if let Some(written) = written.and_then(|text| Projected::parse(text)) {
-        written.take_out(&mut spec);
-    }
-    Own::new(target, &spec, &controls)
 }

@@ -51,8 +51,8 @@ struct Alike {
     gk: GroupKind,
     namespace: Arc<str>,
     parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
-    /// Policies on a route of a mesh make ways of their own: such a route is like no other.
-    mesh: Option<ObjectKey>,
+    /// Policies on a route of a mesh make ways of their own, by the namespaces from where requests come.
+    consumers: Vec<Arc<str>>,
 }
 
 /// A way in that routes take if they have a hostname in common with one of its listeners. There are several where
@@ -231,7 +231,8 @@ impl<'a> Regions<'a> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::from([]);
         };
-        let mesh = parents.iter().any(|p| p.object.gk.is_core("Service"));
+        let in_mesh = parents.iter().any(|p| p.object.gk.is_core("Service"));
+        let consumers = in_mesh.then(|| self.consumers(&[&route.key]));
         let alike = Alike {
             gk: route.key.gk.clone(),
             namespace: route.key.namespace.clone(),
@@ -239,7 +240,7 @@ impl<'a> Regions<'a> {
                 .iter()
                 .map(|p| (p.object.clone(), p.section.clone(), p.port))
                 .collect(),
-            mesh: mesh.then(|| route.key.clone()),
+            consumers: consumers.unwrap_or_default(),
         };
         if let Some(known) = self.entrances.get(&alike) {
             return known.clone();

@@ -1,9 +1,10 @@
 //! What stands on a path, of one kind, and what comes of it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::at::{Alike, At};
 use super::memo;
 use crate::engine::attach::{Stand, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
@@ -12,7 +13,9 @@ use crate::engine::maps;
 use crate::engine::merge::{Effective, Own, leaves_of, merged};
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, ServiceAs, With};
+use crate::engine::rivals::{compared, winner};
 use crate::engine::snapshot::Snapshot;
+use crate::engine::work::{self, Work};
 
 /// Policies of one kind at one place, the established first.
 #[derive(Clone, Debug)]
@@ -44,91 +47,11 @@ pub(super) struct Stacks<'a> {
     /// What stands at the Namespace that was asked for last, of one kind.
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
-    /// How many leaves may still be looked at; none where that is not limited.
-    left: Option<usize>,
+    pub(super) work: Work,
 }
 
 /// A level of a stack. Its list is that of one place; only those that are mixed may be of several.
 type Name = (Level, *const Arc<Policy>, Option<Place>);
-
-/// What stands at an object.
-#[derive(Debug)]
-pub(super) struct At {
-    stands: Rc<[Stand]>,
-    /// The kinds of them, sorted.
-    kinds: Vec<GroupKind>,
-    /// The same without what is rejected, by section and kind; what stands at every Namespace before what stands
-    /// at this one, which is more specific. In the order of the stands.
-    places: Vec<Alike>,
-    /// Whether some act on requests from their own namespace alone.
-    asks: bool,
-}
-
-/// What stands at one section of an object, or at the whole of it, of one kind.
-#[derive(Debug)]
-struct Alike {
-    section: Option<Arc<str>>,
-    wide: bool,
-    policies: Here,
-}
-
-/// A path that carries what no other does takes the time of so many leaves, whatever is in force on it.
-const OF_A_FOLD: usize = 4;
-
-// === impl At ===
-
-impl At {
-    fn new(stands: Vec<Stand>) -> Self {
-        let mut places = Vec::new();
-        // They are sorted so.
-        let runs =
-            stands.chunk_by(|a, b| a.wide == b.wide && a.policy.key().gk == b.policy.key().gk);
-        for run in runs {
-            let mut sections: BTreeMap<Option<&Arc<str>>, Vec<Arc<Policy>>> = BTreeMap::new();
-            for stand in run.iter().filter(|stand| stand.rejected.is_none()) {
-                let here = sections.entry(stand.section.as_ref()).or_default();
-                here.push(stand.policy.clone());
-            }
-            let wide = run.first().is_some_and(|stand| stand.wide);
-            places.extend(sections.into_iter().map(|(section, policies)| Alike {
-                section: section.cloned(),
-                wide,
-                policies: policies.into(),
-            }));
-        }
-        let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
-        let kinds = kinds.filter_map(|run| run.first());
-        Self {
-            places,
-            kinds: kinds.map(|stand| stand.policy.key().gk.clone()).collect(),
-            asks: stands.iter().any(|stand| stand.consumer),
-            stands: stands.into(),
-        }
-    }
-
-    /// Whether something of a kind stands at a section.
-    pub(super) fn tells_sections(&self, profile: &Profile) -> bool {
-        let mut places = self.places.iter();
-        places.any(|alike| alike.section.is_some() && alike.is_of(profile))
-    }
-}
-
-// === impl Alike ===
-
-impl Alike {
-    fn is_of(&self, profile: &Profile) -> bool {
-        let first = self.policies.first();
-        first.is_some_and(|policy| policy.key().gk == profile.gk)
-    }
-
-    /// Whether a stand is one of these.
-    fn has(&self, profile: &Profile, stand: &Stand) -> bool {
-        stand.rejected.is_none()
-            && stand.wide == self.wide
-            && stand.section == self.section
-            && stand.policy.key().gk == profile.gk
-    }
-}
 
 // === impl Stacks ===
 
@@ -143,13 +66,8 @@ impl<'a> Stacks<'a> {
             nothing: Rc::default(),
             last: None,
             folded: maps::HashMap::default(),
-            left: None,
+            work: Work::default(),
         }
-    }
-
-    /// Looks at so many leaves and no more.
-    pub(super) fn limit(&mut self, leaves: usize) {
-        self.left = Some(leaves);
     }
 
     /// Makes room for so many objects in all, which will be asked for.
@@ -158,36 +76,9 @@ impl<'a> Stacks<'a> {
         self.stands.reserve(objects.saturating_sub(known));
     }
 
-    /// Whether what is looked at is limited.
-    pub(super) fn is_limited(&self) -> bool {
-        self.left.is_some()
-    }
-
-    /// How many leaves may still be looked at.
-    pub(super) fn left(&self) -> usize {
-        self.left.unwrap_or(usize::MAX)
-    }
-
-    /// Whether no more is folded, because it would be too much.
-    pub(super) fn is_spent(&self) -> bool {
-        self.left == Some(0)
-    }
-
-    /// Counts leaves that somebody else looks at.
-    pub(super) fn spend(&mut self, leaves: usize) {
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(leaves);
-        }
-    }
-
     /// The stack of a path on which nothing stands.
     pub(super) fn nothing(&self) -> Rc<Stack> {
         self.nothing.clone()
-    }
-
-    /// What stands at an object and its sections.
-    pub(super) fn stands(&mut self, key: &ObjectKey) -> Rc<[Stand]> {
-        self.at(key).stands.clone()
     }
 
     /// Adds the kinds of what stands at an object and its sections.
@@ -212,8 +103,30 @@ impl<'a> Stacks<'a> {
             found()
         };
         let found = found.unwrap_or_else(|| self.nobody.clone());
+        self.work.spend(found.work);
         self.stands.insert(key.clone(), found.clone());
         found
+    }
+
+    /// The policy for which another is rejected at a place; nothing where there is too much there.
+    pub(super) fn rival(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
+        let at = self.at(&place.object);
+        let key = policy.key();
+        let is_mine = |stand: &Stand| stand.policy.key() == key && stand.section == place.section;
+        if self.work.is_spent() {
+            return None;
+        }
+        let (mine, by) = at.each().find(|(stand, _)| is_mine(stand))?;
+        if by.is_some() {
+            return by.cloned();
+        }
+        let mut places = at.places().iter();
+        let here = places.find(|a| a.is_of(&policy.profile) && a.has(&policy.profile, mine))?;
+        self.work.spend(compared(&*here.policies));
+        if self.work.is_spent() {
+            return None;
+        }
+        winner(&here.policies, policy).map(|winner| winner.key().clone())
     }
 
     /// What stands on the steps through a route on whose sections nothing stands. Most routes have no policy of their
@@ -225,7 +138,7 @@ impl<'a> Stacks<'a> {
         steps: &[Step],
         consumer: Option<&Arc<str>>,
     ) -> Rc<Stack> {
-        let Some(namespace) = steps.first().filter(|_| route.places.is_empty()) else {
+        let Some(namespace) = steps.first().filter(|_| route.stands.is_empty()) else {
             return self.stack(profile, steps, consumer);
         };
         let above = std::slice::from_ref(namespace);
@@ -258,12 +171,16 @@ impl<'a> Stacks<'a> {
                 continue;
             }
             let at = self.at(&step.place.object);
+            if self.work.is_spent() {
+                return self.nothing.clone();
+            }
             let of_step =
                 |alike: &&Alike| alike.section == step.place.section && alike.is_of(profile);
-            for alike in at.places.iter().filter(of_step) {
+            for alike in at.places().iter().filter(of_step) {
                 let policies = if at.asks {
-                    let here = at.stands.iter().filter(|stand| alike.has(profile, stand));
-                    self.asked_by(here, consumer)
+                    let here = at.each().filter(|(_, by)| by.is_none());
+                    let here = here.map(|(stand, _)| stand);
+                    self.asked_by(here.filter(|stand| alike.has(profile, stand)), consumer)
                 } else {
                     alike.policies.clone()
                 };
@@ -310,7 +227,7 @@ impl<'a> Stacks<'a> {
         lower: &Rc<Stack>,
         own: Option<&Own>,
     ) -> (Rc<Stack>, Arc<Effective>) {
-        if self.is_spent() {
+        if self.work.is_spent() {
             return (self.nothing.clone(), Arc::default());
         }
         let id = (Rc::as_ptr(upper) as usize, Rc::as_ptr(lower) as usize);
@@ -330,10 +247,11 @@ impl<'a> Stacks<'a> {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
         let levels = taking_part(profile, &stack);
-        if self.is_limited() {
-            self.spend(OF_A_FOLD + leaves_of(profile, &levels));
+        if self.work.is_limited() {
+            self.work
+                .spend(work::FOLD + leaves_of(profile, &levels, own));
         }
-        let effective = if self.is_spent() {
+        let effective = if self.work.is_spent() {
             Arc::default()
         } else {
             Arc::new(merged(profile, &levels, own))

@@ -11,7 +11,11 @@ use crate::engine::profile::Control;
 
 /// What a target itself sets of the fields that policies of a kind control.
 #[derive(Clone, Debug)]
-pub struct Own(pub(super) Arc<Tree>);
+pub struct Own {
+    pub(super) tree: Arc<Tree>,
+    /// How many leaves the tree has; one with a long path counts for several.
+    pub(super) leaves: usize,
+}
 
 impl Own {
     /// What the spec of the target says of the controlled fields; what says nothing is left out (ruling
@@ -35,7 +39,10 @@ impl Own {
             }
         }
         let tree = Tree::read(settings, None, &leaf);
-        (!tree.is_empty()).then(|| Self(Arc::new(tree)))
+        (!tree.is_empty()).then(|| Self {
+            leaves: tree.leaves(),
+            tree: Arc::new(tree),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Settings as a tree whose leaves know where they came from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -10,6 +10,7 @@ use crate::engine::maps::HashMap;
 use crate::engine::profile::Strategy;
 use crate::engine::projected::token;
 use crate::engine::shared;
+use crate::engine::work;
 
 /// A value and where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,14 +25,6 @@ pub struct Leaf {
 
 /// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
 pub type LeafPath = Vec<Arc<str>>;
-
-/// Whether one of these paths leads to a path or goes on from it.
-pub fn on_one_branch(paths: &BTreeSet<&[Arc<str>]>, path: &[Arc<str>]) -> bool {
-    let above = (0..path.len()).filter_map(|length| path.get(..length));
-    let mut from = paths.range(path..);
-    from.next().is_some_and(|below| below.starts_with(path))
-        || above.into_iter().any(|above| paths.contains(above))
-}
 
 /// Settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,6 +195,16 @@ impl Tree {
             Self::Leaf(leaf) => is_empty_object(&leaf.value),
             Self::List(_) | Self::Instead(_) => false,
         }
+    }
+
+    /// How many leaves it has; one with a long path counts for several.
+    pub(super) fn leaves(&self) -> usize {
+        let mut leaves = 0;
+        self.visit(&mut Vec::new(), &mut |path, _| {
+            let bytes: usize = path.iter().map(|key| work::KEY + key.len()).sum();
+            leaves += 1 + bytes / work::PATH;
+        });
+        leaves
     }
 
     /// Visits the leaves in the order of their paths.

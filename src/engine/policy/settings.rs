@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::targets::at;
 use super::{Stanza, StanzaPlace, direction, op_named};
-use crate::engine::profile::{Op, Profile, Strategies, Strategy};
+use crate::engine::profile::{Op, Profile, SameTarget, Strategies, Strategy};
 
 /// Why the strategy of a policy cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +73,17 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
         return Err(StrategyFault::Multiple { first, second });
     }
     Ok(found.into_iter().map(|(_, stanza)| stanza).collect())
+}
+
+/// What a spec says of the fields in which all policies of one target must agree, as text: equal values are equal
+/// texts. Empty where the kind has none.
+pub(super) fn agreed(spec: &Value, profile: &Profile) -> String {
+    if *profile.same_target != SameTarget::EqualField {
+        return String::new();
+    }
+    let fields = profile.conflict_fields.iter();
+    let values = fields.map(|field| field.iter().try_fold(spec, |value, key| value.get(key)));
+    serde_json::to_string(&values.collect::<Vec<_>>()).unwrap_or_default()
 }
 
 /// The settings of one stanza, taken out of a spec: what is no target and no strategy.

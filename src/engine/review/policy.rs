@@ -17,10 +17,7 @@ use crate::engine::validate::{validate, validate_read};
 
 use super::change;
 use crate::engine::words;
-
-/// Settings that are held against those of others, and fields that are told of one target. Others are not looked at.
-const MOST_COMPARED: usize = 50_000;
-const MOST_CONFLICTS: usize = 1_000;
+use crate::engine::work::{MOST_COMPARED, MOST_CONFLICTS};
 
 /// Findings on a policy as it will be once it is admitted.
 ///

@@ -1,0 +1,78 @@
+//! Paths of settings as one tree, to find those that lead to a path or go on from it.
+
+use std::sync::Arc;
+
+use crate::engine::maps::HashMap;
+
+/// Paths, each with the number of who set it. To look one up takes a step for each key of it, whatever else there is.
+#[derive(Debug, Default)]
+pub struct Branches<'a> {
+    below: HashMap<&'a str, Branches<'a>>,
+    /// Who set just this path, the first of them.
+    here: Option<usize>,
+    /// The first who set this path or one that goes on from it.
+    first: Option<usize>,
+}
+
+// === impl Branches ===
+
+impl<'a> Branches<'a> {
+    /// Adds a path that somebody set.
+    pub fn add(&mut self, path: impl IntoIterator<Item = &'a str>, by: usize) {
+        let earlier = |known: Option<usize>| Some(known.map_or(by, |known| known.min(by)));
+        let mut at = self;
+        at.first = earlier(at.first);
+        for key in path {
+            at = at.below.entry(key).or_default();
+            at.first = earlier(at.first);
+        }
+        at.here = earlier(at.here);
+    }
+
+    /// The first who set a path that leads to this one, or goes on from it.
+    pub fn on(&self, path: &[Arc<str>]) -> Option<usize> {
+        let mut at = self;
+        let mut found = at.here;
+        for key in path {
+            let Some(below) = at.below.get(&**key) else {
+                return found;
+            };
+            at = below;
+            found = found.into_iter().chain(at.here).min();
+        }
+        found.into_iter().chain(at.first).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Vec<Arc<str>> {
+        let keys = text.split('.').filter(|key| !key.is_empty());
+        keys.map(Arc::from).collect()
+    }
+
+    #[test]
+    fn a_path_meets_those_above_and_below_it() {
+        let mut branches = Branches::default();
+        for (i, set) in ["a.b", "a.c.d", "a.c.e", "f"].iter().enumerate() {
+            branches.add(set.split('.'), 3 - i);
+        }
+        for (asked, first) in [
+            ("a", Some(1)),
+            ("a.b", Some(3)),
+            ("a.b.x.y", Some(3)),
+            ("a.c", Some(1)),
+            ("a.c.d", Some(2)),
+            ("a.c.f", None),
+            ("a.bb", None),
+            ("f.g", Some(0)),
+            ("", Some(0)),
+            ("g", None),
+        ] {
+            assert_eq!(branches.on(&path(asked)), first, "{asked}");
+        }
+        assert_eq!(Branches::default().on(&path("a")), None);
+    }
+}

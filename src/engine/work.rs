@@ -1,0 +1,73 @@
+//! How much a review looks at, and what counts as how much.
+//!
+//! What policies do is a product: their settings, and the paths on which they stand. A body may have much of one and
+//! the state much of the other. All that grows so is counted in leaves: the time in which one setting is taken from
+//! one policy to what is in force, and told. The weights are measured, by the instructions that each thing takes.
+
+/// Leaves that are looked at for one side of a request, with what else there is to do: those of nine hundred policies
+/// with fifty settings each on a path of its own.
+const MOST: usize = 50_000;
+
+/// As much of a setting's path counts as one leaf more: bytes, and as many for each key.
+pub(super) const PATH: usize = 64;
+/// The bytes of a key beside its text.
+pub(super) const KEY: usize = 8;
+/// As many leaves are copied for one.
+pub(super) const COPIED: usize = 32;
+/// As many policies, or pieces of them, are passed over for one leaf.
+pub(super) const PASSED_OVER: usize = 8;
+/// As many leaves are looked up among those of others for one.
+pub(super) const LOOKED_UP: usize = 4;
+/// As many groups of paths that carry what others carry count as one leaf.
+pub(super) const GROUPS: usize = 4;
+/// A path that carries what no other does counts as so many leaves, whatever is in force on it.
+pub(super) const FOLD: usize = 4;
+/// As many bytes of JSON are skipped for one leaf.
+pub(super) const SKIPPED: usize = 512;
+/// As many bytes of JSON are read for one leaf.
+pub(super) const READ: usize = 256;
+/// As many bytes are compared for one leaf.
+pub(super) const COMPARED: usize = 4096;
+
+/// Settings that one policy of the older dialect is held against: others are not looked at.
+pub(super) const MOST_COMPARED: usize = MOST;
+/// Fields in conflict that are told of one policy on one target.
+pub(super) const MOST_CONFLICTS: usize = 1_000;
+
+/// What may still be looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    /// Leaves; none where there is no end.
+    left: Option<usize>,
+}
+
+// === impl Work ===
+
+impl Work {
+    /// What a request may take.
+    pub(super) fn of_a_request() -> Self {
+        Self { left: Some(MOST) }
+    }
+
+    /// Whether there is an end to it.
+    pub(super) fn is_limited(self) -> bool {
+        self.left.is_some()
+    }
+
+    /// How many leaves are left.
+    pub(super) fn left(self) -> usize {
+        self.left.unwrap_or(usize::MAX)
+    }
+
+    /// Whether nothing is left: what is said from then on counts for nothing.
+    pub(super) fn is_spent(self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// Counts leaves.
+    pub(super) fn spend(&mut self, leaves: usize) {
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(leaves);
+        }
+    }
+}
