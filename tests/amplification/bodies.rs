@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 mod crowds;
 mod definitions;
+mod disputes;
 mod metadata;
 mod settings;
 mod targets;
@@ -12,6 +13,7 @@ mod topology;
 
 pub(crate) use crowds::{crowds, far};
 pub(crate) use definitions::definitions;
+pub(crate) use disputes::disputes;
 pub(crate) use metadata::metadata;
 pub(crate) use settings::settings;
 pub(crate) use targets::targets;
@@ -38,6 +40,10 @@ pub(crate) enum State {
     Heavy,
     /// One class over ten Gateways with few policies of many settings, and many of few.
     Rivals,
+    /// Sixty-four Gateways with policies that conflict by their fields, and one with settings that stand deep.
+    Disputed,
+    /// One class over two thousand routes that set fields themselves.
+    Owned,
     /// Five thousand policies on a class, and one on every second of 10,000 routes.
     Above,
 }
@@ -110,6 +116,9 @@ impl Kind {
             "older" => ("policies.example.com", "OlderPolicy"),
             "plain" => ("policies.example.com", "PlainPolicy"),
             "overlapping" => ("policies.example.com", "OverlapPolicy"),
+            "disputed" => ("policies.example.com", "DisputedPolicy"),
+            "agreeing" => ("policies.example.com", "AgreeingPolicy"),
+            "owned" => ("policies.example.com", "OwnedPolicy"),
             "equal" => ("policies.example.com", "EqualPolicy"),
             "gateway" => ("gateway.networking.k8s.io", "Gateway"),
             "set" => ("gateway.networking.k8s.io", "ListenerSet"),

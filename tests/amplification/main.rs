@@ -104,6 +104,11 @@ fn crowds_take_little() {
 }
 
 #[test]
+fn disputes_take_little() {
+    hold(bodies::disputes);
+}
+
+#[test]
 fn what_reaches_far_takes_little() {
     hold(bodies::far);
 }

@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 use crate::bodies::{self, State};
 
+mod disputes;
+
 const PROFILES: &str = r"
 apiVersion: attache.dev/v1
 kind: Configuration
@@ -49,6 +51,23 @@ profiles:
   targets:
     refs: [{path: spec.targetRef, sections: true}]
   conflict: {sameTarget: equal-field, fields: [mode], meets: whole-too}
+- match: {group: policies.example.com, kind: DisputedPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRefs, many: true, sections: true}]
+  conflict: {sameTarget: field-overlap}
+- match: {group: policies.example.com, kind: AgreeingPolicy}
+  class: direct
+  targets:
+    refs: [{path: spec.targetRefs, many: true, sections: true}]
+  conflict: {sameTarget: equal-field, fields: [mode]}
+- match: {group: policies.example.com, kind: OwnedPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+    allow: [{group: gateway.networking.k8s.io, kind: [GatewayClass, HTTPRoute]}]
+  merge: {dialect: legacy}
+  controls: [{setting: own, target: {group: gateway.networking.k8s.io, kind: HTTPRoute}, field: spec.own}]
 - match: {group: policies.example.com, kind: TLSPolicy}
   class: direct
   targets:
@@ -64,7 +83,7 @@ pub(crate) fn configuration() -> Configuration {
 impl State {
     /// All objects of it; built when it is first asked for, and kept for all tests.
     pub(crate) fn get(self) -> &'static Snapshot {
-        static BUILT: [OnceLock<Snapshot>; 7] = [const { OnceLock::new() }; 7];
+        static BUILT: [OnceLock<Snapshot>; 9] = [const { OnceLock::new() }; 9];
         BUILT[self as usize].get_or_init(|| {
             let snapshot = self.build();
             // Settings of the policies that are there are read when they are first asked for, and kept: a policy
@@ -142,6 +161,8 @@ impl State {
                 }
             }
             Self::Rivals => values.extend(rivals()),
+            Self::Disputed => values.extend(disputes::disputed()),
+            Self::Owned => values.extend(disputes::owned()),
             Self::Above => {
                 values.push(gateway("edge", &["http".to_owned()]));
                 values.extend((0..10_000).map(|i| route(i, "edge")));
