@@ -15,7 +15,7 @@ use super::object::{GrantFrom, Node, is_route};
 use super::policy::Policy;
 use super::section;
 use super::snapshot::Snapshot;
-use super::topology::{Upper, places};
+use super::topology::{Lowers, Upper, places};
 
 mod paths;
 
@@ -65,7 +65,7 @@ impl Shifted {
         paths.map(|(upper, lower)| Self {
             ends: Ends {
                 uppers: Rc::from([upper.clone()]),
-                lowers: Rc::from([lower.clone()]),
+                lowers: Lowers::from(vec![lower.clone()]),
             },
             ..self.clone()
         })

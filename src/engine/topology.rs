@@ -14,10 +14,12 @@ use super::snapshot::{Snapshot, class_key, namespace_key};
 mod accept;
 mod hostnames;
 mod lower;
+mod lowers;
 
 pub use accept::{Refusal, fits_service, joins, may_accept, refusal, takes_hostname};
 pub(crate) use hostnames::intersect;
-pub use lower::{Lower, Unreached, backend, lowers, unreached};
+pub use lower::{Lower, Unreached, backend, to_backends, to_route, to_rules, unreached};
+pub use lowers::Lowers;
 
 /// A way in: everything above routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,8 +32,6 @@ pub struct Upper {
 
 /// Ways in, in one list that many share.
 pub type Uppers = Rc<[Rc<Upper>]>;
-/// Ways on, the same.
-pub type Lowers = Rc<[Rc<Lower>]>;
 
 // === impl Upper ===
 

@@ -18,7 +18,7 @@ use crate::engine::profile::{Class, Profile, ServiceAs};
 use crate::engine::rivals::winner;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 use crate::engine::topology::{
-    Lower, Upper, backend, lowers, places, through_gateway, through_service, through_set,
+    Lower, Upper, backend, places, through_gateway, through_service, through_set, to_backends,
 };
 use crate::engine::words;
 
@@ -72,7 +72,7 @@ impl Path {
             return path;
         };
         let namespace = namespace_key(&route.key.namespace);
-        let all = lowers(snapshot, &namespace, route, Level::Port);
+        let all = to_backends(snapshot, &namespace, route);
         path.lowers = all.into_iter().filter(|lower| path.leads(lower)).collect();
         path
     }

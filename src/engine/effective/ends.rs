@@ -28,7 +28,10 @@ impl Ends {
 
     /// The objects that they are, or are sections of; in runs, each once.
     pub fn objects(&self) -> impl Iterator<Item = &ObjectKey> {
-        in_runs(self.targets().map(|target| &target.object))
+        let route = self.lowers.route();
+        let others = route.is_none().then(|| self.targets());
+        let others = others.into_iter().flatten().map(|target| &target.object);
+        route.into_iter().chain(in_runs(others))
     }
 
     /// The steps of the ways in and of those on.

@@ -10,9 +10,11 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
 use crate::engine::maps::HashMap;
 use crate::engine::merge::Own;
-use crate::engine::object::Object;
+use crate::engine::object::{Node, Object};
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
-use crate::engine::topology::{Lower, Lowers, Upper, Uppers, backend, through_service};
+use crate::engine::topology::{
+    Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_route, to_rules,
+};
 use crate::engine::work;
 
 /// Ways in that carry the same policies.
@@ -65,7 +67,7 @@ impl Survey<'_> {
             Group {
                 ends: Ends {
                     uppers: Rc::from([Rc::default()]),
-                    lowers: Rc::from([Rc::new(lower)]),
+                    lowers: Lowers::from(lower),
                 },
                 stack,
                 effective,
@@ -99,7 +101,7 @@ impl Survey<'_> {
         Group {
             ends: Ends {
                 uppers: way.uppers,
-                lowers: Rc::from([]),
+                lowers: Lowers::from(Vec::new()),
             },
             stack,
             effective,
@@ -209,7 +211,7 @@ impl Survey<'_> {
                     complete: lower.complete,
                     ends: Ends {
                         uppers: Rc::from([Rc::default()]),
-                        lowers: Rc::from([Rc::new(lower)]),
+                        lowers: Lowers::from(lower),
                     },
                     stack,
                     effective,
@@ -305,26 +307,31 @@ impl Survey<'_> {
         end: Level,
         consumer: Option<&Arc<str>>,
     ) -> Vec<End> {
-        let has = |lower: &Lower| focus.is_none_or(|key| lower.has(key));
         let at = self.stacks.at(&route.key);
-        if self.is_spent() {
+        if self.is_spent() || !matches!(route.node, Node::Route { .. }) {
             return Vec::new();
         }
+        let namespace = self.ways_on.namespace(route);
         if end <= Level::Rule && !at.tells_sections(profile) {
             // Then every rule carries what stands at the whole route.
-            let lowers = self.ways_on.all(self.snapshot, route);
-            let of_all = lowers.first().map(|first| End {
-                stack: self.stacks.of_route(profile, &at, &first.steps, consumer),
-                has: has(first),
-                complete: first.complete,
-                lowers: lowers.clone(),
-            });
-            return of_all.into_iter().collect();
+            let steps = to_route(&namespace, route);
+            return vec![End {
+                stack: self.stacks.of_route(profile, &at, &steps, consumer),
+                has: focus.is_none_or(|key| *key == route.key || *key == namespace),
+                complete: true,
+                lowers: self.ways_on.to_rules(&namespace, route),
+            }];
         }
+        let ways = if end <= Level::Rule {
+            to_rules(&namespace, route)
+        } else {
+            to_backends(self.snapshot, &namespace, route)
+        };
         let mut found: Vec<(End, Vec<Rc<Lower>>)> = Vec::new();
-        for lower in self.ways_on.ending(self.snapshot, route, end) {
+        for lower in ways {
             let stack = self.stacks.stack(profile, &lower.steps, consumer);
-            let (has, complete) = (has(&lower), lower.complete);
+            let has = focus.is_none_or(|key| lower.has(key));
+            let complete = lower.complete;
             let same = |(e, _): &&mut (End, Vec<Rc<Lower>>)| {
                 Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
             };
@@ -333,7 +340,7 @@ impl Survey<'_> {
                 continue;
             }
             let end = End {
-                lowers: Rc::from([]),
+                lowers: Lowers::from(Vec::new()),
                 stack,
                 has,
                 complete,
@@ -341,7 +348,7 @@ impl Survey<'_> {
             found.push((end, vec![Rc::new(lower)]));
         }
         let ends = found.into_iter().map(|(end, lowers)| End {
-            lowers: lowers.into(),
+            lowers: Lowers::from(lowers),
             ..end
         });
         ends.collect()

@@ -27,7 +27,7 @@ pub(super) struct Comparison<'a> {
 /// The paths of one side, by the list of their ways on. A list that both sides share has all ways through its route.
 #[derive(Default)]
 pub(super) struct Paths {
-    by_list: HashMap<*const Rc<Lower>, Through>,
+    by_list: HashMap<*const (), Through>,
 }
 
 /// What is in force on paths that go on in the same ways, by the number of their list of ways in.
@@ -144,7 +144,7 @@ impl Paths {
             let lowers = if group.ends.lowers.is_empty() {
                 let complete = group.complete;
                 let steps = Vec::new();
-                Rc::from([Rc::new(Lower { steps, complete })])
+                Lowers::from(Lower { steps, complete })
             } else {
                 group.ends.lowers.clone()
             };
@@ -155,7 +155,7 @@ impl Paths {
             } else {
                 &comparison.nothing
             };
-            let through = self.by_list.entry(lowers.as_ptr());
+            let through = self.by_list.entry(lowers.address());
             // Most have one list.
             let through = through.or_insert_with(|| Through {
                 lowers,
@@ -242,13 +242,13 @@ impl<'a> Comparison<'a> {
         for (lower, after) in is {
             let before = was.remove(&lower);
             let stays = before.is_some();
-            let lowers = Rc::from([lower]);
+            let lowers = Lowers::from(vec![lower]);
             for pair in self.pairs(&before.unwrap_or_default(), &after, stays) {
                 self.change(&lowers, pair);
             }
         }
         for (lower, before) in was {
-            let lowers = Rc::from([lower]);
+            let lowers = Lowers::from(vec![lower]);
             for pair in self.pairs(&before, &ByUpper::new(), false) {
                 self.change(&lowers, pair);
             }

@@ -32,40 +32,41 @@ impl Lower {
     }
 }
 
-/// The ways through a route, to its rules or on to the ports of its backends; sorted, each once.
+/// The ways to the rules of a route, in their order. Two rules may have one name: then the ways are one.
 ///
 /// `namespace` is the Namespace of the route: its key is the same for many.
-pub fn lowers(
-    snapshot: &Snapshot,
-    namespace: &ObjectKey,
-    route: &Object,
-    end: Level,
-) -> Vec<Lower> {
+pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<Lower> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
-    let base = [
-        Step::new(Level::RouteNamespace, namespace.whole()),
-        Step::new(Level::Route, route.key.whole()),
-    ];
-    let mut found = Vec::with_capacity(rules.len());
+    if rules.is_empty() {
+        return vec![whole(to_route(namespace, route), true)];
+    }
     let mut labels: Vec<Arc<str>> = Vec::with_capacity(rules.len());
-    for (i, rule) in rules.iter().enumerate() {
+    for i in 0..rules.len() {
         let label = section::rule_label(route, i);
-        if end <= Level::Rule {
-            // Two rules may have one name.
-            if labels.contains(&label) {
-                continue;
-            }
-            labels.push(label.clone());
+        if !labels.contains(&label) {
+            labels.push(label);
         }
-        let mut steps = Vec::with_capacity(base.len() + 1);
-        steps.extend_from_slice(&base);
+    }
+    let ways = labels.into_iter().map(|label| {
+        let mut steps = to_route(namespace, route);
         steps.push(Step::new(Level::Rule, route.key.section(label)));
-        if end <= Level::Rule {
-            found.push(whole(steps, true));
-            continue;
-        }
+        whole(steps, true)
+    });
+    ways.collect()
+}
+
+/// The ways through a route on to the ports of its backends; sorted, each once.
+pub fn to_backends(snapshot: &Snapshot, namespace: &ObjectKey, route: &Object) -> Vec<Lower> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let mut found = Vec::with_capacity(rules.len());
+    for (i, rule) in rules.iter().enumerate() {
+        let mut steps = to_route(namespace, route);
+        let label = section::rule_label(route, i);
+        steps.push(Step::new(Level::Rule, route.key.section(label)));
         let before = found.len();
         for reference in &rule.backends {
             if let Some(more) = to_backend(snapshot, route, reference) {
@@ -78,13 +79,19 @@ pub fn lowers(
         }
     }
     if rules.is_empty() {
-        found.push(whole(base.to_vec(), end <= Level::Rule));
+        found.push(whole(to_route(namespace, route), false));
     }
-    if end > Level::Rule {
-        found.sort();
-        found.dedup();
-    }
+    found.sort();
+    found.dedup();
     found
+}
+
+/// The steps to a route; there is room for one more.
+pub fn to_route(namespace: &ObjectKey, route: &Object) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(3);
+    steps.push(Step::new(Level::RouteNamespace, namespace.whole()));
+    steps.push(Step::new(Level::Route, route.key.whole()));
+    steps
 }
 
 /// The ways that begin at a backend to which no route leads, or at any other object that is neither

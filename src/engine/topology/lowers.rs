@@ -1,0 +1,107 @@
+//! Ways on in one list that many share. Those to the rules of a route are made when somebody asks for them: a policy far
+//! above is on the paths through thousands of routes, and of most it is told that there are so many.
+
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::lower::{Lower, to_rules};
+use crate::engine::ids::ObjectKey;
+use crate::engine::object::Object;
+
+/// Ways on. Two of one address are one list, as long as it is there.
+#[derive(Clone)]
+pub struct Lowers(Rc<List>);
+
+struct List {
+    made: OnceCell<Box<[Rc<Lower>]>>,
+    /// The route to whose rules they lead, and its Namespace, where these are all of them.
+    through: Option<(ObjectKey, Arc<Object>)>,
+}
+
+// === impl Lowers ===
+
+impl Lowers {
+    /// The ways to all rules of a route.
+    pub fn to_rules(namespace: &ObjectKey, route: &Arc<Object>) -> Self {
+        Self(Rc::new(List {
+            made: OnceCell::new(),
+            through: Some((namespace.clone(), route.clone())),
+        }))
+    }
+
+    /// What is the same for one list alone.
+    pub fn address(&self) -> *const () {
+        Rc::as_ptr(&self.0).cast()
+    }
+
+    /// The route, where these are the ways to all rules of it.
+    pub fn route(&self) -> Option<&ObjectKey> {
+        let (_, route) = self.0.through.as_ref()?;
+        Some(&route.key)
+    }
+}
+
+impl fmt::Debug for Lowers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl Deref for Lowers {
+    type Target = [Rc<Lower>];
+
+    fn deref(&self) -> &Self::Target {
+        self.0.made.get_or_init(|| {
+            let through = self.0.through.iter();
+            let ways = through.flat_map(|(namespace, route)| to_rules(namespace, route));
+            ways.map(Rc::new).collect()
+        })
+    }
+}
+
+impl From<Vec<Rc<Lower>>> for Lowers {
+    fn from(ways: Vec<Rc<Lower>>) -> Self {
+        Self(Rc::new(List {
+            made: OnceCell::from(ways.into_boxed_slice()),
+            through: None,
+        }))
+    }
+}
+
+impl From<Lower> for Lowers {
+    fn from(way: Lower) -> Self {
+        Self::from(vec![Rc::new(way)])
+    }
+}
+
+impl Ord for Lowers {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Every way through a route begins with its Namespace and itself.
+        if let (Some((namespace, route)), Some((other_namespace, other_route))) =
+            (&self.0.through, &other.0.through)
+            && route.key != other_route.key
+        {
+            let begins = namespace.cmp(other_namespace);
+            return begins.then_with(|| route.key.cmp(&other_route.key));
+        }
+        (**self).cmp(&**other)
+    }
+}
+
+impl PartialOrd for Lowers {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Lowers {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Lowers {}
