@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::grants::granted;
 use super::ids::{GroupKind, ObjectKey};
-use super::object::{From, Node};
+use super::object::{From, Node, Object};
 use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
 use super::profile::{CrossNamespace, Only, Profile};
 use super::section;
@@ -102,6 +102,12 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     found
 }
 
+/// How many targets of policies [`standing`] holds against an object.
+pub(super) fn asked(snapshot: &Snapshot, key: &ObjectKey) -> usize {
+    let policies = snapshot.standing(key);
+    policies.map(|policy| policy.targets.len()).sum()
+}
+
 fn has_sections(node: &Node) -> bool {
     !matches!(node, Node::Other)
 }
@@ -121,14 +127,23 @@ pub fn named(snapshot: &Snapshot, own: &Arc<str>, target: &TargetRef) -> Vec<Obj
     if let Some(object) = target.object(own) {
         return vec![object];
     }
-    let objects = snapshot.objects(&target.gk);
-    let selected = objects.filter(|o| {
-        target.matches(own, &o.key, Some(&o.meta))
-            && looks_there(snapshot, target, own, &o.key.namespace)
-    });
+    let selected = selected(snapshot, own, target);
     let mut keys: Vec<ObjectKey> = selected.map(|object| object.key.clone()).collect();
     keys.sort();
     keys
+}
+
+/// The objects that a target of a policy in `own` selects now, in no order.
+pub fn selected<'a>(
+    snapshot: &'a Snapshot,
+    own: &'a Arc<str>,
+    target: &'a TargetRef,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let objects = snapshot.objects(&target.gk);
+    objects.filter(move |object| {
+        target.matches(own, &object.key, Some(&object.meta))
+            && looks_there(snapshot, target, own, &object.key.namespace)
+    })
 }
 
 /// Whether a policy may attach to what a target of it names.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attach::{Reach, named, reach};
+use super::attach::{Reach, reach};
 use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
 use super::maps::HashSet;
@@ -177,7 +177,7 @@ pub fn attachments<'a>(survey: &mut Survey<'_>, policy: &'a Policy) -> Vec<Attac
     let mut found: Vec<Attachment<'a>> = Vec::new();
     let mut known: HashSet<Place> = HashSet::default();
     for entry in &policy.targets {
-        for target in places(survey.snapshot(), policy, entry) {
+        for target in places(survey, policy, entry) {
             if known.insert(target.clone()) {
                 let accepted = accepted(survey, policy, entry, &target);
                 found.push(Attachment {
@@ -252,8 +252,9 @@ fn unnamed(policy: &Policy) -> Option<State> {
 
 /// The objects that a target entry stands for now, with its section; those of a selector that may not
 /// be reached are left out (ruling 32).
-fn places(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> Vec<Place> {
-    let mut objects = named(snapshot, &policy.key().namespace, target);
+fn places(survey: &Survey<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place> {
+    let snapshot = survey.snapshot();
+    let mut objects = survey.named(&policy.key().namespace, target);
     if matches!(target.select, Select::Labels(_)) {
         objects.retain(|key| reach(snapshot, policy, target, key).is_attached());
     }
@@ -285,8 +286,8 @@ fn on_target(
         let had = survey.left();
         let groups = survey.again(object, kind, &shape);
         let mine = standing(&groups, policy, &status.target);
+        // What has just been put together has been counted. Nobody asks where there is no end.
         if survey.is_limited() {
-            // What has just been put together has been counted.
             let counted = had.saturating_sub(survey.left());
             survey.spend(leaves(policy, &mine).saturating_sub(counted));
         }

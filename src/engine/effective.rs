@@ -6,22 +6,23 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::attach::Stand;
+use super::attach::{self, Stand};
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::{Level, Step};
 use super::maps;
 use super::merge::{Effective, merged};
 use super::object::is_route;
-use super::policy::Policy;
+use super::policy::{Policy, TargetRef};
 use super::profile::{Class, Profile, ServiceAs};
 use super::snapshot::{Snapshot, namespace_key};
 use super::topology::{Upper, places};
-use super::work::Work;
+use super::work::{self, Work};
 
 mod at;
 mod bare;
 mod ends;
 mod groups;
+mod meeting;
 mod memo;
 mod own;
 mod region;
@@ -75,6 +76,8 @@ pub struct Survey<'a> {
     stacks: Stacks<'a>,
     ways_on: WaysOn,
     owns: Owns,
+    /// What it may still look at; its parts share it.
+    work: Work,
     /// What was asked last, and answered.
     last: Option<(ObjectKey, GroupKind, Shape, Rc<[Group]>)>,
 }
@@ -142,11 +145,16 @@ impl Group {
 impl<'a> Survey<'a> {
     /// Knows nothing yet.
     pub fn new(snapshot: &'a Snapshot) -> Self {
+        Self::with(snapshot, &Work::default())
+    }
+
+    fn with(snapshot: &'a Snapshot, work: &Work) -> Self {
         Self {
             snapshot,
-            regions: Regions::new(snapshot),
+            regions: Regions::new(snapshot, work.clone()),
             around: HashMap::default(),
-            stacks: Stacks::new(snapshot),
+            stacks: Stacks::new(snapshot, work.clone()),
+            work: work.clone(),
             ways_on: WaysOn::default(),
             owns: Owns::default(),
             last: None,
@@ -156,45 +164,59 @@ impl<'a> Survey<'a> {
     /// Knows nothing yet, and works out no more than a request may take. What is settled by many leaves
     /// on many different paths is a product, and a body can have both.
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
-        let mut survey = Self::new(snapshot);
-        survey.stacks.work = Work::of_a_request();
-        survey
+        Self::with(snapshot, &Work::of_a_request())
     }
 
     /// Knows nothing yet of another snapshot, but shares the ways through routes that are the same in both: paths
     /// are known by them. What is worked out for it is limited as here.
     pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Survey<'b> {
-        let mut survey = Survey::new(snapshot);
+        let work = if self.is_limited() {
+            Work::of_a_request()
+        } else {
+            Work::default()
+        };
+        let mut survey = Survey::with(snapshot, &work);
         survey.ways_on = self.ways_on.clone();
-        if self.stacks.work.is_limited() {
-            survey.stacks.work = Work::of_a_request();
-        }
         survey
     }
 
     /// Whether there is an end to what it works out.
     pub fn is_limited(&self) -> bool {
-        self.stacks.work.is_limited()
+        self.work.is_limited()
     }
 
     /// How many leaves may still be looked at.
     pub fn left(&self) -> usize {
-        self.stacks.work.left()
+        self.work.left()
     }
 
     /// Counts leaves that are looked at elsewhere as its own.
-    pub fn spend(&mut self, leaves: usize) {
-        self.stacks.work.spend(leaves);
+    pub fn spend(&self, leaves: usize) {
+        self.work.spend(leaves);
     }
 
     /// Whether there was more to work out than it does: then what it says from then on counts for nothing.
     pub fn is_spent(&self) -> bool {
-        self.stacks.work.is_spent()
+        self.work.is_spent()
     }
 
     /// The snapshot that it answers from.
     pub fn snapshot(&self) -> &'a Snapshot {
         self.snapshot
+    }
+
+    /// The objects that a target of a policy in `own` stands for, as [`attach::named`] has them; nothing once all is
+    /// spent.
+    pub fn named(&self, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
+        if self.is_spent() {
+            return Vec::new();
+        }
+        if target.selects() {
+            self.spend(self.snapshot.count(&target.gk) / work::SELECTED);
+        }
+        let found = attach::named(self.snapshot, own, target);
+        self.spend(found.len() / work::FOUND);
+        found
     }
 
     /// What stands at an object and its sections.
@@ -204,7 +226,7 @@ impl<'a> Survey<'a> {
 
     /// What stands at an object and its sections, each with the policy for which it is rejected, where that may stand
     /// on another section.
-    pub fn rejected(&mut self, key: &ObjectKey) -> Vec<(Stand, Option<ObjectKey>)> {
+    pub fn stands_and_rivals(&mut self, key: &ObjectKey) -> Vec<(Stand, Option<ObjectKey>)> {
         let at = self.stacks.at(key);
         let each = at.each().map(|(stand, by)| (stand.clone(), by.cloned()));
         each.collect()

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::attach::named;
 use super::effective::{Ends, Routes, Shape, Survey};
 use super::grants::routes_into;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
@@ -16,6 +15,7 @@ use super::policy::Policy;
 use super::section;
 use super::snapshot::Snapshot;
 use super::topology::{Lowers, Upper, places};
+use super::work;
 
 mod paths;
 
@@ -151,6 +151,9 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
             old.note(&groups(was), &mut comparison);
             new.note(&groups(is), &mut comparison);
         }
+        if is.is_limited() {
+            is.spend(comparison.apart(&old, &new) / work::PATHS);
+        }
         if was.is_spent() || is.is_spent() {
             return Vec::new();
         }
@@ -205,7 +208,7 @@ fn touch(
     let snapshot = survey.snapshot();
     if let Some(policy) = snapshot.policy(key) {
         let touched = kinds.entry(key.gk.clone()).or_default();
-        touched.objects.extend(targets(snapshot, policy));
+        touched.objects.extend(targets(survey, policy));
         return;
     }
     if snapshot.profile(&key.gk).is_some() {
@@ -219,11 +222,11 @@ fn touch(
             let touched = kinds.entry(crd.gk.clone()).or_default();
             touched
                 .objects
-                .extend(policies.flat_map(|policy| targets(snapshot, policy)));
+                .extend(policies.flat_map(|policy| targets(survey, policy)));
         }
         Some(Node::ReferenceGrant { from, .. }) => {
             for entry in from {
-                granted(snapshot, key, entry, kinds);
+                granted(survey, key, entry, kinds);
             }
         }
         _ => {
@@ -259,26 +262,27 @@ fn is_used_by_others(
 }
 
 /// The objects that a policy names or selects.
-fn targets(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<ObjectKey> {
+fn targets(survey: &Survey<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
     let own = &policy.key().namespace;
     let targets = policy.targets.iter();
     targets
-        .flat_map(|target| named(snapshot, own, target))
+        .flat_map(|target| survey.named(own, target))
         .collect()
 }
 
 /// What a grant lets in: targets of policies, and routes that use backends, in its namespace.
 fn granted(
-    snapshot: &Snapshot,
+    survey: &Survey<'_>,
     grant: &ObjectKey,
     entry: &GrantFrom,
     kinds: &mut BTreeMap<GroupKind, Touched>,
 ) {
+    let snapshot = survey.snapshot();
     if snapshot.profile(&entry.gk).is_some() {
         let policies = snapshot.policies(&entry.gk);
         let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
-        let around = there.flat_map(|policy| targets(snapshot, policy));
         let touched = kinds.entry(entry.gk.clone()).or_default();
+        let around = there.flat_map(|policy| targets(survey, policy));
         touched
             .objects
             .extend(around.filter(|key| key.namespace == grant.namespace));

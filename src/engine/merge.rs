@@ -84,24 +84,32 @@ impl Merged {
     }
 
     /// Both, named and not computed.
-    fn unknown_with(&self, other: &Self) -> Self {
-        let mut both = self.policies();
-        both.extend(other.policies());
-        Self::Opaque(both)
+    fn unknown_with(self, other: Self) -> Self {
+        let (mut one, mut other) = (self.into_policies(), other.into_policies());
+        if one.len() < other.len() {
+            std::mem::swap(&mut one, &mut other);
+        }
+        one.extend(other);
+        Self::Opaque(one)
+    }
+
+    fn into_policies(self) -> BTreeSet<ObjectKey> {
+        match self {
+            Self::Opaque(policies) => policies,
+            known => known.policies(),
+        }
     }
 
     /// Both, each in force whole.
-    fn beside(&self, other: &Self) -> Self {
-        match (self, other) {
-            (Self::Opaque(_), _) | (_, Self::Opaque(_)) => self.unknown_with(other),
-            _ => {
-                // A policy that stands twice on a path is in force once.
-                let mut trees = self.trees().to_vec();
-                let known = |tree: &&Arc<Tree>| !self.trees().iter().any(|t| Arc::ptr_eq(t, tree));
-                trees.extend(other.trees().iter().filter(known).cloned());
-                Self::Together(trees)
-            }
+    fn beside(self, other: Self) -> Self {
+        if matches!(self, Self::Opaque(_)) || matches!(other, Self::Opaque(_)) {
+            return self.unknown_with(other);
         }
+        // A policy that stands twice on a path is in force once.
+        let mut trees = self.trees().to_vec();
+        let known = |tree: &&Arc<Tree>| !self.trees().iter().any(|t| Arc::ptr_eq(t, tree));
+        trees.extend(other.trees().iter().filter(known).cloned());
+        Self::Together(trees)
     }
 }
 
@@ -365,6 +373,10 @@ pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Optio
         sum += leaves;
         pieces += 1;
         copied += if downward { sum } else { leaves * pieces };
+        // Then it is too much, whatever the others say.
+        if !whole && sum > work::MOST {
+            break;
+        }
     }
     let compared = match *profile.same_target {
         SameTarget::FieldOverlap | SameTarget::EqualField => {
@@ -386,13 +398,13 @@ fn fold(profile: &Profile, by: Strategy, established: Merged, challenger: Merged
         // The more specific one wins whole.
         Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger,
         Strategy::Merge(Direction::Overrides, Op::Atomic) => return established,
-        Strategy::Merge(_, Op::Additive) => return established.beside(&challenger),
+        Strategy::Merge(_, Op::Additive) => return established.beside(challenger),
         Strategy::Merge(direction, op) => (direction, op),
     };
     let (strategies, paths) = (&profile.strategies, &profile.merging.units);
     let (above, below) = match (established, challenger) {
         (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
-        (above, below) => return above.unknown_with(&below),
+        (above, below) => return above.unknown_with(below),
     };
     let units = match op {
         _ if strategies.legacy && op != Op::ByKey => Units::Paths(&strategies.maps),

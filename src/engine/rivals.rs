@@ -62,6 +62,10 @@ pub fn compared<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
             SameTarget::EqualField => bytes += policy.agreed.len(),
             _ => {}
         }
+        // Then it is too much, whatever the others say; most policies are never read.
+        if leaves / work::LOOKED_UP > work::MOST {
+            break;
+        }
     }
     leaves / work::LOOKED_UP + bytes / work::COMPARED + policies / work::PASSED_OVER
 }
@@ -76,7 +80,7 @@ fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
         let rival = leaves.iter().filter_map(|path| accepted.on(path)).min();
         if rival.is_none() {
             for path in leaves {
-                accepted.add(path.iter().map(Deref::deref), i);
+                accepted.add(path, i);
             }
         }
         found.push(rival);
@@ -95,10 +99,7 @@ fn first_unlike<T: PartialEq>(all: &[T]) -> Vec<Option<usize>> {
 /// The first field that two policies set both, of those by which the kind's policies conflict.
 pub fn overlap(one: &Policy, other: &Policy) -> Option<LeafPath> {
     let counted = leaves(other);
-    let mut branches = Branches::default();
-    for path in &counted {
-        branches.add(path.iter().map(Deref::deref), 0);
-    }
+    let branches = Branches::of(&counted);
     let mut leaves = leaves(one).into_iter();
     leaves.find(|path| branches.on(path).is_some())
 }

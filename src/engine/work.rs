@@ -2,11 +2,14 @@
 //!
 //! What policies do is a product: their settings, and the paths on which they stand. A body may have much of one and
 //! the state much of the other. All that grows so is counted in leaves: the time in which one setting is taken from
-//! one policy to what is in force, and told. The weights are measured, by the instructions that each thing takes.
+//! one policy to what is in force, and told. The weights were found by `cargo bench --bench hostile`.
+
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Leaves that are looked at for one side of a request, with what else there is to do: those of nine hundred policies
 /// with fifty settings each on a path of its own.
-const MOST: usize = 50_000;
+pub(super) const MOST: usize = 50_000;
 
 /// As much of a setting's path counts as one leaf more: bytes, and as many for each key.
 pub(super) const PATH: usize = 64;
@@ -18,10 +21,20 @@ pub(super) const COPIED: usize = 32;
 pub(super) const PASSED_OVER: usize = 8;
 /// As many leaves are looked up among those of others for one.
 pub(super) const LOOKED_UP: usize = 4;
+/// As many objects are held against a selector for one leaf, or selectors against an object.
+pub(super) const SELECTED: usize = 4;
+/// As many objects that a selector finds, or policies that stand at one, are looked after for one leaf.
+pub(super) const FOUND: usize = 2;
+/// As many hostnames are held against one another for one leaf.
+pub(super) const HOSTNAMES: usize = 24;
 /// As many groups of paths that carry what others carry count as one leaf.
 pub(super) const GROUPS: usize = 4;
+/// As many paths are compared one by one for one leaf.
+pub(super) const PATHS: usize = 2;
 /// A path that carries what no other does counts as so many leaves, whatever is in force on it.
 pub(super) const FOLD: usize = 4;
+/// What clients of a mesh call, to which no route is attached, counts as so many leaves.
+pub(super) const CALLED: usize = 6;
 /// As many bytes of JSON are skipped for one leaf.
 pub(super) const SKIPPED: usize = 512;
 /// As many bytes of JSON are read for one leaf.
@@ -29,16 +42,21 @@ pub(super) const READ: usize = 256;
 /// As many bytes are compared for one leaf.
 pub(super) const COMPARED: usize = 4096;
 
+/// Objects that are held against the selectors of one policy to see whether each selects something: where there are
+/// more, nobody asks.
+pub(super) const MOST_SELECTED: usize = 200_000;
+/// References that are told of one grant: of more the first.
+pub(super) const MOST_REFERENCES: usize = 1_000;
 /// Settings that one policy of the older dialect is held against: others are not looked at.
 pub(super) const MOST_COMPARED: usize = MOST;
 /// Fields in conflict that are told of one policy on one target.
 pub(super) const MOST_CONFLICTS: usize = 1_000;
 
-/// What may still be looked at.
-#[derive(Clone, Copy, Debug, Default)]
+/// What may still be looked at. Those who look share it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     /// Leaves; none where there is no end.
-    left: Option<usize>,
+    left: Rc<Cell<Option<usize>>>,
 }
 
 // === impl Work ===
@@ -46,28 +64,30 @@ pub(super) struct Work {
 impl Work {
     /// What a request may take.
     pub(super) fn of_a_request() -> Self {
-        Self { left: Some(MOST) }
+        Self {
+            left: Rc::new(Cell::new(Some(MOST))),
+        }
     }
 
     /// Whether there is an end to it.
-    pub(super) fn is_limited(self) -> bool {
-        self.left.is_some()
+    pub(super) fn is_limited(&self) -> bool {
+        self.left.get().is_some()
     }
 
     /// How many leaves are left.
-    pub(super) fn left(self) -> usize {
-        self.left.unwrap_or(usize::MAX)
+    pub(super) fn left(&self) -> usize {
+        self.left.get().unwrap_or(usize::MAX)
     }
 
     /// Whether nothing is left: what is said from then on counts for nothing.
-    pub(super) fn is_spent(self) -> bool {
-        self.left == Some(0)
+    pub(super) fn is_spent(&self) -> bool {
+        self.left.get() == Some(0)
     }
 
     /// Counts leaves.
-    pub(super) fn spend(&mut self, leaves: usize) {
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(leaves);
+    pub(super) fn spend(&self, leaves: usize) {
+        if let Some(left) = self.left.get() {
+            self.left.set(Some(left.saturating_sub(leaves)));
         }
     }
 }

@@ -110,3 +110,31 @@ fn of_many_conflicts_the_first_are_told() {
     assert!(found.iter().any(more));
     assert!(found.iter().any(|f| f.code == Code::Overridden));
 }
+
+/// A grant from one namespace to another, and so many routes that refer to the other.
+#[test]
+fn of_many_references_of_a_grant_the_first_are_told() {
+    let route = |i: usize| {
+        let backend = json!({"name": "s", "namespace": "a", "port": 80});
+        let spec = json!({"rules": [{"backendRefs": [backend]}]});
+        let mut route = gateway_api("HTTPRoute", &format!("r{i:04}"), &spec);
+        route["metadata"]["namespace"] = json!("b");
+        route
+    };
+    let from = json!({"group": GATEWAY_API, "kind": "HTTPRoute", "namespace": "b"});
+    let to = json!({"group": "", "kind": "Service"});
+    let grant = json!({"from": [from, from], "to": [to]});
+    let grant = gateway_api("ReferenceGrant", "g", &grant);
+    let said = |routes: usize| {
+        let routes = (0..routes).map(|i| Change::Applied(Arc::new(object(&route(i)))));
+        let state = routes.fold(empty(), |state, change| state.apply(change));
+        let found = asked(Operation::Create, Some(&grant), None, |request| {
+            review(&state, request, &Evidence::Authoritative).findings
+        });
+        let opened = found.iter().filter(|f| f.code == Code::GrantOpened).count();
+        let more = |f: &Finding| f.message.starts_with("what else this opens or closes");
+        (opened, found.iter().any(more))
+    };
+    assert_eq!(said(1_000), (1_000, false));
+    assert_eq!(said(1_001), (1_000, true));
+}

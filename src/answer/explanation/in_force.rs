@@ -244,7 +244,7 @@ impl Path {
     /// Policies of the way that are rejected for others.
     fn rejected(&self, survey: &mut Survey<'_>, standings: &mut Standings) {
         for step in self.steps() {
-            for (stand, rival) in survey.rejected(&step.place.object) {
+            for (stand, rival) in survey.stands_and_rivals(&step.place.object) {
                 let here = stand.section == step.place.section;
                 let Some(rival) = rival.filter(|_| here) else {
                     continue;

@@ -1,7 +1,6 @@
 //! What a policy does on a target: enforced, in part, not at all, and who is in its place.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -166,10 +165,7 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
             }
         }
     }
-    let mut lost = Branches::default();
-    for path in fate.lost.keys() {
-        lost.add(path.iter().map(Deref::deref), 0);
-    }
+    let lost = Branches::of(fate.lost.keys());
     group.effective.visit(&mut |path, leaf| {
         if let Some(winner) = winners.get_mut(&leaf.policy) {
             let shown = (path.clone(), leaf.value.clone());

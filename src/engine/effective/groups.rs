@@ -8,7 +8,7 @@ use super::region::Region;
 use super::{Ends, Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
-use crate::engine::maps::HashMap;
+use crate::engine::maps::{HashMap, HashSet};
 use crate::engine::merge::Own;
 use crate::engine::object::{Node, Object};
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
@@ -229,7 +229,13 @@ impl Survey<'_> {
         region: &Region,
         groups: &mut Vec<Group>,
     ) {
+        let steps = groups.iter().flat_map(|group| group.ends.uppers.iter());
+        let steps = steps.flat_map(|upper| &upper.steps);
+        let reached: HashSet<ObjectKey> = steps.map(|step| step.place.object.clone()).collect();
         for called in &region.backends {
+            if self.is_spent() {
+                return;
+            }
             // Other kinds that are called by name stand for themselves: no Namespace has workloads
             // behind them.
             let ways = if called.gk.is_core("Service") {
@@ -243,12 +249,10 @@ impl Survey<'_> {
             } else {
                 continue;
             };
-            if groups
-                .iter()
-                .any(|group| group.ends.uppers.iter().any(|upper| upper.has(called)))
-            {
+            if reached.contains(called) {
                 continue;
             }
+            self.spend(work::CALLED);
             let needs_route = *profile.needs_route;
             for way in self.stacked_ways(focus, profile, &ways) {
                 let way = Way {
@@ -267,6 +271,7 @@ impl Survey<'_> {
         profile: &Profile,
         ways: &[Rc<Upper>],
     ) -> Vec<Way> {
+        self.spend(ways.len() / work::GROUPS);
         let mut found: Vec<(Way, Vec<Rc<Upper>>)> = Vec::new();
         let mut index: HashMap<(*const Stack, bool, Option<&Arc<str>>), usize> = HashMap::default();
         for upper in ways {
@@ -308,6 +313,7 @@ impl Survey<'_> {
         consumer: Option<&Arc<str>>,
     ) -> Vec<End> {
         let at = self.stacks.at(&route.key);
+        // What stands there is not found out once all is spent.
         if self.is_spent() || !matches!(route.node, Node::Route { .. }) {
             return Vec::new();
         }
@@ -327,6 +333,7 @@ impl Survey<'_> {
         } else {
             to_backends(self.snapshot, &namespace, route)
         };
+        self.spend(ways.len());
         let mut found: Vec<(End, Vec<Rc<Lower>>)> = Vec::new();
         for lower in ways {
             let stack = self.stacks.stack(profile, &lower.steps, consumer);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::memo;
 use super::routes::Routes;
-use crate::engine::attach::standing;
+use crate::engine::attach::{asked, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::maps;
@@ -16,6 +16,7 @@ use crate::engine::topology::{
     Upper, Uppers, fits_service, may_accept, takes_hostname, through_gateway, through_hidden,
     through_service, through_set,
 };
+use crate::engine::work::{self, Work};
 
 /// Routes with their ways in, and what no route reaches. Routes that are accepted alike share one list.
 #[derive(Debug, Default)]
@@ -36,6 +37,9 @@ pub(super) struct Regions<'a> {
     entrances: maps::HashMap<Alike, Rc<[Entrance]>>,
     /// Equal lists are one, whatever they were accepted by.
     lists: maps::HashMap<Vec<*const Upper>, Uppers>,
+    /// Namespaces from where requests come, by what they come to.
+    consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, ByKey>,
+    work: Work,
 }
 
 /// A Gateway or `ListenerSet`, with its ways in.
@@ -84,12 +88,14 @@ impl Parent {
 // === impl Regions ===
 
 impl<'a> Regions<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, work: Work) -> Self {
         Self {
             snapshot,
             parents: HashMap::default(),
             entrances: maps::HashMap::default(),
             lists: maps::HashMap::default(),
+            consumers: HashMap::default(),
+            work,
         }
     }
 
@@ -177,6 +183,9 @@ impl<'a> Regions<'a> {
         let mut found: Vec<(Arc<Object>, Uppers)> = Vec::new();
         let mut entrances: Rc<[Entrance]> = Rc::from([]);
         for route in routes {
+            if self.work.is_spent() {
+                break;
+            }
             let last = found.last();
             if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
                 entrances = self.entrances(&route);
@@ -193,6 +202,9 @@ impl<'a> Regions<'a> {
         let Node::Route { hostnames, .. } = &route.node else {
             return Rc::from([]);
         };
+        let theirs = entrances.iter().map(|entrance| entrance.hostnames.len());
+        let compared = theirs.sum::<usize>() * hostnames.len().max(1);
+        self.work.spend(compared / work::HOSTNAMES);
         let ways = || fitting(entrances, hostnames);
         if let Some(last) =
             last.filter(|last| ways().map(Rc::as_ptr).eq(last.iter().map(Rc::as_ptr)))
@@ -232,7 +244,7 @@ impl<'a> Regions<'a> {
             return Rc::from([]);
         };
         let in_mesh = parents.iter().any(|p| p.object.gk.is_core("Service"));
-        let consumers = in_mesh.then(|| self.consumers(&[&route.key]));
+        let consumers = in_mesh.then(|| self.consumers(&route.key).to_vec());
         let alike = Alike {
             gk: route.key.gk.clone(),
             namespace: route.key.namespace.clone(),
@@ -276,8 +288,13 @@ impl<'a> Regions<'a> {
             if !fits_service(&parent.object, reference) {
                 return Vec::new();
             }
-            let consumers = self.consumers(&[&reference.object, &route.key]);
+            let consumers: BTreeSet<Arc<str>> = [&reference.object, &route.key]
+                .into_iter()
+                .flat_map(|key| self.consumers(key).to_vec())
+                .collect();
+            let consumers: Vec<Arc<str>> = consumers.into_iter().collect();
             let ways = through_service(&reference.object, &route.key, &consumers);
+            self.work.spend(ways.len() / work::GROUPS);
             return ways.into_iter().map(free).collect();
         }
         let listeners = listeners(&parent.object).iter().zip(&parent.ways);
@@ -291,14 +308,22 @@ impl<'a> Regions<'a> {
         entrances.collect()
     }
 
-    /// Other namespaces whose policies act on requests from there, to what stands here.
-    fn consumers(&self, objects: &[&ObjectKey]) -> Vec<Arc<str>> {
-        let stands = objects.iter().flat_map(|key| standing(self.snapshot, key));
-        let consumers: BTreeSet<Arc<str>> = stands
-            .filter(|stand| stand.consumer)
-            .map(|stand| stand.policy.key().namespace.clone())
-            .collect();
-        consumers.into_iter().collect()
+    /// The namespaces whose policies at an object act on requests from there alone.
+    fn consumers(&mut self, key: &ObjectKey) -> Rc<[Arc<str>]> {
+        if let Some(known) = self.consumers.get(key) {
+            return known.clone();
+        }
+        if self.work.is_spent() {
+            return Rc::default();
+        }
+        self.work.spend(asked(self.snapshot, key) / work::SELECTED);
+        let stands = standing(self.snapshot, key).into_iter();
+        let consumers = stands.filter(|stand| stand.consumer);
+        let consumers = consumers.map(|stand| stand.policy.key().namespace.clone());
+        let consumers: BTreeSet<Arc<str>> = consumers.collect();
+        let consumers: Rc<[Arc<str>]> = consumers.into_iter().collect();
+        self.consumers.insert(key.clone(), consumers.clone());
+        consumers
     }
 
     fn parent(&mut self, key: &ObjectKey) -> Option<Rc<Parent>> {

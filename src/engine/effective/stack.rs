@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::at::{Alike, At};
+use super::at::At;
 use super::memo;
-use crate::engine::attach::{Stand, standing};
+use crate::engine::attach::{Stand, asked, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
@@ -47,7 +47,7 @@ pub(super) struct Stacks<'a> {
     /// What stands at the Namespace that was asked for last, of one kind.
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
-    pub(super) work: Work,
+    work: Work,
 }
 
 /// A level of a stack. Its list is that of one place; only those that are mixed may be of several.
@@ -56,17 +56,17 @@ type Name = (Level, *const Arc<Policy>, Option<Place>);
 // === impl Stacks ===
 
 impl<'a> Stacks<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, work: Work) -> Self {
         Self {
             snapshot,
             stands: HashMap::default(),
-            nobody: Rc::new(At::new(Vec::new())),
+            nobody: Rc::new(At::new(Vec::new(), 0)),
             named: maps::HashMap::default(),
             mixed: maps::HashMap::default(),
             nothing: Rc::default(),
             last: None,
             folded: maps::HashMap::default(),
-            work: Work::default(),
+            work,
         }
     }
 
@@ -90,11 +90,18 @@ impl<'a> Stacks<'a> {
         }
     }
 
+    /// What stands at an object and its sections; nothing once all is spent.
     pub(super) fn at(&mut self, key: &ObjectKey) -> Rc<At> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
-        let found = || Some(Rc::new(At::new(standing(self.snapshot, key))));
+        if self.work.is_spent() {
+            return self.nobody.clone();
+        }
+        let found = || {
+            let asked = asked(self.snapshot, key);
+            Some(Rc::new(At::new(standing(self.snapshot, key), asked)))
+        };
         let found = if Level::is_above_routes(&key.gk) {
             memo::at(self.snapshot.era(), key, found)
         } else if self.snapshot.standing(key).next().is_none() {
@@ -120,8 +127,8 @@ impl<'a> Stacks<'a> {
         if by.is_some() {
             return by.cloned();
         }
-        let mut places = at.places().iter();
-        let here = places.find(|a| a.is_of(&policy.profile) && a.has(&policy.profile, mine))?;
+        let mut places = at.on(&key.gk, place.section.as_ref());
+        let here = places.find(|place| place.has(mine))?;
         self.work.spend(compared(&*here.policies));
         if self.work.is_spent() {
             return None;
@@ -174,15 +181,13 @@ impl<'a> Stacks<'a> {
             if self.work.is_spent() {
                 return self.nothing.clone();
             }
-            let of_step =
-                |alike: &&Alike| alike.section == step.place.section && alike.is_of(profile);
-            for alike in at.places().iter().filter(of_step) {
+            for place in at.on(&profile.gk, step.place.section.as_ref()) {
                 let policies = if at.asks {
                     let here = at.each().filter(|(_, by)| by.is_none());
                     let here = here.map(|(stand, _)| stand);
-                    self.asked_by(here.filter(|stand| alike.has(profile, stand)), consumer)
+                    self.asked_by(here.filter(|stand| place.has(stand)), consumer)
                 } else {
-                    alike.policies.clone()
+                    place.policies.clone()
                 };
                 if !policies.is_empty() {
                     let place = at.asks.then(|| step.place.clone());

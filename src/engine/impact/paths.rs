@@ -182,6 +182,21 @@ impl<'a> Comparison<'a> {
         }
     }
 
+    /// How many paths are looked at one by one: those that go on in ways that the other side does not know by their
+    /// list.
+    pub(super) fn apart(&self, was: &Paths, is: &Paths) -> usize {
+        let only = |side: &Paths, other: &Paths| -> usize {
+            let lists = side.by_list.iter();
+            let lists = lists.filter(|(list, _)| !other.by_list.contains_key(*list));
+            let paths = lists.map(|(_, through)| {
+                let uppers = through.ways.iter().map(|(n, _)| self.lists.list(*n).len());
+                through.lowers.len() * uppers.sum::<usize>()
+            });
+            paths.sum()
+        };
+        only(was, is) + only(is, was)
+    }
+
     /// What differs. Paths that are on both sides are compared; a way on that has lost one way in and won another is
     /// one change, from what it lost to what it won. Ways in that only come or only go are a change where the route
     /// is let in or shut out by others.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::tree::LeafPath;
 use crate::engine::maps::HashMap;
 
 /// Paths, each with the number of who set it. To look one up takes a step for each key of it, whatever else there is.
@@ -17,13 +18,20 @@ pub struct Branches<'a> {
 // === impl Branches ===
 
 impl<'a> Branches<'a> {
+    /// These paths, all set by one.
+    pub fn of(paths: impl IntoIterator<Item = &'a LeafPath>) -> Self {
+        let mut all = Self::default();
+        paths.into_iter().for_each(|path| all.add(path, 0));
+        all
+    }
+
     /// Adds a path that somebody set.
-    pub fn add(&mut self, path: impl IntoIterator<Item = &'a str>, by: usize) {
+    pub fn add(&mut self, path: &'a [Arc<str>], by: usize) {
         let earlier = |known: Option<usize>| Some(known.map_or(by, |known| known.min(by)));
         let mut at = self;
         at.first = earlier(at.first);
         for key in path {
-            at = at.below.entry(key).or_default();
+            at = at.below.entry(&**key).or_default();
             at.first = earlier(at.first);
         }
         at.here = earlier(at.here);
@@ -55,9 +63,10 @@ mod tests {
 
     #[test]
     fn a_path_meets_those_above_and_below_it() {
+        let set = ["a.b", "a.c.d", "a.c.e", "f"].map(path);
         let mut branches = Branches::default();
-        for (i, set) in ["a.b", "a.c.d", "a.c.e", "f"].iter().enumerate() {
-            branches.add(set.split('.'), 3 - i);
+        for (i, path) in set.iter().enumerate() {
+            branches.add(path, 3 - i);
         }
         for (asked, first) in [
             ("a", Some(1)),

@@ -18,6 +18,7 @@ use crate::engine::section;
 use crate::engine::snapshot::{Change, Snapshot};
 
 use crate::engine::words;
+use crate::engine::work::MOST_REFERENCES;
 
 /// What a change of one object does to effective policies, kind by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
@@ -33,9 +34,13 @@ pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -
         }
     }
     let findings = kinds.iter();
-    findings
+    let findings: Vec<Finding> = findings
         .map(|(kind, all)| effect(is, key, kind, all))
-        .collect()
+        .collect();
+    if is.is_spent() {
+        return vec![too_much(key, "what this changes")];
+    }
+    findings
 }
 
 /// That something was not worked out, because policies with many settings stand on many paths.
@@ -213,7 +218,12 @@ pub(super) fn orphaned(
 /// References that a grant lets through or cuts off.
 pub(super) fn grant(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (reference, to) in references(before, after, key) {
+    let mut references = references(before, after, key);
+    if references.len() > MOST_REFERENCES {
+        references.pop_last();
+        findings.push(too_much(key, "what else this opens or closes"));
+    }
+    for (reference, to) in references {
         let let_in = |snapshot: &Snapshot| is_let_in(snapshot, &reference, &to);
         let (code, verb) = match (let_in(before), let_in(after)) {
             (true, false) => (Code::GrantClosed, "may no longer"),
@@ -241,18 +251,27 @@ fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool
     }
 }
 
-/// References into the grant's namespace from what it names, before or after.
+/// References into the grant's namespace from what it names, before or after: the first of them, and one more where
+/// there are more.
 fn references(
     before: &Snapshot,
     after: &Snapshot,
     key: &ObjectKey,
 ) -> BTreeSet<(ObjectKey, ObjectKey)> {
     let mut found = BTreeSet::new();
+    let mut add = |reference: (ObjectKey, ObjectKey)| {
+        found.insert(reference);
+        if found.len() > MOST_REFERENCES + 1 {
+            found.pop_last();
+        }
+    };
     for snapshot in [before, after] {
         let Some(Node::ReferenceGrant { from, .. }) = snapshot.get(key).map(|o| &o.node) else {
             continue;
         };
-        for entry in from {
+        let mut known = BTreeSet::new();
+        let from = from.iter();
+        for entry in from.filter(|entry| known.insert((&entry.gk, &entry.namespace))) {
             let there = snapshot.policies(&entry.gk);
             for policy in there.filter(|p| p.key().namespace == entry.namespace) {
                 let named = policy
@@ -260,9 +279,10 @@ fn references(
                     .iter()
                     .filter_map(|t| t.object(&policy.key().namespace));
                 let into = named.filter(|to| to.namespace == key.namespace);
-                found.extend(into.map(|to| (policy.key().clone(), to)));
+                into.map(|to| (policy.key().clone(), to)).for_each(&mut add);
             }
-            found.extend(routes_into(snapshot, entry, &key.namespace));
+            let routes = routes_into(snapshot, entry, &key.namespace);
+            routes.into_iter().for_each(&mut add);
         }
     }
     found

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::attach::{Reach, named, reach};
+use crate::engine::attach::{Reach, reach, selected};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::hint::{is_near, nearest, one, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
@@ -11,6 +11,7 @@ use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
 use crate::engine::profile::{Only, Source};
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::work::MOST_SELECTED;
 
 /// Everything that is wrong with one entry.
 pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Vec<Finding> {
@@ -358,7 +359,7 @@ fn out_of_reach(
     )
 }
 
-/// Only where the kind is known and listed, as for names.
+/// Only where the kind is known and listed, as for names, and where there are not too many to ask.
 fn selects_nothing(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -366,8 +367,12 @@ fn selects_nothing(
     target: &TargetRef,
 ) -> Option<Finding> {
     let own = &policy.key().namespace;
-    let none = named(snapshot, own, target).is_empty();
-    (none && snapshot.knows(&target.gk)).then(|| {
+    let asked = snapshot.count(&target.gk) * policy.targets.len();
+    if asked > MOST_SELECTED || !snapshot.knows(&target.gk) {
+        return None;
+    }
+    let none = selected(snapshot, own, target).next().is_none();
+    none.then(|| {
         let namespace = target.namespace(own);
         let message = format!("no {} of {namespace} has these labels now", target.gk);
         Finding::new(Code::TargetSelectsNothing, policy.key(), message)

@@ -1,0 +1,76 @@
+//! Policies of one kind on the sections of one object, where those on one section may be rejected for those on another.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::attach::Stand;
+use crate::engine::ids::ObjectKey;
+use crate::engine::policy::Policy;
+use crate::engine::profile::Meets;
+use crate::engine::rivals::{compared, rejected};
+
+/// The stands of one kind, whose policies meet on other sections too.
+pub(super) struct Meeting<'a> {
+    stands: &'a [Stand],
+    /// By the section on which they stand; as one where all meet.
+    sections: BTreeMap<Option<&'a Arc<str>>, Vec<usize>>,
+}
+
+// === impl Meeting ===
+
+impl<'a> Meeting<'a> {
+    /// None where a policy meets others on its own section alone.
+    pub(super) fn of(stands: &'a [Stand]) -> Option<Self> {
+        let meets = *stands.first()?.policy.profile.meets;
+        if stands.len() < 2 || meets == Meets::SameSection {
+            return None;
+        }
+        let mut sections: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (i, stand) in stands.iter().enumerate() {
+            let section = stand.section.as_ref().filter(|_| meets == Meets::WholeToo);
+            sections.entry(section).or_default().push(i);
+        }
+        Some(Self { stands, sections })
+    }
+
+    fn policies(&self, at: &[usize]) -> impl Iterator<Item = &'a Arc<Policy>> {
+        let stands = at.iter().filter_map(|i| self.stands.get(*i));
+        stands.map(|stand| &stand.policy)
+    }
+
+    fn whole(&self) -> &[usize] {
+        self.sections.get(&None).map_or(&[], Vec::as_slice)
+    }
+
+    /// How much it is to find out who is rejected, in leaves. Those on the whole meet all others, and all others meet them.
+    pub(super) fn work(&self) -> usize {
+        let whole = compared(self.policies(self.whole()));
+        let each = self.sections.iter().map(|(section, own)| match section {
+            None => compared(self.stands.iter().map(|stand| &stand.policy)),
+            Some(_) => whole + compared(self.policies(own)),
+        });
+        each.sum()
+    }
+
+    /// For each, the policy for which it is rejected.
+    pub(super) fn rejected(&self) -> Vec<Option<ObjectKey>> {
+        let mut found = vec![None; self.stands.len()];
+        for (section, own) in &self.sections {
+            let mut met: Vec<usize> = match section {
+                None => (0..self.stands.len()).collect(),
+                Some(_) => self.whole().iter().chain(own).copied().collect(),
+            };
+            // The established first.
+            met.sort_unstable();
+            let here: Vec<Arc<Policy>> = self.policies(&met).cloned().collect();
+            for (i, by) in met.into_iter().zip(rejected(&here)) {
+                if own.binary_search(&i).is_ok()
+                    && let Some(to) = found.get_mut(i)
+                {
+                    *to = by.map(|by| by.key().clone());
+                }
+            }
+        }
+        found
+    }
+}
