@@ -49,7 +49,12 @@ fn main() {
         bodies::topology,
         bodies::definitions,
     ];
-    let of_state = [bodies::crowds, bodies::disputes, bodies::far];
+    let of_state = [
+        bodies::crowds,
+        bodies::disputes,
+        bodies::products,
+        bodies::far,
+    ];
     let groups = [("the body", &of_body[..]), ("the state", &of_state[..])];
     let args = args::Args::read();
     let only = args.value("--only").unwrap_or_default();

@@ -7,6 +7,7 @@ mod crowds;
 mod definitions;
 mod disputes;
 mod metadata;
+mod products;
 mod settings;
 mod targets;
 mod topology;
@@ -15,6 +16,7 @@ pub(crate) use crowds::{crowds, far};
 pub(crate) use definitions::definitions;
 pub(crate) use disputes::disputes;
 pub(crate) use metadata::metadata;
+pub(crate) use products::products;
 pub(crate) use settings::settings;
 pub(crate) use targets::targets;
 pub(crate) use topology::topology;
@@ -44,6 +46,16 @@ pub(crate) enum State {
     Disputed,
     /// One class over two thousand routes that set fields themselves.
     Owned,
+    /// A thousand routes to Services on all of 64 listeners.
+    Backends,
+    /// Two thousand policies that select by labels among three thousand routes.
+    Selected,
+    /// Ten thousand routes with sixteen hostnames each, under listeners with hostnames.
+    Hostnames,
+    /// Policies on five thousand sections of one object, and three thousand that merge by rules of their own.
+    Sections,
+    /// Ten thousand Services of one Namespace.
+    Called,
     /// Five thousand policies on a class, and one on every second of 10,000 routes.
     Above,
 }
@@ -81,6 +93,23 @@ fn hostile(
     }
 }
 
+/// That it comes, changes and goes; a policy changes by its zeros, a Gateway by the routes that it takes.
+fn changes(name: &str, state: State, object: &str) -> [Hostile; 3] {
+    let of = if name.starts_with("gateway") {
+        "edge"
+    } else {
+        "x"
+    };
+    let old = object.replacen(":0", ":1", 1).replacen("All", "Same", 1);
+    let (object, old) = (object.into(), old.into());
+    let some = [
+        hostile(name, "CREATE", &object, None),
+        hostile(name, "UPDATE", &object, Some(&old)),
+        hostile(name, "DELETE", &"null".into(), Some(&object)),
+    ];
+    some.map(|one| Hostile { state, of, ..one })
+}
+
 impl Hostile {
     /// What is sent.
     pub(crate) fn body(&self) -> String {
@@ -116,6 +145,9 @@ impl Kind {
             "older" => ("policies.example.com", "OlderPolicy"),
             "plain" => ("policies.example.com", "PlainPolicy"),
             "overlapping" => ("policies.example.com", "OverlapPolicy"),
+            "reaching" => ("policies.example.com", "ReachingPolicy"),
+            "opaque" => ("policies.example.com", "OpaquePolicy"),
+            "mesh" => ("policies.example.com", "MeshPolicy"),
             "disputed" => ("policies.example.com", "DisputedPolicy"),
             "agreeing" => ("policies.example.com", "AgreeingPolicy"),
             "owned" => ("policies.example.com", "OwnedPolicy"),

@@ -109,6 +109,11 @@ fn disputes_take_little() {
 }
 
 #[test]
+fn products_take_little() {
+    hold(bodies::products);
+}
+
+#[test]
 fn what_reaches_far_takes_little() {
     hold(bodies::far);
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::bodies::{self, State};
 
 mod disputes;
+mod products;
 
 const PROFILES: &str = r"
 apiVersion: attache.dev/v1
@@ -61,6 +62,23 @@ profiles:
   targets:
     refs: [{path: spec.targetRefs, many: true, sections: true}]
   conflict: {sameTarget: equal-field, fields: [mode]}
+- match: {group: policies.example.com, kind: ReachingPolicy}
+  class: inherited
+  effective: [{group: '', kind: Service}]
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+- match: {group: policies.example.com, kind: OpaquePolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRef, sections: true}]
+  merge: {unset: {direction: defaults, op: custom}}
+- match: {group: policies.example.com, kind: MeshPolicy}
+  class: inherited
+  targets:
+    refs: [{path: spec.targetRef, sections: false}]
+    serviceAs: frontend
+  needsRoute: false
+  hierarchy: [GatewayNamespace, GatewayClass, Gateway, Frontend]
 - match: {group: policies.example.com, kind: OwnedPolicy}
   class: inherited
   targets:
@@ -83,7 +101,7 @@ pub(crate) fn configuration() -> Configuration {
 impl State {
     /// All objects of it; built when it is first asked for, and kept for all tests.
     pub(crate) fn get(self) -> &'static Snapshot {
-        static BUILT: [OnceLock<Snapshot>; 9] = [const { OnceLock::new() }; 9];
+        static BUILT: [OnceLock<Snapshot>; 14] = [const { OnceLock::new() }; 14];
         BUILT[self as usize].get_or_init(|| {
             let snapshot = self.build();
             // Settings of the policies that are there are read when they are first asked for, and kept: a policy
@@ -161,6 +179,11 @@ impl State {
                 }
             }
             Self::Rivals => values.extend(rivals()),
+            Self::Backends => values.extend(products::backends()),
+            Self::Selected => values.extend(products::selected()),
+            Self::Hostnames => values.extend(products::hostnames()),
+            Self::Sections => values.extend(products::sections()),
+            Self::Called => values.extend(products::called()),
             Self::Disputed => values.extend(disputes::disputed()),
             Self::Owned => values.extend(disputes::owned()),
             Self::Above => {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Hostile, State, hostile, with};
+use super::{Hostile, State, changes, hostile, with};
 
 /// One more where there are many.
 pub(crate) fn crowds() -> Vec<Hostile> {
@@ -60,26 +60,9 @@ pub(crate) fn crowds() -> Vec<Hostile> {
         ),
     ];
     let found = found.into_iter().chain(rivals());
-    let mut all = Vec::new();
-    for (name, state, object) in found {
-        let of = if name.starts_with("gateway") {
-            "edge"
-        } else {
-            "x"
-        };
-        let old: Rc<str> = object
-            .replacen(":0", ":1", 1)
-            .replacen("All", "Same", 1)
-            .into();
-        let object = object.into();
-        let some = [
-            hostile(name, "CREATE", &object, None),
-            hostile(name, "UPDATE", &object, Some(&old)),
-            hostile(name, "DELETE", &"null".into(), Some(&object)),
-        ];
-        all.extend(some.map(|one| Hostile { state, of, ..one }));
-    }
-    all
+    found
+        .flat_map(|(name, state, object)| changes(name, state, &object))
+        .collect()
 }
 
 /// Policies that lose to others what they set, and win from others.

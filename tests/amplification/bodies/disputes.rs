@@ -1,8 +1,6 @@
 //! Policies that conflict with others by what they set, and policies over targets that set the same themselves.
 
-use std::rc::Rc;
-
-use super::{Hostile, State, hostile, with};
+use super::{Hostile, State, changes, with};
 
 /// One more policy, and changes of it.
 pub(crate) fn disputes() -> Vec<Hostile> {
@@ -83,16 +81,8 @@ pub(crate) fn disputes() -> Vec<Hostile> {
             one(class, r#""defaults":{"x":0}"#),
         ),
     ];
-    let mut hostiles = Vec::new();
-    for (name, state, object) in found {
-        let old: Rc<str> = object.replacen(":0", ":1", 1).into();
-        let object = object.into();
-        let some = [
-            hostile(name, "CREATE", &object, None),
-            hostile(name, "UPDATE", &object, Some(&old)),
-            hostile(name, "DELETE", &"null".into(), Some(&object)),
-        ];
-        hostiles.extend(some.map(|one| Hostile { state, ..one }));
-    }
-    hostiles
+    found
+        .into_iter()
+        .flat_map(|(name, state, object)| changes(name, state, &object))
+        .collect()
 }

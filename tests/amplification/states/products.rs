@@ -1,0 +1,102 @@
+//! Much of one thing on much of another.
+
+use serde_json::{Value, json};
+
+use super::{gateway, policy, route};
+
+const API: &str = "gateway.networking.k8s.io";
+
+/// One Gateway with 64 listeners, and routes to Services.
+pub(super) fn backends() -> Vec<Value> {
+    let listeners: Vec<String> = (0..64).map(|i| format!("l{i}")).collect();
+    let mut values = vec![gateway("edge", &listeners)];
+    values.extend((0..1_000).map(|i| route(2 * i, "edge")));
+    values.extend((0..4).map(|i| service(&format!("svc{i}"))));
+    values.push(policy(
+        "ReachingPolicy",
+        "infra",
+        "on",
+        "Gateway",
+        "edge",
+        None,
+    ));
+    values
+}
+
+/// Policies that select all routes of their namespace, and some that select none.
+pub(super) fn selected() -> Vec<Value> {
+    let mut values = vec![gateway("edge", &["http".to_owned()])];
+    values.extend((0..3_000).map(|i| route(2 * i, "edge")));
+    let selecting = |name: String, team: &str, entries: usize| {
+        let mut policy = policy("SeveralPolicy", "infra", &name, "Gateway", "edge", None);
+        let entry = json!({"group": API, "kind": "HTTPRoute", "matchLabels": {"team": team}});
+        policy["spec"] = json!({"targetRefs": vec![entry; entries], "retries": 3});
+        policy
+    };
+    values.extend((0..1_000).map(|i| selecting(format!("all{i}"), "x", 1)));
+    values.extend((0..1_000).map(|i| selecting(format!("none{i}"), "nobody", 16)));
+    values
+}
+
+/// One Gateway with 64 listeners of other hostnames, and routes with sixteen hostnames each.
+pub(super) fn hostnames() -> Vec<Value> {
+    let listeners: Vec<String> = (0..64).map(|i| format!("l{i}")).collect();
+    let mut edge = gateway("edge", &listeners);
+    let listeners = edge["spec"]["listeners"].as_array_mut().unwrap();
+    for (i, listener) in listeners.iter_mut().enumerate() {
+        listener["hostname"] = json!(format!("h{i}.example.com"));
+    }
+    let mut values = vec![edge];
+    values.extend((0..10_000_usize).map(|i| {
+        let mut route = route(i, "edge");
+        let hostnames = (0..16).map(|h| format!("h{}.example.com", (i * (h + 1) + h) % 97));
+        route["spec"]["hostnames"] = hostnames.collect();
+        route
+    }));
+    values
+}
+
+/// Direct policies on very many sections of one object, and policies that merge by rules that nobody knows.
+pub(super) fn sections() -> Vec<Value> {
+    let mut values = vec![gateway("edge", &["http".to_owned()]), route(0, "edge")];
+    for i in 0..80 {
+        let entry = |s| json!({"group": "example.com", "kind": "Thing", "name": "t", "sectionName": format!("s{i}x{s}")});
+        let mut policy = policy(
+            "AgreeingPolicy",
+            "infra",
+            &format!("s{i}"),
+            "Gateway",
+            "edge",
+            None,
+        );
+        policy["spec"] = json!({"targetRefs": (0..64).map(entry).collect::<Vec<_>>(), "mode": i});
+        values.push(policy);
+    }
+    let own = |i| {
+        policy(
+            "OpaquePolicy",
+            "infra",
+            &format!("o{i}"),
+            "Gateway",
+            "edge",
+            None,
+        )
+    };
+    values.extend((0..3_000).map(own));
+    values
+}
+
+/// Ten thousand Services of one Namespace that clients of a mesh call.
+pub(super) fn called() -> Vec<Value> {
+    let mut values: Vec<Value> = (0..10_000).map(|i| service(&format!("s{i}"))).collect();
+    values.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "infra"}}));
+    let mut wide = policy("MeshPolicy", "infra", "wide", "Namespace", "infra", None);
+    wide["spec"]["targetRef"]["group"] = json!("");
+    values.push(wide);
+    values
+}
+
+fn service(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": "infra", "name": name},
+        "spec": {"ports": [{"port": 80}]}})
+}
