@@ -212,7 +212,7 @@ impl<'a> Survey<'a> {
             return Vec::new();
         }
         if target.selects() {
-            self.spend(self.snapshot.count(&target.gk) / work::SELECTED);
+            self.spend(self.snapshot.count(&target.gk) / work::SCANNED);
         }
         let found = attach::named(self.snapshot, own, target);
         self.spend(found.len() / work::FOUND);
@@ -395,9 +395,9 @@ impl<'a> Survey<'a> {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
             return Vec::new();
         };
-        let region = self.regions.of(routes);
         let mut groups = Vec::new();
         if profile.class.value == Class::Inherited && !end.is_upper() {
+            let region = self.regions.of(routes);
             self.through_routes(None, &profile, &region, end, &mut groups);
         }
         groups

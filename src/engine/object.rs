@@ -187,7 +187,7 @@ pub struct Port {
 }
 
 /// One entry of `from` of a `ReferenceGrant`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GrantFrom {
     /// The kind that may refer.
     pub gk: GroupKind,

@@ -17,11 +17,17 @@ pub use form::form;
 
 /// Everything that is wrong with a policy.
 pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
-    validate_read(snapshot, policy, policy::spec(&policy.object))
+    validate_read(snapshot, policy, policy::spec(&policy.object), usize::MAX)
 }
 
-/// The same with its spec, which has been read.
-pub(super) fn validate_read(snapshot: &Snapshot, policy: &Policy, spec: Value) -> Vec<Finding> {
+/// The same with its spec, which has been read. Where more objects than `most` would have to be held against its
+/// selectors, nobody asks whether each selects something.
+pub(super) fn validate_read(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    spec: Value,
+    most: usize,
+) -> Vec<Finding> {
     let profile = &policy.profile;
     let key = policy.key();
     let entries = policy::entries(&spec, profile);
@@ -30,7 +36,7 @@ pub(super) fn validate_read(snapshot: &Snapshot, policy: &Policy, spec: Value) -
         findings.push(no_target(key, profile));
     }
     for entry in &entries {
-        findings.extend(target::findings(snapshot, policy, entry));
+        findings.extend(target::findings(snapshot, policy, entry, most));
     }
     findings.extend(list::findings(policy, &spec, &entries));
     findings.extend(list::unread(policy, &spec));

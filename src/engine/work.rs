@@ -21,16 +21,18 @@ pub(super) const COPIED: usize = 32;
 pub(super) const PASSED_OVER: usize = 8;
 /// As many leaves are looked up among those of others for one.
 pub(super) const LOOKED_UP: usize = 4;
-/// As many objects are held against a selector for one leaf, or selectors against an object.
+/// As many targets of policies are held against an object for one leaf.
 pub(super) const SELECTED: usize = 4;
+/// As many objects are held against a selector for one leaf.
+pub(super) const SCANNED: usize = 8;
 /// As many objects that a selector finds, or policies that stand at one, are looked after for one leaf.
 pub(super) const FOUND: usize = 2;
 /// As many hostnames are held against one another for one leaf.
-pub(super) const HOSTNAMES: usize = 24;
+pub(super) const HOSTNAMES: usize = 32;
 /// As many groups of paths that carry what others carry count as one leaf.
 pub(super) const GROUPS: usize = 4;
 /// As many paths are compared one by one for one leaf.
-pub(super) const PATHS: usize = 2;
+pub(super) const PATHS: usize = 4;
 /// A path that carries what no other does counts as so many leaves, whatever is in force on it.
 pub(super) const FOLD: usize = 4;
 /// What clients of a mesh call, to which no route is attached, counts as so many leaves.

@@ -37,6 +37,8 @@ pub(super) struct Regions<'a> {
     entrances: maps::HashMap<Alike, Rc<[Entrance]>>,
     /// Equal lists are one, whatever they were accepted by.
     lists: maps::HashMap<Vec<*const Upper>, Uppers>,
+    /// By the address of a route, which the snapshot keeps: kinds of policies ask one after the other.
+    taken: maps::HashMap<*const Object, Uppers>,
     /// Namespaces from where requests come, by what they come to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, ByKey>,
     work: Work,
@@ -94,6 +96,7 @@ impl<'a> Regions<'a> {
             parents: HashMap::default(),
             entrances: maps::HashMap::default(),
             lists: maps::HashMap::default(),
+            taken: maps::HashMap::default(),
             consumers: HashMap::default(),
             work,
         }
@@ -190,7 +193,8 @@ impl<'a> Regions<'a> {
             if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
                 entrances = self.entrances(&route);
             }
-            let ways = self.taken(&route, &entrances, last.map(|(_, ways)| ways));
+            let last = last.map(|(_, ways)| ways.clone());
+            let ways = self.taken(&route, &entrances, last.as_ref());
             found.push((route, ways));
         }
         found
@@ -198,25 +202,41 @@ impl<'a> Regions<'a> {
 
     /// Those of the ways in that a route takes; one that leads from nowhere when it is attached to nothing. Often
     /// they are those of the last one.
-    fn taken(&mut self, route: &Object, entrances: &[Entrance], last: Option<&Uppers>) -> Uppers {
+    fn taken(
+        &mut self,
+        route: &Arc<Object>,
+        entrances: &[Entrance],
+        last: Option<&Uppers>,
+    ) -> Uppers {
         let Node::Route { hostnames, .. } = &route.node else {
             return Rc::from([]);
         };
-        let theirs = entrances.iter().map(|entrance| entrance.hostnames.len());
-        let compared = theirs.sum::<usize>() * hostnames.len().max(1);
-        self.work.spend(compared / work::HOSTNAMES);
-        let ways = || fitting(entrances, hostnames);
-        if let Some(last) =
-            last.filter(|last| ways().map(Rc::as_ptr).eq(last.iter().map(Rc::as_ptr)))
-        {
-            return last.clone();
+        if let Some(known) = self.taken.get(&Arc::as_ptr(route)) {
+            return known.clone();
         }
-        let name = ways().map(Rc::as_ptr).collect();
-        let made = || match ways().cloned().collect::<Uppers>() {
-            none if none.is_empty() => Rc::from([Rc::default()]),
-            ways => ways,
+        // One route is little, whatever its hostnames: only what comes with others counts.
+        if last.is_some() {
+            let theirs = entrances.iter().map(|entrance| entrance.hostnames.len());
+            let compared = theirs.sum::<usize>() * hostnames.len().max(1);
+            self.work.spend(compared / work::HOSTNAMES);
+        }
+        let ways: Vec<&Rc<Upper>> = fitting(entrances, hostnames).collect();
+        let same = |last: &&Uppers| {
+            let last = last.iter().map(Rc::as_ptr);
+            ways.iter().map(|way| Rc::as_ptr(way)).eq(last)
         };
-        self.lists.entry(name).or_insert_with(made).clone()
+        let taken = if let Some(last) = last.filter(same) {
+            last.clone()
+        } else {
+            let name = ways.iter().map(|way| Rc::as_ptr(way)).collect();
+            let made = || match ways.iter().copied().cloned().collect::<Uppers>() {
+                none if none.is_empty() => Rc::from([Rc::default()]),
+                ways => ways,
+            };
+            self.lists.entry(name).or_insert_with(made).clone()
+        };
+        self.taken.insert(Arc::as_ptr(route), taken.clone());
+        taken
     }
 
     /// The ways in that a route takes, where they are the same as long as an era lasts: not to Services, nor to what

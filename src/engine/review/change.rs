@@ -12,7 +12,7 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Same, Shifted, between};
 use crate::engine::maps::HashSet;
 use crate::engine::merge::{Effective, Leaf, LeafPath};
-use crate::engine::object::{Node, Object, section_noun};
+use crate::engine::object::{GrantFrom, GrantTo, Node, Object, section_noun};
 use crate::engine::policy::Policy;
 use crate::engine::section;
 use crate::engine::snapshot::{Change, Snapshot};
@@ -60,7 +60,7 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     if snapshot.profile(&key.gk).is_none() {
         findings.extend(target(&before, key));
     }
-    findings.extend(grant(&before, &after, key));
+    findings.extend(grant(&before, &after, key, MOST_REFERENCES));
     findings
 }
 
@@ -215,11 +215,16 @@ pub(super) fn orphaned(
     finding
 }
 
-/// References that a grant lets through or cuts off.
-pub(super) fn grant(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+/// References that a grant lets through or cuts off: so many of those that may be concerned are looked at, the first.
+pub(super) fn grant(
+    before: &Snapshot,
+    after: &Snapshot,
+    key: &ObjectKey,
+    most: usize,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut references = references(before, after, key);
-    if references.len() > MOST_REFERENCES {
+    let mut references = references(before, after, key, most);
+    if references.len() > most {
         references.pop_last();
         findings.push(too_much(key, "what else this opens or closes"));
     }
@@ -252,26 +257,28 @@ fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool
 }
 
 /// References into the grant's namespace from what it names, before or after: the first of them, and one more where
-/// there are more.
+/// there are more. From what it names both before and after nothing changes where it lets in to the same.
 fn references(
     before: &Snapshot,
     after: &Snapshot,
     key: &ObjectKey,
+    most: usize,
 ) -> BTreeSet<(ObjectKey, ObjectKey)> {
     let mut found = BTreeSet::new();
     let mut add = |reference: (ObjectKey, ObjectKey)| {
         found.insert(reference);
-        if found.len() > MOST_REFERENCES + 1 {
+        if found.len().saturating_sub(1) > most {
             found.pop_last();
         }
     };
-    for snapshot in [before, after] {
-        let Some(Node::ReferenceGrant { from, .. }) = snapshot.get(key).map(|o| &o.node) else {
-            continue;
-        };
-        let mut known = BTreeSet::new();
-        let from = from.iter();
-        for entry in from.filter(|entry| known.insert((&entry.gk, &entry.namespace))) {
+    let of = |snapshot| entries(snapshot, key);
+    let ((had, to_before), (has, to_after)) = (of(before), of(after));
+    let same_to = to_before == to_after;
+    for (snapshot, from, others) in [(before, &had, &has), (after, &has, &had)] {
+        for entry in from
+            .iter()
+            .filter(|entry| !(same_to && others.contains(*entry)))
+        {
             let there = snapshot.policies(&entry.gk);
             for policy in there.filter(|p| p.key().namespace == entry.namespace) {
                 let named = policy
@@ -286,4 +293,15 @@ fn references(
         }
     }
     found
+}
+
+/// From what a grant lets in, each once, and to what.
+fn entries<'a>(
+    snapshot: &'a Snapshot,
+    key: &ObjectKey,
+) -> (BTreeSet<&'a GrantFrom>, &'a [GrantTo]) {
+    match snapshot.get(key).map(|object| &object.node) {
+        Some(Node::ReferenceGrant { from, to }) => (from.iter().collect(), to),
+        _ => (BTreeSet::new(), &[]),
+    }
 }

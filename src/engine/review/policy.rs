@@ -17,7 +17,7 @@ use crate::engine::validate::{validate, validate_read};
 
 use super::change;
 use crate::engine::words;
-use crate::engine::work::{MOST_COMPARED, MOST_CONFLICTS};
+use crate::engine::work::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 
 /// Findings on a policy as it will be once it is admitted.
 ///
@@ -27,7 +27,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     // One after the other: a spec may be large, and is read once and not kept.
     let stored = |object| {
         let (stored, spec) = snapshot.what_if_policy(Arc::new(object));
-        let wrong = |policy: &Arc<Policy>| validate_read(snapshot, policy, spec);
+        let wrong = |policy: &Arc<Policy>| validate_read(snapshot, policy, spec, MOST_SELECTED);
         let wrong = stored.policy(&key).map(wrong).unwrap_or_default();
         (stored, wrong)
     };
@@ -121,6 +121,10 @@ fn other_controllers(
             }
             others.insert(controller);
         }
+    }
+    if survey.is_spent() {
+        // There may be others that were not looked for.
+        return None;
     }
     let kind = &policy.profile.gk.kind;
     let (ours, named) = (listed(ours), listed(&others));

@@ -15,6 +15,7 @@ use crate::engine::snapshot::{Change, Snapshot};
 
 use super::change;
 use crate::engine::words;
+use crate::engine::work::MOST_REFERENCES;
 
 /// Most findings that are remembered of routes that are alike.
 const MOST_FINDINGS: usize = 16;
@@ -64,7 +65,7 @@ pub(super) fn findings(
         findings.extend(change::sections(&before, old, object));
     }
     if is_grant {
-        findings.extend(change::grant(&before, &after, &key));
+        findings.extend(change::grant(&before, &after, &key, MOST_REFERENCES));
     }
     findings
 }

@@ -24,7 +24,7 @@ pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey
     let mut findings = effects(before, after, &changed);
     for key in &changed {
         if key.gk.is_gateway_api("ReferenceGrant") {
-            findings.extend(change::grant(before, after, key));
+            findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
             let lost = grounds(before, after, old, new);
             findings.extend(lost.into_iter().filter(|finding| {

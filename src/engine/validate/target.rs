@@ -11,10 +11,14 @@ use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
 use crate::engine::profile::{Only, Source};
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::work::MOST_SELECTED;
 
 /// Everything that is wrong with one entry.
-pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Vec<Finding> {
+pub(super) fn findings(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    most: usize,
+) -> Vec<Finding> {
     let mut findings: Vec<Finding> = spelling(policy, entry).into_iter().collect();
     match &entry.target {
         Err(fault) => findings.push(faulty(policy.key(), entry, fault)),
@@ -22,7 +26,11 @@ pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) 
             findings.extend(unread_namespace(policy, entry));
             findings.extend(unsupported_kind(policy, entry, target));
             findings.extend(unserved_group(snapshot, policy, entry, target));
-            findings.extend(about_target(snapshot, policy, entry, target));
+            let about = about_target(snapshot, policy, entry, target);
+            let asked = snapshot.count(&target.gk) * policy.targets.len();
+            let asks = about.is_none() && target.selects() && asked <= most;
+            let nothing = || selects_nothing(snapshot, policy, entry, target);
+            findings.extend(about.or_else(|| asks.then(nothing).flatten()));
         }
     }
     if entry.both {
@@ -99,9 +107,7 @@ fn about_target(
             return Some(finding);
         }
     }
-    let Some(object) = target.object(&policy.key().namespace) else {
-        return selects_nothing(snapshot, policy, entry, target);
-    };
+    let object = target.object(&policy.key().namespace)?;
     if let Some(finding) = out_of_reach(snapshot, policy, entry, target, &object) {
         return Some(finding);
     }
@@ -359,7 +365,7 @@ fn out_of_reach(
     )
 }
 
-/// Only where the kind is known and listed, as for names, and where there are not too many to ask.
+/// Only where the kind is known and listed, as for names.
 fn selects_nothing(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -367,12 +373,8 @@ fn selects_nothing(
     target: &TargetRef,
 ) -> Option<Finding> {
     let own = &policy.key().namespace;
-    let asked = snapshot.count(&target.gk) * policy.targets.len();
-    if asked > MOST_SELECTED || !snapshot.knows(&target.gk) {
-        return None;
-    }
     let none = selected(snapshot, own, target).next().is_none();
-    none.then(|| {
+    (none && snapshot.knows(&target.gk)).then(|| {
         let namespace = target.namespace(own);
         let message = format!("no {} of {namespace} has these labels now", target.gk);
         Finding::new(Code::TargetSelectsNothing, policy.key(), message)

@@ -13,6 +13,7 @@ pub(crate) fn products() -> Vec<Hostile> {
     let several = |target: &str| with(&format!(r#"{{"targetRefs":[{target}],"x":0}}"#));
     let all = format!(r#"{{"group":"{api}","kind":"HTTPRoute","matchLabels":{{"team":"x"}}}}"#);
     let many = vec![all.clone(); 64].join(",");
+    let nobody = many.replace(r#""x""#, r#""nobody""#);
     let listeners = |hostname: &str| {
         let listener = |i| {
             format!(
@@ -40,6 +41,11 @@ pub(crate) fn products() -> Vec<Hostile> {
             "several that selects all often",
             State::Selected,
             several(&many),
+        ),
+        (
+            "several that selects nobody often",
+            State::Selected,
+            several(&nobody),
         ),
         ("gateway of all selected", State::Selected, listeners("")),
         ("grant to all selected", State::Selected, grant(16)),
