@@ -107,6 +107,11 @@ impl Group {
         let is_it = |step: &&Step| step.place.object == *key;
         let Ends { uppers, lowers } = &self.ends;
         let uppers = uppers.iter().flat_map(|u| &u.steps).filter(is_it);
+        let lowers = if lowers.may_have(key) {
+            lowers
+        } else {
+            &[][..]
+        };
         let lowers = lowers.iter().flat_map(|l| &l.steps).filter(is_it);
         let (above, below) = (uppers.map(|step| step.level), lowers.map(|step| step.level));
         if key.gk.is_core("Namespace") {

@@ -70,11 +70,17 @@ impl At {
         kind: &GroupKind,
         section: Option<&Arc<str>>,
     ) -> impl Iterator<Item = &Together> {
-        let places = &self.found().places;
-        let asked = (kind, section);
-        let from = places.partition_point(|place| place.name() < asked);
-        let from = places.get(from..).unwrap_or_default().iter();
-        from.take_while(move |place| place.name() == asked)
+        /// So many are gone over.
+        const FEW: usize = 16;
+        let mut places = &*self.found().places;
+        if places.len() > FEW {
+            let asked = (kind, section);
+            let from = places.partition_point(|place| place.name() < asked);
+            let to = places.partition_point(|place| place.name() <= asked);
+            places = places.get(from..to).unwrap_or_default();
+        }
+        let places = places.iter();
+        places.filter(move |place| place.section.as_ref() == section && place.kind == *kind)
     }
 
     /// Each with the policy for which it is rejected, where that may stand on another section.

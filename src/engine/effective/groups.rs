@@ -13,7 +13,7 @@ use crate::engine::merge::Own;
 use crate::engine::object::{Node, Object};
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
 use crate::engine::topology::{
-    Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_route, to_rules,
+    Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_rules,
 };
 use crate::engine::work;
 
@@ -320,9 +320,9 @@ impl Survey<'_> {
         let namespace = self.ways_on.namespace(route);
         if end <= Level::Rule && !at.tells_sections(profile) {
             // Then every rule carries what stands at the whole route.
-            let steps = to_route(&namespace, route);
+            let through = (&namespace, &**route);
             return vec![End {
-                stack: self.stacks.of_route(profile, &at, &steps, consumer),
+                stack: self.stacks.of_route(profile, &at, through, consumer),
                 has: focus.is_none_or(|key| *key == route.key || *key == namespace),
                 complete: true,
                 lowers: self.ways_on.to_rules(&namespace, route),

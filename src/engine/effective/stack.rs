@@ -11,10 +11,12 @@ use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
 use crate::engine::merge::{Effective, Own, leaves_of, merged};
+use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, ServiceAs, With};
 use crate::engine::rivals::{compared, winner};
 use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::to_route;
 use crate::engine::work::{self, Work};
 
 /// Policies of one kind at one place, the established first.
@@ -141,26 +143,24 @@ impl<'a> Stacks<'a> {
     pub(super) fn of_route(
         &mut self,
         profile: &Profile,
-        route: &At,
-        steps: &[Step],
+        at: &At,
+        (namespace, route): (&ObjectKey, &Object),
         consumer: Option<&Arc<str>>,
     ) -> Rc<Stack> {
-        let Some(namespace) = steps.first().filter(|_| route.stands.is_empty()) else {
-            return self.stack(profile, steps, consumer);
-        };
-        let above = std::slice::from_ref(namespace);
-        if consumer.is_some() {
-            return self.stack(profile, above, consumer);
+        if !at.stands.is_empty() {
+            return self.stack(profile, &to_route(namespace, route), consumer);
         }
-        if let Some((kind, last, stack)) = &self.last
-            && *last == namespace.place.object
+        if let (None, Some((kind, last, stack))) = (consumer, &self.last)
+            && last == namespace
             && *kind == profile.gk
         {
             return stack.clone();
         }
-        let stack = self.stack(profile, above, None);
-        let key = namespace.place.object.clone();
-        self.last = Some((profile.gk.clone(), key, stack.clone()));
+        let above = [Step::new(Level::RouteNamespace, namespace.whole())];
+        let stack = self.stack(profile, &above, consumer);
+        if consumer.is_none() {
+            self.last = Some((profile.gk.clone(), namespace.clone(), stack.clone()));
+        }
         stack
     }
 

@@ -38,6 +38,17 @@ impl Lowers {
         Rc::as_ptr(&self.0).cast()
     }
 
+    /// Whether there are none: every route has one.
+    pub fn is_empty(&self) -> bool {
+        self.0.through.is_none() && (**self).is_empty()
+    }
+
+    /// Whether an object may stand on them: where nobody has asked for the ways of a route they are not made to find out.
+    pub fn may_have(&self, key: &ObjectKey) -> bool {
+        let through = self.0.through.as_ref();
+        through.is_none_or(|(namespace, route)| route.key == *key || namespace == key)
+    }
+
     /// The route, where these are the ways to all rules of it.
     pub fn route(&self) -> Option<&ObjectKey> {
         let (_, route) = self.0.through.as_ref()?;
