@@ -320,12 +320,13 @@ impl Survey<'_> {
         let namespace = self.ways_on.namespace(route);
         if end <= Level::Rule && !at.tells_sections(profile) {
             // Then every rule carries what stands at the whole route.
+            let lowers = self.ways_on.to_rules(&namespace, route);
             let through = (&namespace, &**route);
             return vec![End {
                 stack: self.stacks.of_route(profile, &at, through, consumer),
-                has: focus.is_none_or(|key| *key == route.key || *key == namespace),
+                has: focus.is_none_or(|key| lowers.may_have(key)),
                 complete: true,
-                lowers: self.ways_on.to_rules(&namespace, route),
+                lowers,
             }];
         }
         let ways = if end <= Level::Rule {

@@ -193,8 +193,7 @@ impl<'a> Regions<'a> {
             if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
                 entrances = self.entrances(&route);
             }
-            let last = last.map(|(_, ways)| ways.clone());
-            let ways = self.taken(&route, &entrances, last.as_ref());
+            let ways = self.taken(&route, &entrances, last.map(|(_, ways)| ways));
             found.push((route, ways));
         }
         found

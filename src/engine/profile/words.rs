@@ -196,16 +196,3 @@ pub enum StatusShape {
     /// Nowhere.
     None,
 }
-
-// === impl Meets ===
-
-impl Meets {
-    /// Whether policies on these sections of one object meet; none is the whole.
-    pub fn meet(self, one: Option<&str>, other: Option<&str>) -> bool {
-        match self {
-            Self::SameSection => one == other,
-            Self::WholeToo => one.is_none() || other.is_none() || one == other,
-            Self::AnySection => true,
-        }
-    }
-}

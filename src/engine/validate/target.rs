@@ -27,10 +27,8 @@ pub(super) fn findings(
             findings.extend(unsupported_kind(policy, entry, target));
             findings.extend(unserved_group(snapshot, policy, entry, target));
             let about = about_target(snapshot, policy, entry, target);
-            let asked = snapshot.count(&target.gk) * policy.targets.len();
-            let asks = about.is_none() && target.selects() && asked <= most;
-            let nothing = || selects_nothing(snapshot, policy, entry, target);
-            findings.extend(about.or_else(|| asks.then(nothing).flatten()));
+            findings
+                .extend(about.or_else(|| selects_nothing(snapshot, policy, entry, target, most)));
         }
     }
     if entry.both {
@@ -365,13 +363,18 @@ fn out_of_reach(
     )
 }
 
-/// Only where the kind is known and listed, as for names.
+/// Only where the kind is known and listed, as for names, and where there are not more than `most` to ask.
 fn selects_nothing(
     snapshot: &Snapshot,
     policy: &Policy,
     entry: &Entry<'_>,
     target: &TargetRef,
+    most: usize,
 ) -> Option<Finding> {
+    let asked = snapshot.count(&target.gk) * policy.targets.len();
+    if !target.selects() || asked > most {
+        return None;
+    }
     let own = &policy.key().namespace;
     let none = selected(snapshot, own, target).next().is_none();
     (none && snapshot.knows(&target.gk)).then(|| {
