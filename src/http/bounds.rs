@@ -46,6 +46,10 @@ pub(super) const REQUEST_BYTES: u64 = 8 * 1024;
 /// Bytes that are read of one connection before all others have their turn.
 pub(super) const TURN_BYTES: usize = 32 * 1024;
 
+/// How long a new connection is not made to give way: for a handshake and the head of a request, while many come
+/// at once. So many as there are places are then accepted in this time.
+pub(super) const TIME_TO_ASK: Duration = Duration::from_millis(50);
+
 /// How a listener treats its connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {

@@ -1,7 +1,8 @@
 //! Open connections: at the limit, one of those that ask for nothing makes room.
 //!
 //! Refusing newcomers instead would let whoever opens enough connections and says nothing lock the API server out.
-//! First go those that never asked anything, then those of the address that has most, then the longest idle.
+//! First go those that never asked anything, then those of the address that has most, then the longest idle. Whoever
+//! is new has time to ask: in a burst the next newcomers wait for that.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use super::bounds::{ASKED_BYTES, REQUEST_BYTES, UNASKED_BYTES};
+use super::bounds::{ASKED_BYTES, REQUEST_BYTES, TIME_TO_ASK, UNASKED_BYTES};
 
 /// The open connections of one listener.
 #[derive(Debug, Default)]
@@ -34,6 +35,7 @@ struct Open {
 #[derive(Debug)]
 struct Activity {
     peer: IpAddr,
+    entered: Instant,
     /// How many connections its address has.
     of_peer: Arc<AtomicUsize>,
     /// Whether a review was ever answered on it.
@@ -46,6 +48,15 @@ struct Activity {
     /// Bytes that came since the last answer.
     unanswered: AtomicU64,
     evicted: Notify,
+}
+
+/// Why there is no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// All are worked on.
+    Busy,
+    /// Whoever would make room has so much of its time to ask left.
+    Young(Duration),
 }
 
 /// One connection's place; dropping it gives the place back.
@@ -70,19 +81,35 @@ pub(super) struct Working(Place);
 // === impl Connections ===
 
 impl Connections {
-    /// A place for a new connection; none when there are `limit` and all are worked on.
-    pub(super) fn enter(self: &Arc<Self>, limit: usize, peer: IpAddr) -> Option<Place> {
+    /// A place for a new connection.
+    ///
+    /// # Errors
+    ///
+    /// There are `limit`, and none of them can make room, or not yet.
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        limit: usize,
+        peer: IpAddr,
+        now: Instant,
+    ) -> Result<Place, Full> {
         let id = self.tick();
         // One address however it is written.
         let peer = peer.to_canonical();
         let mut open = self.open();
-        if open.all.len() >= limit && !open.evict() {
-            return None;
+        if open.all.len() >= limit {
+            let (first, activity) = open.first_to_go().ok_or(Full::Busy)?;
+            let age = now.saturating_duration_since(activity.entered);
+            let left = TIME_TO_ASK.saturating_sub(age);
+            if !activity.answered.load(Relaxed) && !left.is_zero() {
+                return Err(Full::Young(left));
+            }
+            open.end(first);
         }
         let of_peer = open.peers.entry(peer).or_default().clone();
         of_peer.fetch_add(1, Relaxed);
         let activity = Arc::new(Activity {
             peer,
+            entered: now,
             of_peer,
             answered: AtomicBool::new(false),
             begun: AtomicUsize::new(0),
@@ -93,7 +120,7 @@ impl Connections {
         });
         open.all.insert(id, activity.clone());
         let connections = self.clone();
-        Some(Place(Arc::new(Held {
+        Ok(Place(Arc::new(Held {
             id,
             connections,
             activity,
@@ -104,7 +131,9 @@ impl Connections {
     pub(super) fn shrink(&self, by: usize) -> usize {
         let mut open = self.open();
         for _ in 0..by {
-            open.evict();
+            if let Some((first, _)) = open.first_to_go() {
+                open.end(first);
+            }
         }
         open.all.len().max(by)
     }
@@ -121,20 +150,20 @@ impl Connections {
 // === impl Open ===
 
 impl Open {
-    fn evict(&mut self) -> bool {
+    fn first_to_go(&self) -> Option<(u64, &Activity)> {
         let idle = self.all.iter();
         let idle = idle.filter(|(_, a)| a.working.load(Relaxed) == 0);
         let first = idle.min_by_key(|(_, a)| {
             let of_peer = Reverse(a.of_peer.load(Relaxed));
             (a.answered.load(Relaxed), of_peer, a.last_used.load(Relaxed))
         });
-        let Some(id) = first.map(|(id, _)| *id) else {
-            return false;
-        };
+        first.map(|(id, activity)| (*id, &**activity))
+    }
+
+    fn end(&mut self, id: u64) {
         if let Some(activity) = self.remove(id) {
             activity.evicted.notify_one();
         }
-        true
     }
 
     fn remove(&mut self, id: u64) -> Option<Arc<Activity>> {
@@ -245,51 +274,92 @@ mod tests {
         place.evicted().now_or_never().is_some()
     }
 
-    fn peer(last: u8) -> IpAddr {
-        [10, 0, 0, last].into()
+    /// Whoever comes, comes after the others had their time.
+    struct Door {
+        connections: Arc<Connections>,
+        limit: usize,
+        now: Instant,
+    }
+
+    impl Door {
+        fn of(limit: usize) -> Self {
+            Self {
+                connections: Arc::default(),
+                limit,
+                now: Instant::now(),
+            }
+        }
+
+        fn enter(&mut self, last: u8) -> Result<Place, Full> {
+            self.now += TIME_TO_ASK;
+            self.at_once(last)
+        }
+
+        fn at_once(&self, last: u8) -> Result<Place, Full> {
+            let peer = [10, 0, 0, last].into();
+            self.connections.enter(self.limit, peer, self.now)
+        }
     }
 
     #[test]
     fn the_longest_idle_makes_room_and_the_busy_stay() {
-        let connections = Arc::new(Connections::default());
-        let first = connections.enter(2, peer(1)).unwrap();
-        let second = connections.enter(2, peer(1)).unwrap();
+        let mut door = Door::of(2);
+        let first = door.enter(1).unwrap();
+        let second = door.enter(1).unwrap();
         drop(first.begin());
-        let third = connections.enter(2, peer(1)).unwrap();
+        let third = door.enter(1).unwrap();
         assert!(is_evicted(&second), "idle longest");
         assert!(!is_evicted(&first));
         let _working = (first.work(), third.work());
-        assert!(connections.enter(2, peer(1)).is_none(), "all are busy");
+        assert_eq!(door.enter(1).unwrap_err(), Full::Busy);
         drop((second, third));
-        let held = connections.enter(2, peer(1));
-        assert!(held.is_none(), "the busy one holds its place");
+        let held = door.enter(1);
+        assert!(held.is_err(), "the busy one holds its place");
+    }
+
+    #[test]
+    fn who_is_new_has_time_to_ask() {
+        let mut door = Door::of(2);
+        let first = door.enter(1).unwrap();
+        let second = door.at_once(1).unwrap();
+        assert_eq!(door.at_once(1).unwrap_err(), Full::Young(TIME_TO_ASK));
+        door.now += TIME_TO_ASK / 2;
+        assert_eq!(door.at_once(1).unwrap_err(), Full::Young(TIME_TO_ASK / 2));
+        assert!(!is_evicted(&first));
+        door.now += TIME_TO_ASK / 2;
+        let third = door.at_once(1).unwrap();
+        assert!(is_evicted(&first));
+        for place in [&second, &third] {
+            place.begin().answered(true);
+        }
+        let _fourth = door.at_once(1).unwrap();
+        assert!(is_evicted(&second), "it has asked");
     }
 
     #[test]
     fn who_never_asked_goes_first_then_who_has_most() {
-        let connections = Arc::new(Connections::default());
-        let known = connections.enter(4, peer(1)).unwrap();
+        let mut door = Door::of(4);
+        let known = door.enter(1).unwrap();
         known.begin().answered(true);
-        let refused = connections.enter(4, peer(1)).unwrap();
+        let refused = door.enter(1).unwrap();
         refused.begin().answered(false);
-        let greedy = [2, 2].map(|last| connections.enter(4, peer(last)).unwrap());
-        let fifth = connections.enter(4, peer(2)).unwrap();
+        let greedy = [2, 2].map(|last| door.enter(last).unwrap());
+        let fifth = door.enter(2).unwrap();
         // Two of each address, and the other is not less idle: the oldest that got no review.
         assert!(is_evicted(&refused));
-        let sixth = connections.enter(4, peer(3)).unwrap();
+        let sixth = door.enter(3).unwrap();
         assert!(is_evicted(&greedy[0]), "of three of one address");
         for place in [&greedy[1], &fifth] {
             place.begin().answered(true);
         }
-        let _seventh = connections.enter(4, peer(3)).unwrap();
+        let _seventh = door.enter(3).unwrap();
         assert!(is_evicted(&sixth), "all others have asked");
         assert!(!is_evicted(&known));
     }
 
     #[test]
     fn what_is_sent_without_a_request_is_bounded_and_an_answer_pays_for_it() {
-        let connections = Arc::new(Connections::default());
-        let place = connections.enter(1, peer(1)).unwrap();
+        let place = Door::of(1).enter(1).unwrap();
         assert!(place.received(UNASKED_BYTES));
         assert!(!place.received(1));
         let request = place.begin();

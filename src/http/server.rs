@@ -3,9 +3,8 @@
 //! Bind first, serve later: a port that is taken ends the start, not the first request.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -19,12 +18,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 pub use super::bounds::Options;
-use super::connections::{Connections, Place};
+use super::bounds::TIME_TO_ASK;
+use super::connections::{Connections, Full, Place};
 use super::drain::{Phase, reached};
 use super::router::Unread;
 use super::tls::{Callers, Peer};
@@ -142,7 +142,7 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
         let errors = &shared.metrics.connection_errors;
         let failed = |reason| errors.with_label_values(&[reason]).inc();
         match accepted {
-            Ok((stream, peer)) => match connections.enter(limit, peer.ip()) {
+            Ok((stream, peer)) => match enter(&connections, limit, peer.ip()).await {
                 Some(place) => {
                     tasks.spawn(connection(shared.clone(), stream, peer, place));
                 }
@@ -152,16 +152,25 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 failed("accept");
-                if error
-                    .raw_os_error()
-                    .is_some_and(|code| SHORT.contains(&code))
-                {
+                // Trying again at once would spin, and end those that are about to ask.
+                sleep(TIME_TO_ASK).await;
+                let code = error.raw_os_error();
+                if code.is_some_and(|code| SHORT.contains(&code)) {
                     limit = connections.shrink(SPARE);
                 }
                 tracing::warn!(%error, limit, "failed to accept a connection");
-                // Trying again at once would spin.
-                sleep(Duration::from_millis(50)).await;
             }
+        }
+    }
+}
+
+/// A place among `limit`, once somebody has had the time to ask and did not.
+async fn enter(connections: &Arc<Connections>, limit: usize, peer: IpAddr) -> Option<Place> {
+    loop {
+        match connections.enter(limit, peer, Instant::now()) {
+            Ok(place) => return Some(place),
+            Err(Full::Young(left)) => sleep(left).await,
+            Err(Full::Busy) => return None,
         }
     }
 }
