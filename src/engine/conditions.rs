@@ -289,6 +289,7 @@ fn on_target(
         // What has just been put together has been counted. Nobody asks where there is no end.
         if survey.is_limited() {
             let counted = had.saturating_sub(survey.left());
+            survey.read(policy);
             survey.spend(leaves(policy, &mine).saturating_sub(counted));
         }
         if !survey.is_spent() {

@@ -200,6 +200,11 @@ impl<'a> Survey<'a> {
         self.work.spend(leaves);
     }
 
+    /// Counts the reading of a policy's settings, once.
+    pub fn read(&self, policy: &Policy) {
+        self.work.read(policy);
+    }
+
     /// Whether there was more to work out than it does: then what it says from then on counts for nothing.
     pub fn is_spent(&self) -> bool {
         self.work.is_spent()

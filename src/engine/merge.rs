@@ -5,14 +5,13 @@
 //! below it, as GEP-713's order of precedence demands. Where the more specific policy decides, the
 //! fold goes downward for the same reason: it decides over everything above it.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::ids::ObjectKey;
-use super::policy::{self, Policy, Stanza};
+use super::policy::Policy;
 use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategy, With};
 use super::projected::token;
 use super::rivals::compared;
@@ -22,14 +21,25 @@ mod branches;
 mod fate;
 mod level;
 mod own;
+mod piece;
 mod tree;
 
 pub use branches::Branches;
 pub use fate::{Fate, fate, field_conflicts};
 use level::{added_up, level_pieces};
 pub use own::{Own, is_unset};
+pub(super) use piece::pieces;
+pub use piece::{Part, Piece};
 pub use tree::{Leaf, LeafPath};
-use tree::{Lists, Tree, Units};
+use tree::{Tree, Units};
+
+/// It wins as a whole over everything more specific.
+const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);
+/// The more specific one wins as a whole.
+const REPLACES_WHOLE: [Strategy; 2] = [
+    Strategy::None,
+    Strategy::Merge(Direction::Defaults, Op::Atomic),
+];
 
 /// What is in force on one path.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,13 +47,11 @@ pub struct Effective {
     result: Option<Merged>,
 }
 
-/// One policy's settings under one strategy, ready to be folded.
-#[derive(Clone, Debug)]
-pub struct Piece {
-    strategy: Strategy,
-    tree: Arc<Tree>,
-    /// How many leaves the tree has; one with a long path counts for several.
-    leaves: usize,
+/// What is folded: settings under one strategy.
+enum Layer<'a> {
+    Of(Part<'a>),
+    /// Those of one level, put together.
+    AddedUp(Strategy, Arc<Tree>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -241,119 +249,81 @@ fn policies_by(tree: &Tree, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKe
 /// with the established policy first. `own` is what the target itself sets of the fields that the
 /// kind controls: it stands between overrides and defaults.
 pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> Effective {
-    let mut pieces: Vec<Cow<'_, Piece>> = Vec::new();
+    let mut layers: Vec<Layer<'_>> = Vec::new();
     for level in levels {
         let here = level_pieces(profile, level);
         if profile.merging.add_up.is_empty() {
-            pieces.extend(here.into_iter().map(Cow::Borrowed));
+            layers.extend(here.into_iter().map(Layer::Of));
         } else {
-            pieces.extend(added_up(&here).map(Cow::Owned));
+            layers.extend(added_up(&here).map(|(strategy, tree)| Layer::AddedUp(strategy, tree)));
         }
     }
     // Where no policy stands nothing is in force, whatever the target sets itself.
-    if pieces.is_empty() {
+    if layers.is_empty() {
         return Effective::default();
     }
     let own = own.map(|own| Merged::Settings(own.tree.clone()));
     let result = if *profile.merging.dictated_by == DictatedBy::Challenger {
-        downward(profile, &pieces)
+        downward(profile, &layers)
     } else {
-        upward(profile, &pieces, own)
+        upward(profile, &layers, own)
     };
     Effective { result }
 }
 
 /// Each policy decides how it takes the result of those below it.
-fn upward(profile: &Profile, pieces: &[Cow<'_, Piece>], own: Option<Merged>) -> Option<Merged> {
-    pieces.iter().rev().fold(own, |below, piece| {
-        let established = Merged::Settings(piece.tree.clone());
+fn upward(profile: &Profile, layers: &[Layer<'_>], own: Option<Merged>) -> Option<Merged> {
+    // Nothing is left of what stands below one that overrides as a whole.
+    let decides = |layer: &Layer<'_>| layer.strategy() == OVERRIDES_WHOLE;
+    let (layers, own) = match layers.iter().position(decides) {
+        Some(last) => (layers.get(..=last).unwrap_or_default(), None),
+        None => (layers, own),
+    };
+    layers.iter().rev().fold(own, |below, layer| {
         Some(match below {
-            None => established,
-            Some(challenger) => fold(profile, piece.strategy, established, challenger),
+            None => layer.settings(),
+            Some(below) => fold(profile, layer.strategy(), || layer.settings(), || below),
         })
     })
 }
 
 /// Each policy decides how it goes onto the result of those above it: onto that of all, or onto its
 /// nearest parent alone, and then everything above that is overridden (ruling 28).
-fn downward(profile: &Profile, pieces: &[Cow<'_, Piece>]) -> Option<Merged> {
+fn downward(profile: &Profile, layers: &[Layer<'_>]) -> Option<Merged> {
     let counted = match *profile.merging.with {
-        With::AllAncestors => pieces,
-        With::NearestParent | With::NearestAboveRoutes => pieces
-            .get(pieces.len().saturating_sub(2)..)
+        With::AllAncestors => layers,
+        With::NearestParent | With::NearestAboveRoutes => layers
+            .get(layers.len().saturating_sub(2)..)
             .unwrap_or_default(),
     };
-    counted.iter().fold(None, |above, piece| {
-        let challenger = Merged::Settings(piece.tree.clone());
+    // Nothing is left of what stands above one that replaces it as a whole.
+    let decides = |layer: &Layer<'_>| REPLACES_WHOLE.contains(&layer.strategy());
+    let first = counted.iter().rposition(decides).unwrap_or(0);
+    let counted = counted.get(first..).unwrap_or_default();
+    counted.iter().fold(None, |above, layer| {
         Some(match above {
-            None => challenger,
-            Some(established) => fold(profile, piece.strategy, established, challenger),
+            None => layer.settings(),
+            Some(above) => fold(profile, layer.strategy(), || above, || layer.settings()),
         })
     })
 }
 
-// === impl Piece ===
+// === impl Layer ===
 
-impl Piece {
-    fn new(strategy: Strategy, tree: Tree) -> Self {
-        Self {
-            strategy,
-            leaves: tree.leaves(),
-            tree: Arc::new(tree),
+impl Layer<'_> {
+    fn strategy(&self) -> Strategy {
+        match self {
+            Self::Of(part) => part.strategy(),
+            Self::AddedUp(strategy, _) => *strategy,
         }
     }
 
-    /// How many settings it has; one with a long path counts for several.
-    pub(super) fn leaves(&self) -> usize {
-        self.leaves
+    fn settings(&self) -> Merged {
+        Merged::Settings(match self {
+            Self::Of(part) => part.tree().clone(),
+            Self::AddedUp(_, tree) => tree.clone(),
+        })
     }
-
-    /// The paths of its settings.
-    pub(super) fn paths(&self) -> Vec<LeafPath> {
-        let mut found = Vec::new();
-        let mut keep = |path: &LeafPath, _: &Leaf| found.push(path.clone());
-        self.tree.visit(&mut Vec::new(), &mut keep);
-        found
-    }
-
-    /// Whether it is in force as a whole or not at all.
-    fn is_whole(&self) -> bool {
-        matches!(
-            self.strategy,
-            Strategy::None | Strategy::Merge(_, Op::Atomic)
-        )
-    }
-
-    fn is_override(&self) -> bool {
-        matches!(self.strategy, Strategy::Merge(Direction::Overrides, _))
-    }
-}
-
-/// The settings of a policy, stanza by stanza; stanzas without settings are left out.
-pub(super) fn pieces(policy: &Policy, mut spec: Value) -> Vec<Piece> {
-    let stanzas = policy.strategies.iter().flatten();
-    let pieces = stanzas.map(|stanza| piece(policy, *stanza, &mut spec));
-    pieces.filter(|piece| !piece.tree.is_empty()).collect()
-}
-
-fn piece(policy: &Policy, stanza: Stanza, spec: &mut Value) -> Piece {
-    let leaf = |value: Value| Leaf {
-        value: Arc::new(value),
-        policy: policy.key().clone(),
-        strategy: Some(stanza.strategy),
-    };
-    let merging = &policy.profile.merging;
-    let lists = Lists {
-        keys: &merging.list_keys,
-        adding_up: &merging.add_up,
-        of: policy.key(),
-    };
-    let settings = policy::take(spec, stanza.place, &policy.profile);
-    let mut tree = Tree::read(settings, Some(&lists), &leaf);
-    if tree.is_empty() && *merging.empty_counts {
-        tree = Tree::Leaf(leaf(Value::Object(serde_json::Map::new())));
-    }
-    Piece::new(stanza.strategy, tree)
 }
 
 /// How many leaves are looked at where these levels are folded and the result is told. Where one piece wins whole it
@@ -365,8 +335,8 @@ pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Optio
     let (mut most, mut sum, mut pieces, mut copied) = (0, 0, 0, 0);
     let policies = levels.iter().flat_map(|level| level.iter());
     let own = own.map(|own| (own.leaves, false));
-    let settings = policies.flat_map(|policy| policy.pieces());
-    let settings = settings.map(|piece| (piece.leaves, piece.is_whole()));
+    let settings = policies.flat_map(|policy| policy.parts());
+    let settings = settings.map(|part| (part.leaves(), part.is_whole()));
     for (leaves, is_whole) in settings.chain(own) {
         whole &= is_whole;
         most = leaves.max(most);
@@ -392,17 +362,23 @@ pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Optio
     put_together + compared
 }
 
-/// `f(established, challenger)` by the strategy of the one who dictates.
-fn fold(profile: &Profile, by: Strategy, established: Merged, challenger: Merged) -> Merged {
+/// `f(established, challenger)` by the strategy of the one who dictates. Of two of which one wins whole the other is
+/// not read.
+fn fold(
+    profile: &Profile,
+    by: Strategy,
+    established: impl FnOnce() -> Merged,
+    challenger: impl FnOnce() -> Merged,
+) -> Merged {
     let (direction, op) = match by {
         // The more specific one wins whole.
-        Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger,
-        Strategy::Merge(Direction::Overrides, Op::Atomic) => return established,
-        Strategy::Merge(_, Op::Additive) => return established.beside(challenger),
+        Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger(),
+        Strategy::Merge(Direction::Overrides, Op::Atomic) => return established(),
+        Strategy::Merge(_, Op::Additive) => return established().beside(challenger()),
         Strategy::Merge(direction, op) => (direction, op),
     };
     let (strategies, paths) = (&profile.strategies, &profile.merging.units);
-    let (above, below) = match (established, challenger) {
+    let (above, below) = match (established(), challenger()) {
         (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
         (above, below) => return above.unknown_with(below),
     };

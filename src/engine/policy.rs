@@ -1,18 +1,19 @@
 //! A policy: what it targets, its strategy, its settings; and the order of precedence.
 
 use std::cmp::Ordering;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::level::Level;
-use super::merge::{Piece, pieces};
+use super::merge::{Part, Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
 use super::profile::{Direction, Op, Profile, Strategy};
 use super::selector::Selector;
 use super::shared;
+use super::work;
 
 mod fields;
 mod settings;
@@ -40,8 +41,10 @@ pub struct Policy {
     /// What it says of the fields in which all policies of one target must agree: JSON, empty where the kind
     /// has no such fields.
     pub(super) agreed: Box<str>,
-    /// Its settings, parsed when a review first asks for them: most policies are never asked.
-    pieces: OnceLock<Vec<Piece>>,
+    /// Its settings.
+    pieces: Box<[Piece]>,
+    /// How much more it is to read them than their number says, in leaves: their values may be long.
+    length: u32,
     precedence: Precedence,
 }
 
@@ -110,14 +113,23 @@ impl Policy {
 
     /// A policy from its object and the spec of it, which has been read.
     pub(super) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
+        let strategies: Option<Box<[Stanza]>> =
+            settings::stanzas(spec, &profile).ok().map(Into::into);
+        let stanzas = strategies.as_deref().unwrap_or_default();
+        let pieces = pieces(&object.key, spec, &profile, stanzas);
+        let leaves = pieces.iter().map(Piece::leaves).sum();
+        let bytes = object.spec.as_deref().map_or(0, str::len);
+        let length = settings::values(spec) / work::VALUES + bytes / work::COPIED_BYTES;
+        let length = length.saturating_sub(leaves);
         Self {
             targets: targets::of(&object, spec, &profile).into(),
-            strategies: settings::stanzas(spec, &profile).ok().map(Into::into),
+            pieces,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            strategies,
             agreed: settings::agreed(spec, &profile).into(),
             precedence: Precedence::of(&object),
             object,
             profile,
-            pieces: OnceLock::new(),
         }
     }
 
@@ -138,18 +150,23 @@ impl Policy {
     }
 
     /// Its settings, ready to be merged; empty when its strategy cannot be used.
-    pub(super) fn pieces(&self) -> &[Piece] {
-        self.pieces_of(|| spec(&self.object))
+    pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'_>> {
+        self.pieces.iter().map(|piece| piece.of(self))
     }
 
     /// How many settings it has; one with a long path counts for several.
     pub fn leaves(&self) -> usize {
-        self.pieces().iter().map(Piece::leaves).sum()
+        self.pieces.iter().map(Piece::leaves).sum()
     }
 
-    /// The same from its spec, which is not read where that has been done.
-    pub(super) fn pieces_of(&self, spec: impl FnOnce() -> Value) -> &[Piece] {
-        self.pieces.get_or_init(|| pieces(self, spec()))
+    /// How much more it is to read its settings than their number says, in leaves.
+    pub(super) fn length(&self) -> usize {
+        self.length as usize
+    }
+
+    /// Reads its settings from its spec, which the caller has read.
+    pub(super) fn read_from(&self, mut spec: Value) {
+        self.parts().for_each(|part| part.take_from(&mut spec));
     }
 
     /// Whether its strategy is None.
@@ -176,12 +193,14 @@ impl Policy {
     pub fn is_without_target(&self) -> bool {
         let required = &self.profile.required;
         let optional = required.is_said() && !**required;
-        optional && entries(&spec(&self.object), &self.profile).is_empty()
+        optional
+            && self.targets.is_empty()
+            && entries(&spec(&self.object), &self.profile).is_empty()
     }
 
     /// Whether it has no settings at all.
     pub fn sets_nothing(&self) -> bool {
-        self.pieces().is_empty()
+        self.pieces.is_empty()
     }
 
     /// The settings of one stanza: what is left of the spec without targets and strategy.
@@ -320,8 +339,8 @@ impl PartialOrd for Precedence {
     }
 }
 
-pub(super) use settings::take;
 pub use settings::{StrategyFault, stanzas};
+pub(super) use settings::{settings_of, take};
 
 /// The operation that a name inside a stanza stands for (Kuadrant and GEP-713 spell these).
 pub(crate) fn op_named(name: &str) -> Option<Op> {

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::merge::{Branches, LeafPath, Piece};
+use super::merge::{Branches, LeafPath, Part};
 use super::policy::Policy;
 use super::profile::SameTarget;
 use super::work;
@@ -58,7 +58,7 @@ pub fn compared<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
     for policy in here {
         policies += 1;
         match *policy.profile.same_target {
-            SameTarget::FieldOverlap => leaves += policy.leaves(),
+            SameTarget::FieldOverlap => leaves += policy.leaves() + policy.length(),
             SameTarget::EqualField => bytes += policy.agreed.len(),
             _ => {}
         }
@@ -107,7 +107,7 @@ pub fn overlap(one: &Policy, other: &Policy) -> Option<LeafPath> {
 /// What a policy sets of the fields by which its kind conflicts: those fields, or else every leaf.
 fn leaves(policy: &Policy) -> Vec<LeafPath> {
     let fields = &*policy.profile.conflict_fields;
-    let paths = policy.pieces().iter().flat_map(Piece::paths);
+    let paths = policy.parts().flat_map(Part::paths);
     if fields.is_empty() {
         return paths.collect();
     }

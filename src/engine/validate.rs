@@ -43,17 +43,17 @@ pub(super) fn validate_read(
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        Ok(_) if policy.pieces_of(|| spec).is_empty() && !*profile.merging.empty_counts => findings
-            .push(
-                Finding::new(
-                    Code::SpecEmpty,
-                    key,
-                    "it has no settings, so it has no effect",
-                )
-                .at("spec"),
-            ),
+        Ok(_) if policy.sets_nothing() && !*profile.merging.empty_counts => findings.push(
+            Finding::new(
+                Code::SpecEmpty,
+                key,
+                "it has no settings, so it has no effect",
+            )
+            .at("spec"),
+        ),
         Ok(_) => {}
     }
+    policy.read_from(spec);
     findings
 }
 

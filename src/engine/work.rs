@@ -4,8 +4,11 @@
 //! the state much of the other. All that grows so is counted in leaves: the time in which one setting is taken from
 //! one policy to what is in force, and told. The weights were found by `cargo bench --bench hostile`.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+use super::maps::HashSet;
+use super::policy::Policy;
 
 /// Leaves that are looked at for one side of a request, with what else there is to do: those of nine hundred policies
 /// with fifty settings each on a path of its own.
@@ -41,6 +44,10 @@ pub(super) const CALLED: usize = 6;
 pub(super) const SKIPPED: usize = 512;
 /// As many bytes of JSON are read for one leaf.
 pub(super) const READ: usize = 256;
+/// As many values of JSON are taken in for one leaf, beside what is counted as a setting.
+pub(super) const VALUES: usize = 16;
+/// As many bytes of long texts are taken in for one leaf.
+pub(super) const COPIED_BYTES: usize = 1024;
 /// As many bytes are compared for one leaf.
 pub(super) const COMPARED: usize = 4096;
 
@@ -59,6 +66,8 @@ pub(super) const MOST_CONFLICTS: usize = 1_000;
 pub(super) struct Work {
     /// Leaves; none where there is no end.
     left: Rc<Cell<Option<usize>>>,
+    /// The policies with long values whose reading has been counted, by their address.
+    read: Rc<RefCell<HashSet<*const Policy>>>,
 }
 
 // === impl Work ===
@@ -68,6 +77,7 @@ impl Work {
     pub(super) fn of_a_request() -> Self {
         Self {
             left: Rc::new(Cell::new(Some(MOST))),
+            read: Rc::default(),
         }
     }
 
@@ -90,6 +100,15 @@ impl Work {
     pub(super) fn spend(&self, leaves: usize) {
         if let Some(left) = self.left.get() {
             self.left.set(Some(left.saturating_sub(leaves)));
+        }
+    }
+
+    /// Counts the reading of a policy's settings, once. It is kept for later requests, but an answer must not depend on
+    /// those before it.
+    pub(super) fn read(&self, policy: &Policy) {
+        let length = policy.length();
+        if length > 0 && self.is_limited() && self.read.borrow_mut().insert(policy) {
+            self.spend(length);
         }
     }
 }

@@ -255,6 +255,8 @@ impl<'a> Stacks<'a> {
         if self.work.is_limited() {
             self.work
                 .spend(work::FOLD + leaves_of(profile, &levels, own));
+            let policies = levels.iter().flat_map(|level| level.iter());
+            policies.for_each(|policy| self.work.read(policy));
         }
         let effective = if self.work.is_spent() {
             Arc::default()

@@ -71,8 +71,8 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
             fate.survives = policies.contains(policy.key());
             if !fate.survives {
                 let policies = Rc::new(policies.clone());
-                for piece in policy.pieces() {
-                    piece.tree.visit(&mut Vec::new(), &mut |path, _| {
+                for piece in policy.parts() {
+                    piece.tree().visit(&mut Vec::new(), &mut |path, _| {
                         fate.lost.insert(path.clone(), policies.clone());
                     });
                 }
@@ -86,17 +86,17 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
         }
         Some(Merged::Settings(tree)) => tree,
     };
-    if matches!(policy.pieces(), [piece] if Arc::ptr_eq(&piece.tree, tree)) {
+    // A policy of the older dialect may set a field twice.
+    let twice = policy.parts().len() > 1;
+    if !twice && policy.parts().any(|piece| Arc::ptr_eq(piece.tree(), tree)) {
         fate.survives = true;
         return fate;
     }
-    // A policy of the older dialect may set a field twice.
-    let twice = policy.pieces().len() > 1;
     let mut kept = BTreeSet::new();
     let mut others = Others::default();
-    for piece in policy.pieces() {
+    for piece in policy.parts() {
         piece
-            .tree
+            .tree()
             .visit_in(tree, &mut Vec::new(), &mut |path, own, there| {
                 if matches!(there, Tree::Leaf(leaf) if leaf == own) {
                     fate.survives = true;
@@ -117,11 +117,9 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
 /// (GEP-713 of 2021, conflict resolution).
 pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
     let mut found = Vec::new();
-    for a in one.pieces() {
-        let same = other
-            .pieces()
-            .iter()
-            .filter(|b| b.is_override() == a.is_override());
+    for a in one.parts() {
+        let same = other.parts();
+        let same = same.filter(|b| b.is_override() == a.is_override());
         let Some(names) = one.profile.strategies.value.stanzas else {
             continue;
         };
@@ -131,8 +129,8 @@ pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
             names.defaults
         };
         for b in same {
-            a.tree
-                .visit_in(&b.tree, &mut Vec::new(), &mut |path, leaf, there| {
+            a.tree()
+                .visit_in(b.tree(), &mut Vec::new(), &mut |path, leaf, there| {
                     if matches!(there, Tree::Leaf(theirs) if theirs.value != leaf.value) {
                         found.push(format!("spec.{stanza}.{}", path.join(".")));
                     }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::Piece;
-use super::tree::Units;
+use super::piece::Part;
+use super::tree::{Tree, Units};
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, SameTarget, Strategy};
 use crate::engine::rivals::rejected;
 
 /// The pieces of one level, the established first. Where the oldest or the newest wins it stands for
 /// the level; in the older dialect the oldest wins field by field, so its defaults come last.
-pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<&'a Piece> {
+pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<Part<'a>> {
     if profile.strategies.legacy {
-        return oldest_over(level.iter().flat_map(|policy| policy.pieces()).collect());
+        return oldest_over(level.iter().flat_map(|policy| policy.parts()).collect());
     }
     match *profile.same_target {
         SameTarget::Merge => merging(level.iter()),
@@ -29,26 +29,26 @@ pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> V
     }
 }
 
-fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<&Piece> {
+fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<Part<'_>> {
     policy
         .into_iter()
-        .flat_map(|policy| policy.pieces())
+        .flat_map(|policy| policy.parts())
         .collect()
 }
 
 /// The pieces of one level as one, with the lists of each that add up; the newer wins elsewhere.
-pub(super) fn added_up(pieces: &[&Piece]) -> Option<Piece> {
+pub(super) fn added_up(pieces: &[Part<'_>]) -> Option<(Strategy, Arc<Tree>)> {
     let (first, rest) = pieces.split_first()?;
-    let mut tree = (*first.tree).clone();
+    let mut tree = first.tree().clone();
     for piece in rest {
-        tree.patch(&piece.tree, Units::Fields, true);
+        Arc::make_mut(&mut tree).patch(piece.tree(), Units::Fields, true);
     }
-    Some(Piece::new(first.strategy, tree))
+    Some((first.strategy(), tree))
 }
 
 /// In the order in which the older wins whatever its direction: overrides first, then defaults from
 /// the newest.
-fn oldest_over(pieces: Vec<&Piece>) -> Vec<&Piece> {
+fn oldest_over(pieces: Vec<Part<'_>>) -> Vec<Part<'_>> {
     let (mut ordered, defaults): (Vec<_>, Vec<_>) =
         pieces.into_iter().partition(|piece| piece.is_override());
     ordered.extend(defaults.into_iter().rev());
@@ -56,10 +56,10 @@ fn oldest_over(pieces: Vec<&Piece>) -> Vec<&Piece> {
 }
 
 /// All of a level, but of those with strategy None the oldest alone.
-fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<&'a Piece> {
-    let mut pieces: Vec<&Piece> = Vec::new();
-    for piece in level.flat_map(|policy| policy.pieces()) {
-        if piece.strategy != Strategy::None || pieces.is_empty() {
+fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<Part<'a>> {
+    let mut pieces: Vec<Part<'a>> = Vec::new();
+    for piece in level.flat_map(|policy| policy.parts()) {
+        if piece.strategy() != Strategy::None || pieces.is_empty() {
             pieces.push(piece);
         }
     }

@@ -201,8 +201,7 @@ impl Tree {
     pub(super) fn leaves(&self) -> usize {
         let mut leaves = 0;
         self.visit(&mut Vec::new(), &mut |path, _| {
-            let bytes: usize = path.iter().map(|key| work::KEY + key.len()).sum();
-            leaves += 1 + bytes / work::PATH;
+            leaves += leaf_at(path.iter().map(|key| bytes_of(key)).sum());
         });
         leaves
     }
@@ -370,6 +369,44 @@ impl Units<'_> {
             }),
         }
     }
+}
+
+/// How many leaves a tree of these settings has; one with a long path counts for several.
+pub(super) fn leaves_in<'a>(
+    settings: impl Iterator<Item = (&'a String, &'a Value)>,
+    lists: &Lists<'_>,
+) -> usize {
+    let each = settings.map(|(key, value)| leaves_at(value, key, lists, bytes_of(key)));
+    each.sum()
+}
+
+fn leaves_at(value: &Value, field: &str, lists: &Lists<'_>, path: usize) -> usize {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let each = map.iter();
+            let each = each.map(|(key, value)| leaves_at(value, key, lists, path + bytes_of(key)));
+            each.sum()
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let leaves = |(i, item): (usize, &Value)| {
+                let name = lists.name(field, i, item)?;
+                Some(leaves_at(item, "", lists, path + bytes_of(&name)))
+            };
+            let each = items.iter().enumerate().map(leaves);
+            each.sum::<Option<usize>>().unwrap_or_else(|| leaf_at(path))
+        }
+        _ => leaf_at(path),
+    }
+}
+
+/// As how many leaves one with so long a path counts.
+fn leaf_at(path: usize) -> usize {
+    1 + path / work::PATH
+}
+
+/// How long a key makes a path.
+fn bytes_of(key: &str) -> usize {
+    work::KEY + key.len()
 }
 
 /// Where each of the entries of a list is; of those with one name the first.

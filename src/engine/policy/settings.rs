@@ -107,6 +107,35 @@ pub(in crate::engine) fn take(spec: &mut Value, place: StanzaPlace, profile: &Pr
     Value::Object(stanza)
 }
 
+/// The same, looked at in a spec.
+pub(in crate::engine) fn settings_of<'a>(
+    spec: &'a Value,
+    place: StanzaPlace,
+    profile: &'a Profile,
+) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    let names = profile.strategies.value.stanzas;
+    let stanza = match place {
+        StanzaPlace::Spec => Some(spec),
+        StanzaPlace::Defaults => names.and_then(|names| spec.get(names.defaults)),
+        StanzaPlace::Overrides => names.and_then(|names| spec.get(names.overrides)),
+    };
+    let fields = stanza.and_then(Value::as_object).into_iter().flatten();
+    fields.filter(move |(name, _)| match place {
+        StanzaPlace::Spec => !is_excluded(name, profile),
+        StanzaPlace::Defaults | StanzaPlace::Overrides => *name != "strategy",
+    })
+}
+
+/// How many values it holds, itself one of them.
+pub(super) fn values(value: &Value) -> usize {
+    let below: usize = match value {
+        Value::Array(items) => items.iter().map(values).sum(),
+        Value::Object(map) => map.values().map(values).sum(),
+        _ => 0,
+    };
+    1 + below
+}
+
 fn is_excluded(name: &str, profile: &Profile) -> bool {
     profile.exclude.iter().any(|excluded| excluded == name)
 }

@@ -220,7 +220,8 @@ fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) ->
             findings.push(too_much());
             break;
         }
-        compared += policy.leaves();
+        // Each is read, and looked up in the other.
+        compared += policy.leaves() + other.policy.leaves() + other.policy.length();
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older { "that one" } else { "this one" };
         let room = most - findings.len();

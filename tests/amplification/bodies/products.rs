@@ -9,6 +9,7 @@ pub(crate) fn products() -> Vec<Hostile> {
     };
     let api = "gateway.networking.k8s.io";
     let edge = reference(api, "Gateway", "edge");
+    let class = reference(api, "GatewayClass", "c");
     let one = |target: &str| with(&format!(r#"{{"targetRef":{target},"x":0}}"#));
     let several = |target: &str| with(&format!(r#"{{"targetRefs":[{target}],"x":0}}"#));
     let all = format!(r#"{{"group":"{api}","kind":"HTTPRoute","matchLabels":{{"team":"x"}}}}"#);
@@ -61,6 +62,20 @@ pub(crate) fn products() -> Vec<Hostile> {
             several(r#"{"group":"example.com","kind":"Thing","name":"t","sectionName":"s7x7"}"#),
         ),
         ("opaque beside thousands", State::Sections, one(&edge)),
+        ("policy over long lists", State::Long, one(&class)),
+        ("gateway with long lists", State::Long, listeners("")),
+        (
+            "overlapping with long lists",
+            State::Long,
+            with(&format!(r#"{{"targetRef":{edge},"p199":0}}"#)),
+        ),
+        (
+            "older beside long lists",
+            State::Long,
+            with(&format!(
+                r#"{{"targetRef":{edge},"defaults":{{"strategy":"atomic","list":0}}}}"#
+            )),
+        ),
         (
             "mesh in a large Namespace",
             State::Called,

@@ -86,6 +86,36 @@ pub(super) fn sections() -> Vec<Value> {
     values
 }
 
+/// Policies whose values are long lists, on a hundred Gateways and their routes, and on one Gateway of kinds whose
+/// policies conflict.
+pub(super) fn long() -> Vec<Value> {
+    let list = json!(vec![json!({"a": 0}); 2_500]);
+    let mut values = vec![gateway("edge", &["http".to_owned()]), route(1_000, "edge")];
+    let mut on = |kind: &str, name: &str, target: &str| {
+        let mut policy = policy(kind, "infra", name, "Gateway", target, None);
+        policy["spec"]["mergeStrategy"] = json!("PatchDefaults");
+        if kind == "OlderPolicy" {
+            policy["spec"]["defaults"] = json!({"list": list});
+        } else {
+            policy["spec"][name] = list.clone();
+        }
+        values.push(policy);
+    };
+    for i in 0..2_000 {
+        on("RetryPolicy", &format!("p{i}"), &format!("g{}", i / 20));
+    }
+    for i in 0..200 {
+        on("OverlapPolicy", &format!("p{i}"), "edge");
+        on("OlderPolicy", &format!("p{i}"), "edge");
+    }
+    for i in 0..100 {
+        let name = format!("g{i}");
+        values.push(gateway(&name, &["http".to_owned()]));
+        values.push(route(2 * i, &name));
+    }
+    values
+}
+
 /// Ten thousand Services of one Namespace that clients of a mesh call.
 pub(super) fn called() -> Vec<Value> {
     let mut values: Vec<Value> = (0..10_000).map(|i| service(&format!("s{i}"))).collect();

@@ -1,0 +1,180 @@
+//! The settings of a policy under one strategy: counted with the policy, read when a review first asks for them.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value};
+
+use super::tree::{Leaf, LeafPath, Lists, Tree, leaves_in};
+use crate::engine::ids::ObjectKey;
+use crate::engine::policy::{self, Policy, Stanza};
+use crate::engine::profile::{Direction, Op, Profile, Strategy};
+
+/// What a policy keeps of one stanza.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    stanza: Stanza,
+    /// How many settings it has; one with a long path counts for several.
+    leaves: usize,
+    /// Most are never asked for.
+    tree: OnceLock<Arc<Tree>>,
+}
+
+/// A piece and its policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    policy: &'a Policy,
+    piece: &'a Piece,
+}
+
+/// The pieces of a policy, counted; stanzas without settings are left out.
+pub(in crate::engine) fn pieces(
+    key: &ObjectKey,
+    spec: &Value,
+    profile: &Profile,
+    stanzas: &[Stanza],
+) -> Box<[Piece]> {
+    let pieces = stanzas.iter().map(|stanza| {
+        let settings = policy::settings_of(spec, stanza.place, profile);
+        let leaves = leaves_in(settings, &lists(profile, key));
+        Piece {
+            stanza: *stanza,
+            leaves: leaves.max(usize::from(*profile.merging.empty_counts)),
+            tree: OnceLock::new(),
+        }
+    });
+    pieces.filter(|piece| piece.leaves > 0).collect()
+}
+
+fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
+    Lists {
+        keys: &profile.merging.list_keys,
+        adding_up: &profile.merging.add_up,
+        of,
+    }
+}
+
+// === impl Piece ===
+
+impl Piece {
+    /// How many settings it has; one with a long path counts for several.
+    pub(in crate::engine) fn leaves(&self) -> usize {
+        self.leaves
+    }
+
+    /// With its policy.
+    pub(in crate::engine) fn of<'a>(&'a self, policy: &'a Policy) -> Part<'a> {
+        Part {
+            policy,
+            piece: self,
+        }
+    }
+}
+
+// === impl Part ===
+
+impl<'a> Part<'a> {
+    /// How its settings merge.
+    pub(super) fn strategy(self) -> Strategy {
+        self.piece.stanza.strategy
+    }
+
+    /// How many settings it has; one with a long path counts for several.
+    pub(super) fn leaves(self) -> usize {
+        self.piece.leaves
+    }
+
+    /// Whether it is in force as a whole or not at all.
+    pub(super) fn is_whole(self) -> bool {
+        matches!(
+            self.strategy(),
+            Strategy::None | Strategy::Merge(_, Op::Atomic)
+        )
+    }
+
+    pub(super) fn is_override(self) -> bool {
+        matches!(self.strategy(), Strategy::Merge(Direction::Overrides, _))
+    }
+
+    /// Its settings.
+    pub(super) fn tree(self) -> &'a Arc<Tree> {
+        let read = || Arc::new(self.read(&mut policy::spec(&self.policy.object)));
+        self.piece.tree.get_or_init(read)
+    }
+
+    /// Reads its settings from the spec of its policy, where that has not been done, and takes them out of it.
+    pub(in crate::engine) fn take_from(self, spec: &mut Value) {
+        let read = || Arc::new(self.read(spec));
+        self.piece.tree.get_or_init(read);
+    }
+
+    fn read(self, spec: &mut Value) -> Tree {
+        let Self { policy, piece } = self;
+        let leaf = |value: Value| Leaf {
+            value: Arc::new(value),
+            policy: policy.key().clone(),
+            strategy: Some(piece.stanza.strategy),
+        };
+        let settings = policy::take(spec, piece.stanza.place, &policy.profile);
+        let lists = lists(&policy.profile, policy.key());
+        let tree = Tree::read(settings, Some(&lists), &leaf);
+        if tree.is_empty() {
+            // Then it counts without settings.
+            return Tree::Leaf(leaf(Value::Object(Map::new())));
+        }
+        tree
+    }
+
+    /// The paths of its settings.
+    pub(in crate::engine) fn paths(self) -> Vec<LeafPath> {
+        let mut found = Vec::new();
+        let mut keep = |path: &LeafPath, _: &Leaf| found.push(path.clone());
+        self.tree().visit(&mut Vec::new(), &mut keep);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, any, prop_assert_eq, prop_oneof, proptest};
+    use proptest::{collection, strategy::Strategy};
+    use serde_json::json;
+
+    use super::{Arc, Leaf, Lists, Map, ObjectKey, Tree, Value, leaves_in};
+    use crate::engine::ids::GroupKind;
+
+    fn key() -> ObjectKey {
+        ObjectKey::new(GroupKind::new("example.com", "P"), "ns", "p")
+    }
+
+    fn settings() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<u8>().prop_map(Value::from),
+            "[a-z]{0,200}".prop_map(Value::from),
+        ];
+        let name = prop_oneof!["rules", "items", "name", "[a-z]{0,70}"];
+        leaf.prop_recursive(4, 40, 5, move |inner| {
+            let list = collection::vec(inner.clone(), 0..4);
+            let map = collection::btree_map(name.clone(), inner, 0..5);
+            prop_oneof![list.prop_map(Value::from), map.prop_map(|map| json!(map)),]
+        })
+    }
+
+    proptest! {
+        /// What is counted before they are read is what is there when they are.
+        #[test]
+        fn as_many_leaves_are_counted_as_are_read(settings in settings()) {
+            let map = match settings {
+                Value::Object(map) => map,
+                other => Map::from_iter([("a".to_owned(), other)]),
+            };
+            let keys = [("items".to_owned(), "name".to_owned())].into();
+            let (adding_up, of) = (["rules".to_owned()], key());
+            let lists = Lists { keys: &keys, adding_up: &adding_up, of: &of };
+            let counted = leaves_in(map.iter(), &lists);
+            let leaf = |value| Leaf { value: Arc::new(value), policy: key(), strategy: None };
+            let tree = Tree::read(Value::Object(map), Some(&lists), &leaf);
+            prop_assert_eq!(counted, tree.leaves());
+        }
+    }
+}
