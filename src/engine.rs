@@ -28,6 +28,7 @@ pub mod rivals;
 pub mod schema;
 pub mod section;
 pub mod selector;
+pub mod setting;
 pub mod severities;
 pub mod shared;
 pub mod snapshot;

@@ -240,7 +240,7 @@ fn fields(effective: &Effective) -> Fields {
     let leaves = effective.leaves().into_iter();
     leaves
         .map(|(path, leaf)| {
-            let level = leaf.value.as_u64().unwrap();
+            let level = leaf.value.value().as_u64().unwrap();
             assert_eq!(*leaf.policy.name, format!("p{level}"), "{path:?}");
             (path.join("."), level)
         })

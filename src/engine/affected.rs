@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::effective::{Group, Outcome, Survey};
 use super::ids::{ByKey, ObjectKey, Place};
 use super::level::Level;
@@ -13,6 +11,7 @@ use super::merge::LeafPath;
 use super::policy::Policy;
 use super::profile::Class;
 use super::rivals::rejected;
+use super::setting::Setting;
 
 /// A policy that stands on the paths through an object, at it or above.
 #[derive(Clone, Debug)]
@@ -24,7 +23,7 @@ pub struct Acting {
     /// Where it stands on paths on which at least one leaf of it survives.
     pub from: BTreeSet<Place>,
     /// The settings of it that are in force on at least one path; `null` where it removes something.
-    pub settings: BTreeMap<LeafPath, Arc<Value>>,
+    pub settings: BTreeMap<LeafPath, Setting>,
     /// Whether it takes part in a merge whose result only its controller knows.
     pub opaque: bool,
 }

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::attach::{Reach, reach};
 use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
@@ -13,6 +11,7 @@ use super::merge::LeafPath;
 use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
 use super::section;
+use super::setting::Setting;
 use super::snapshot::Snapshot;
 
 mod acts_on;
@@ -86,7 +85,7 @@ pub struct Winner {
     /// Where it stands.
     pub from: BTreeSet<Place>,
     /// What is in force of it there.
-    pub settings: BTreeMap<LeafPath, Arc<Value>>,
+    pub settings: BTreeMap<LeafPath, Setting>,
 }
 
 /// The status of a policy.

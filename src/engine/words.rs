@@ -9,22 +9,25 @@ use serde_json::Value;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::merge::LeafPath;
 use crate::engine::object::section_noun;
+use crate::engine::setting::Setting;
 
 /// A key that is longer is no name that anybody gave a field: annotations have up to 317 characters.
 const LONGEST: usize = 317;
+/// What is shown of a text or a list: characters, and bytes.
+const SHOWN_OF_VALUE: usize = 40;
 /// Names shown before "and N more".
 const SHOWN: usize = 3;
 
 /// `field=value` for each; what is removed is said so.
-pub fn settings(leaves: &BTreeMap<LeafPath, Arc<Value>>) -> Vec<String> {
+pub fn settings(leaves: &BTreeMap<LeafPath, Setting>) -> Vec<String> {
     let leaves = leaves.iter();
     leaves.map(|(path, value)| setting(path, value)).collect()
 }
 
-fn setting(path: &[Arc<str>], leaf: &Value) -> String {
+fn setting(path: &[Arc<str>], leaf: &Setting) -> String {
     let mut text = field(path);
     text.push('=');
-    text.push_str(&value(leaf));
+    text.push_str(&short(leaf));
     text
 }
 
@@ -55,17 +58,28 @@ fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// The value of a setting, as [`value`] has it.
+pub fn short(setting: &Setting) -> String {
+    let text = setting.text();
+    let plain = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
+    match plain {
+        Some(plain) if !plain.contains('\\') => shortened(plain, SHOWN_OF_VALUE).into_owned(),
+        // A list that fits is told as it is; of others the length is.
+        None if text.len() <= SHOWN_OF_VALUE || !text.starts_with('[') => text.to_owned(),
+        _ => value(&setting.value()),
+    }
+}
+
 /// A value; lists and long texts are described, not repeated.
 pub fn value(value: &Value) -> String {
-    const SHOWN: usize = 40;
     match value {
-        Value::String(text) => shortened(text, SHOWN).into_owned(),
+        Value::String(text) => shortened(text, SHOWN_OF_VALUE).into_owned(),
         Value::Array(items) => {
             // A long one is not written out only to be thrown away.
-            let mut text = [0; SHOWN];
+            let mut text = [0; SHOWN_OF_VALUE];
             let mut room = text.as_mut_slice();
             let is_short = serde_json::to_writer(&mut room, value).is_ok();
-            let length = SHOWN - room.len();
+            let length = SHOWN_OF_VALUE - room.len();
             let short = text.get(..length).filter(|_| is_short);
             let short = short.and_then(|short| std::str::from_utf8(short).ok());
             short.map_or_else(|| format!("[{} items]", items.len()), str::to_owned)

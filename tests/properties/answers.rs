@@ -69,7 +69,7 @@ pub(crate) fn in_force(effective: &Effective) -> String {
     }
     let leaves = effective.leaves().into_iter().map(|(path, leaf)| {
         let (value, policy) = (&leaf.value, &leaf.policy);
-        format!("{path:?}={value} of {policy} {:?}", leaf.strategy)
+        format!("{path:?}={} of {policy} {:?}", value.text(), leaf.strategy)
     });
     leaves.collect::<Vec<_>>().join(", ")
 }

@@ -48,8 +48,8 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
     let differing = all.into_iter().filter_map(|whose| {
         let (was, is) = (was.get(whose), is.get(whose));
         let value = |leaf: Option<&&Leaf>| {
-            let value = leaf.map(|leaf| &*leaf.value)?;
-            (!value.is_null()).then(|| value.clone())
+            let value = leaf.map(|leaf| &leaf.value)?;
+            (!value.is_null()).then(|| value.value())
         };
         let (before, after) = (value(was), value(is));
         let source = is.or(was)?;

@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use std::sync::Arc;
-
-use serde_json::Value;
 
 use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome, Stack};
@@ -13,6 +10,7 @@ use crate::engine::level::Level;
 use crate::engine::maps;
 use crate::engine::merge::{Branches, Fate, LeafPath, fate, in_place};
 use crate::engine::policy::Policy;
+use crate::engine::setting::Setting;
 use crate::engine::topology::Upper;
 
 /// The groups of paths on which a policy stands at a place. Many carry the same.
@@ -150,8 +148,8 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
     #[derive(Default)]
     struct Shown {
         from: BTreeSet<Place>,
-        instead: Vec<(LeafPath, Arc<Value>)>,
-        beside: Vec<(LeafPath, Arc<Value>)>,
+        instead: Vec<(LeafPath, Setting)>,
+        beside: Vec<(LeafPath, Setting)>,
     }
     let winners = fate.by().into_iter().map(|key| (key, Shown::default()));
     let mut winners: HashMap<ObjectKey, Shown, ByKey> = winners.collect();

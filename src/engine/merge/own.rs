@@ -21,8 +21,8 @@ impl Own {
     /// What the spec of the target says of the controlled fields; what says nothing is left out (ruling
     /// 18).
     pub fn new(target: &ObjectKey, spec: &Value, controls: &[&Control]) -> Option<Self> {
-        let leaf = |value: Value| Leaf {
-            value: Arc::new(value),
+        let leaf = |value: &Value| Leaf {
+            value: value.into(),
             policy: target.clone(),
             strategy: None,
         };

@@ -109,8 +109,8 @@ impl<'a> Part<'a> {
 
     fn read(self, spec: &mut Value) -> Tree {
         let Self { policy, piece } = self;
-        let leaf = |value: Value| Leaf {
-            value: Arc::new(value),
+        let leaf = |value: &Value| Leaf {
+            value: value.into(),
             policy: policy.key().clone(),
             strategy: Some(piece.stanza.strategy),
         };
@@ -119,7 +119,7 @@ impl<'a> Part<'a> {
         let tree = Tree::read(settings, Some(&lists), &leaf);
         if tree.is_empty() {
             // Then it counts without settings.
-            return Tree::Leaf(leaf(Value::Object(Map::new())));
+            return Tree::Leaf(leaf(&Value::Object(Map::new())));
         }
         tree
     }
@@ -139,7 +139,7 @@ mod tests {
     use proptest::{collection, strategy::Strategy};
     use serde_json::json;
 
-    use super::{Arc, Leaf, Lists, Map, ObjectKey, Tree, Value, leaves_in};
+    use super::{Leaf, Lists, Map, ObjectKey, Tree, Value, leaves_in};
     use crate::engine::ids::GroupKind;
 
     fn key() -> ObjectKey {
@@ -172,7 +172,7 @@ mod tests {
             let (adding_up, of) = (["rules".to_owned()], key());
             let lists = Lists { keys: &keys, adding_up: &adding_up, of: &of };
             let counted = leaves_in(map.iter(), &lists);
-            let leaf = |value| Leaf { value: Arc::new(value), policy: key(), strategy: None };
+            let leaf = |value: &Value| Leaf { value: value.into(), policy: key(), strategy: None };
             let tree = Tree::read(Value::Object(map), Some(&lists), &leaf);
             prop_assert_eq!(counted, tree.leaves());
         }

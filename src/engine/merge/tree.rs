@@ -9,14 +9,19 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::maps::HashMap;
 use crate::engine::profile::Strategy;
 use crate::engine::projected::token;
+use crate::engine::setting::Setting;
 use crate::engine::shared;
 use crate::engine::work;
+
+mod fields;
+
+use fields::Fields;
 
 /// A value and where it came from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf {
     /// A scalar, a list, an empty object, or the `null` that removes what others set.
-    pub value: Arc<Value>,
+    pub value: Setting,
     /// The policy, or the target itself for a value of its own.
     pub policy: ObjectKey,
     /// The strategy under which it was given; none for the target's own value.
@@ -30,7 +35,7 @@ pub type LeafPath = Vec<Arc<str>>;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
     Leaf(Leaf),
-    Map(BTreeMap<Arc<str>, Tree>),
+    Map(Fields),
     /// A list whose entries are told apart by the value of a key, in order.
     List(Vec<(Arc<str>, Tree)>),
     /// It has replaced something that was no such container, and will replace whatever it is put on:
@@ -52,7 +57,7 @@ pub(super) struct Lists<'a> {
 /// What a container holds, by key.
 enum Below<'a> {
     Nothing,
-    Map(&'a BTreeMap<Arc<str>, Tree>),
+    Map(&'a Fields),
     /// Of entries with one name the first.
     List(HashMap<Arc<str>, usize>, &'a [(Arc<str>, Tree)]),
 }
@@ -75,7 +80,7 @@ impl Tree {
     pub(super) fn read(
         value: Value,
         lists: Option<&Lists<'_>>,
-        leaf: &impl Fn(Value) -> Leaf,
+        leaf: &impl Fn(&Value) -> Leaf,
     ) -> Self {
         Self::node(value, None, lists, leaf)
     }
@@ -84,7 +89,7 @@ impl Tree {
         value: Value,
         field: Option<&str>,
         lists: Option<&Lists<'_>>,
-        leaf: &impl Fn(Value) -> Leaf,
+        leaf: &impl Fn(&Value) -> Leaf,
     ) -> Self {
         match value {
             // Nothing at all is an empty map; an empty object within is a value.
@@ -93,13 +98,13 @@ impl Tree {
                     let tree = Self::node(value, Some(&key), lists, leaf);
                     (shared::text(&key), tree)
                 });
-                Self::Map(below.collect())
+                Self::Map(Fields::of(below))
             }
             Value::Array(items) => {
                 let name = |(i, item): (usize, &Value)| lists?.name(field?, i, item);
                 let names: Option<Vec<String>> = items.iter().enumerate().map(name).collect();
                 let Some(names) = names.filter(|names| !names.is_empty()) else {
-                    return Self::Leaf(leaf(Value::Array(items)));
+                    return Self::Leaf(leaf(&Value::Array(items)));
                 };
                 let entries = names.into_iter().zip(items);
                 let read = |item| Self::node(item, Some(""), lists, leaf);
@@ -109,7 +114,7 @@ impl Tree {
                         .collect(),
                 )
             }
-            value => Self::Leaf(leaf(value)),
+            value => Self::Leaf(leaf(&value)),
         }
     }
 
@@ -145,16 +150,11 @@ impl Tree {
         }
         match (&mut *self, over) {
             (Self::Map(under), Self::Map(over)) => {
-                for (key, over) in over {
+                under.join(over, |key, under, over| {
                     path.push(key);
-                    match under.get_mut(key) {
-                        Some(under) => under.patch_at(over, units, by_entry, path),
-                        None => {
-                            under.insert(key.clone(), over.clone());
-                        }
-                    }
+                    under.patch_at(over, units, by_entry, path);
                     path.pop();
-                }
+                });
             }
             (Self::List(under), Self::List(over)) if by_entry => {
                 let mut places = places(under);
@@ -172,7 +172,7 @@ impl Tree {
                 under.patch_at(over, units, by_entry, path);
             }
             // An empty object changes nothing where there is an object already.
-            (Self::Map(_), Self::Leaf(leaf)) if is_empty_object(&leaf.value) => {}
+            (Self::Map(_), Self::Leaf(leaf)) if leaf.value.is_empty_object() => {}
             (under, over) if under.gives_way_to(over) => {
                 *under = Self::Instead(Box::new(over.clone()));
             }
@@ -192,7 +192,7 @@ impl Tree {
     fn is_object(&self) -> bool {
         match self {
             Self::Map(_) => true,
-            Self::Leaf(leaf) => is_empty_object(&leaf.value),
+            Self::Leaf(leaf) => leaf.value.is_empty_object(),
             Self::List(_) | Self::Instead(_) => false,
         }
     }
@@ -229,7 +229,7 @@ impl Tree {
     pub(super) fn each<'a>(&'a self, found: &mut impl FnMut(&'a Leaf)) {
         match self {
             Self::Leaf(leaf) => found(leaf),
-            Self::Map(map) => map.values().for_each(|tree| tree.each(found)),
+            Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(found)),
             Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(found)),
             Self::Instead(tree) => tree.each(found),
         }
@@ -273,7 +273,7 @@ impl Tree {
                 let one = one.iter().filter(|(_, tree)| tree.is_there());
                 let other = other.iter().filter(|(_, tree)| tree.is_there());
                 same(one, other, |one, other| {
-                    one.0 == other.0 && one.1.is_same(other.1)
+                    one.0 == other.0 && one.1.is_same(&other.1)
                 })
             }
             (Self::List(one), Self::List(other)) => {
@@ -299,11 +299,11 @@ impl Tree {
         match self {
             Self::Leaf(leaf) => {
                 found(pointer, leaf);
-                (!leaf.value.is_null()).then(|| (*leaf.value).clone())
+                (!leaf.value.is_null()).then(|| leaf.value.value())
             }
             Self::Map(map) => {
                 let mut object = Map::new();
-                for (key, tree) in map {
+                for (key, tree) in map.iter() {
                     let token = token(key);
                     let value = tree.json(&format!("{pointer}/{token}"), found);
                     object.extend(value.map(|value| (key.to_string(), value)));
@@ -431,10 +431,6 @@ fn same<A, B>(
             _ => return false,
         }
     }
-}
-
-fn is_empty_object(value: &Value) -> bool {
-    matches!(value, Value::Object(map) if map.is_empty())
 }
 
 fn text(value: &Value) -> String {

@@ -125,7 +125,7 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
             .filter(|(_, leaf)| !leaf.value.is_null());
         let whose = |leaf: &Leaf| side_by_side.then(|| leaf.policy.clone());
         leaves
-            .map(|(path, leaf)| ((whose(leaf), path), words::value(&leaf.value)))
+            .map(|(path, leaf)| ((whose(leaf), path), words::short(&leaf.value)))
             .collect()
     };
     let (before, after) = (fields(before), fields(after));

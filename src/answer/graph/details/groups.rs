@@ -70,7 +70,7 @@ pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
     let leaves = effective.leaves().into_iter();
     let settings = leaves.map(|(path, leaf)| Setting {
         field: field(&path),
-        value: (!leaf.value.is_null()).then(|| match &*leaf.value {
+        value: (!leaf.value.is_null()).then(|| match &leaf.value.value() {
             serde_json::Value::String(text) => cut(text),
             value => cut(&value.to_string()),
         }),

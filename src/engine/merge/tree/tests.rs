@@ -17,7 +17,7 @@ fn read(value: Value, policy: &str) -> Tree {
         of: &policy,
     };
     Tree::read(value, Some(&lists), &|value| Leaf {
-        value: Arc::new(value),
+        value: value.into(),
         policy: policy.clone(),
         strategy: None,
     })

@@ -1,0 +1,57 @@
+//! The fields of a map.
+
+use std::sync::Arc;
+
+use super::Tree;
+
+/// By key, sorted: most maps have few fields, and all of them are gone over far more often than one is looked up.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::engine::merge) struct Fields(Vec<(Arc<str>, Tree)>);
+
+// === impl Fields ===
+
+impl Fields {
+    /// Of each key there is one.
+    pub(super) fn of(fields: impl Iterator<Item = (Arc<str>, Tree)>) -> Self {
+        let mut fields: Vec<_> = fields.collect();
+        fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Self(fields)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, (Arc<str>, Tree)> {
+        self.0.iter()
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Tree> {
+        let at = self.0.binary_search_by(|(k, _)| (**k).cmp(key)).ok()?;
+        self.0.get(at).map(|(_, tree)| tree)
+    }
+
+    /// Goes over the fields of another, each with what is here under its key. What is not here is added.
+    pub(super) fn join<'a>(
+        &mut self,
+        over: &'a Self,
+        mut both: impl FnMut(&'a Arc<str>, &mut Tree, &'a Tree),
+    ) {
+        let mut added = Vec::new();
+        let mut from = 0;
+        for (key, over) in &over.0 {
+            let rest = self.0.get_mut(from..).unwrap_or_default();
+            let at = rest.partition_point(|(k, _)| k < key);
+            match rest.get_mut(at) {
+                Some((k, under)) if k == key => both(key, under, over),
+                _ => added.push((key.clone(), over.clone())),
+            }
+            from += at;
+        }
+        if !added.is_empty() {
+            self.0.append(&mut added);
+            // Two sorted runs, which are merged.
+            self.0.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
+    }
+}
