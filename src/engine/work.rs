@@ -27,7 +27,7 @@ pub(super) const LOOKED_UP: usize = 4;
 /// As many targets of policies are held against an object for one leaf.
 pub(super) const SELECTED: usize = 4;
 /// As many objects are held against a selector for one leaf.
-pub(super) const SCANNED: usize = 8;
+pub(super) const SCANNED: usize = 4;
 /// As many objects that a selector finds, or policies that stand at one, are looked after for one leaf.
 pub(super) const FOUND: usize = 2;
 /// As many hostnames are held against one another for one leaf.
@@ -46,6 +46,8 @@ pub(super) const SKIPPED: usize = 512;
 pub(super) const READ: usize = 256;
 /// As many values of JSON are taken in for one leaf, beside what is counted as a setting.
 pub(super) const VALUES: usize = 16;
+/// A map among them counts as so many.
+pub(super) const MAP: usize = 8;
 /// As many bytes of long texts are taken in for one leaf.
 pub(super) const COPIED_BYTES: usize = 1024;
 /// As many bytes are compared for one leaf.
@@ -53,7 +55,7 @@ pub(super) const COMPARED: usize = 4096;
 
 /// Objects that are held against the selectors of one policy to see whether each selects something: where there are
 /// more, nobody asks.
-pub(super) const MOST_SELECTED: usize = 200_000;
+pub(super) const MOST_SELECTED: usize = 100_000;
 /// References that are told of one grant: of more the first.
 pub(super) const MOST_REFERENCES: usize = 1_000;
 /// Settings that one policy of the older dialect is held against: others are not looked at.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::targets::at;
 use super::{Stanza, StanzaPlace, direction, op_named};
 use crate::engine::profile::{Op, Profile, SameTarget, Strategies, Strategy};
+use crate::engine::work;
 
 /// Why the strategy of a policy cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,14 +127,13 @@ pub(in crate::engine) fn settings_of<'a>(
     })
 }
 
-/// How many values it holds, itself one of them.
+/// How many values it holds, itself one of them; a map counts for several.
 pub(super) fn values(value: &Value) -> usize {
-    let below: usize = match value {
-        Value::Array(items) => items.iter().map(values).sum(),
-        Value::Object(map) => map.values().map(values).sum(),
-        _ => 0,
-    };
-    1 + below
+    match value {
+        Value::Array(items) => 1 + items.iter().map(values).sum::<usize>(),
+        Value::Object(map) => work::MAP + map.values().map(values).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 fn is_excluded(name: &str, profile: &Profile) -> bool {
