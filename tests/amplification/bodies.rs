@@ -56,7 +56,7 @@ pub(crate) enum State {
     Sections,
     /// Ten thousand Services of one Namespace.
     Called,
-    /// One class over a hundred Gateways with twenty policies each, whose settings are few and long.
+    /// One class over a hundred Gateways with six policies each, whose settings are few and long.
     Long,
     /// Five thousand policies on a class, and one on every second of 10,000 routes.
     Above,

@@ -117,3 +117,22 @@ fn products_take_little() {
 fn what_reaches_far_takes_little() {
     hold(bodies::far);
 }
+
+/// Settings are kept once a review has read them: so do not take more than what they were read from, many times over.
+#[test]
+fn what_was_read_of_policies_takes_little() {
+    const MOST: i64 = 4 << 20;
+    let conduct = states::configuration().conduct();
+    let snapshot = bodies::State::Long.build();
+    let over = bodies::products().into_iter();
+    for hostile in over.filter(|hostile| matches!(hostile.state, bodies::State::Long)) {
+        let (name, body) = (&hostile.name, hostile.body());
+        let kept = allocation_counter::measure(|| {
+            let (evidence, endpoint) = (Evidence::Authoritative, Endpoint::Validate);
+            let answer = respond(&snapshot, &conduct, &evidence, endpoint, body.as_bytes());
+            assert!(answer.is_ok(), "{name}");
+        });
+        let kept = kept.bytes_current;
+        assert!(kept < MOST, "{name} leaves {kept} bytes");
+    }
+}

@@ -67,7 +67,7 @@ pub(crate) fn products() -> Vec<Hostile> {
         (
             "overlapping with long lists",
             State::Long,
-            with(&format!(r#"{{"targetRef":{edge},"p199":0}}"#)),
+            with(&format!(r#"{{"targetRef":{edge},"p99":0}}"#)),
         ),
         (
             "older beside long lists",

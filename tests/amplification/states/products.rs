@@ -101,10 +101,10 @@ pub(super) fn long() -> Vec<Value> {
         }
         values.push(policy);
     };
-    for i in 0..2_000 {
-        on("RetryPolicy", &format!("p{i}"), &format!("g{}", i / 20));
+    for i in 0..600 {
+        on("RetryPolicy", &format!("p{i}"), &format!("g{}", i / 6));
     }
-    for i in 0..200 {
+    for i in 0..100 {
         on("OverlapPolicy", &format!("p{i}"), "edge");
         on("OlderPolicy", &format!("p{i}"), "edge");
     }
