@@ -39,6 +39,8 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 const CERTIFICATE_POLL: Duration = Duration::from_secs(2);
 /// Most connections on the admin port: kubelet and a few that read metrics.
 const ADMIN_CONNECTIONS: usize = 64;
+/// Time that one of them has to ask: there is no handshake, and a probe waits a second.
+const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
 /// How often the configuration is looked at.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How long the end of the process waits for the collector of traces.
@@ -115,6 +117,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         tls: None,
         options: Options {
             max_connections: ADMIN_CONNECTIONS,
+            time_to_ask: TIME_OF_A_PROBE,
             ..options
         },
         metrics,

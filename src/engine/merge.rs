@@ -26,7 +26,7 @@ mod tree;
 
 pub use branches::Branches;
 pub use fate::{Fate, fate, field_conflicts};
-use level::{added_up, level_pieces};
+use level::{added_up, level_pieces, may_count};
 pub use own::{Own, is_unset};
 pub(super) use piece::pieces;
 pub use piece::{Part, Piece};
@@ -360,6 +360,34 @@ pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Optio
         sum + copied / work::COPIED
     };
     put_together + compared
+}
+
+/// The policies whose settings are read where these levels are folded.
+pub(super) fn read_of<'a>(
+    profile: &Profile,
+    levels: &[&'a [Arc<Policy>]],
+) -> impl Iterator<Item = &'a Policy> {
+    let parts = levels
+        .iter()
+        .flat_map(|level| may_count(profile, level))
+        .flat_map(|policy| policy.parts());
+    let parts: Vec<Part<'a>> = parts.collect();
+    let whole = profile.merging.add_up.is_empty() && parts.iter().all(|part| part.is_whole());
+    let one = if *profile.merging.dictated_by == DictatedBy::Challenger {
+        let last = parts.iter().rev();
+        let mut last = last.filter(|part| part.strategy() != OVERRIDES_WHOLE);
+        last.next().or(parts.first())
+    } else {
+        let mut first = parts.iter();
+        first
+            .find(|part| part.strategy() == OVERRIDES_WHOLE)
+            .or(parts.last())
+    };
+    let one = one.copied();
+    parts
+        .into_iter()
+        .filter(move |part| !whole || one.is_some_and(|one| one.is(*part)))
+        .map(Part::policy)
 }
 
 /// `f(established, challenger)` by the strategy of the one who dictates. Of two of which one wins whole the other is

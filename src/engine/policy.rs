@@ -46,6 +46,8 @@ pub struct Policy {
     /// How much more it is to read them than their number says, in leaves: their values may be long.
     length: u32,
     precedence: Precedence,
+    /// Whether its spec has no entry for a target.
+    names_nothing: bool,
 }
 
 /// One reference to a target.
@@ -128,6 +130,7 @@ impl Policy {
             strategies,
             agreed: settings::agreed(spec, &profile).into(),
             precedence: Precedence::of(&object),
+            names_nothing: entries(spec, &profile).is_empty(),
             object,
             profile,
         }
@@ -193,9 +196,7 @@ impl Policy {
     pub fn is_without_target(&self) -> bool {
         let required = &self.profile.required;
         let optional = required.is_said() && !**required;
-        optional
-            && self.targets.is_empty()
-            && entries(&spec(&self.object), &self.profile).is_empty()
+        optional && self.names_nothing
     }
 
     /// Whether it has no settings at all.

@@ -54,20 +54,23 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
 
 /// How much it is to find out who of these is rejected, in leaves.
 pub fn compared<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
-    let (mut leaves, mut bytes, mut policies) = (0, 0, 0);
+    let (mut leaves, mut long, mut bytes, mut policies) = (0, 0, 0, 0);
     for policy in here {
         policies += 1;
         match *policy.profile.same_target {
-            SameTarget::FieldOverlap => leaves += policy.leaves() + policy.length(),
+            SameTarget::FieldOverlap => {
+                leaves += policy.leaves();
+                long += policy.length();
+            }
             SameTarget::EqualField => bytes += policy.agreed.len(),
             _ => {}
         }
-        // Then it is too much, whatever the others say; most policies are never read.
-        if leaves / work::LOOKED_UP > work::MOST {
+        // Then it is too much, whatever the others say.
+        if leaves / work::LOOKED_UP + long > work::MOST {
             break;
         }
     }
-    leaves / work::LOOKED_UP + bytes / work::COMPARED + policies / work::PASSED_OVER
+    leaves / work::LOOKED_UP + long + bytes / work::COMPARED + policies / work::PASSED_OVER
 }
 
 /// The oldest accepted policy that sets a field which each sets too.

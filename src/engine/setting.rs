@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 /// A value as JSON text: a list of a thousand small objects takes a hundredth of what it would as values. Equal values
-/// are equal texts.
+/// are equal texts, but for zeros with a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting(Arc<str>);
 

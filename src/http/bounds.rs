@@ -46,15 +46,14 @@ pub(super) const REQUEST_BYTES: u64 = 8 * 1024;
 /// Bytes that are read of one connection before all others have their turn.
 pub(super) const TURN_BYTES: usize = 32 * 1024;
 
-/// How long a new connection is not made to give way: for a handshake and the head of a request, while many come
-/// at once. So many as there are places are then accepted in this time.
-pub(super) const TIME_TO_ASK: Duration = Duration::from_millis(50);
-
 /// How a listener treats its connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Most open connections; the API server keeps at most 25 idle ones for a host.
     pub max_connections: usize,
+    /// How long a new connection is not made to give way: for its handshake and the head of a request, while many come
+    /// at once. As many as there are places are then accepted in this time.
+    pub time_to_ask: Duration,
     /// Time for a TLS handshake; the API server's own limit.
     pub handshake_timeout: Duration,
     /// Time that a connection may be idle, and that the head of a request may take. It must be more than the 90 s
@@ -73,6 +72,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_connections: 1024,
+            time_to_ask: Duration::from_millis(50),
             handshake_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_mins(2),
             write_timeout: Duration::from_secs(10),

@@ -2,7 +2,7 @@
 //!
 //! Refusing newcomers instead would let whoever opens enough connections and says nothing lock the API server out.
 //! First go those that never asked anything, then those of the address that has most, then the longest idle. Whoever
-//! is new has time to ask: in a burst the next newcomers wait for that.
+//! is new has time to ask: in a burst the next newcomers wait for that, unless others that have asked can go.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,11 +14,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use super::bounds::{ASKED_BYTES, REQUEST_BYTES, TIME_TO_ASK, UNASKED_BYTES};
+use super::bounds::{ASKED_BYTES, REQUEST_BYTES, UNASKED_BYTES};
 
 /// The open connections of one listener.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Connections {
+    /// How long each has to ask before it makes room.
+    time_to_ask: Duration,
     open: Mutex<Open>,
     /// Counts what happens: an order of events that no clock can turn back.
     ticks: AtomicU64,
@@ -81,6 +83,14 @@ pub(super) struct Working(Place);
 // === impl Connections ===
 
 impl Connections {
+    pub(super) fn new(time_to_ask: Duration) -> Self {
+        Self {
+            time_to_ask,
+            open: Mutex::default(),
+            ticks: AtomicU64::new(0),
+        }
+    }
+
     /// A place for a new connection.
     ///
     /// # Errors
@@ -97,12 +107,7 @@ impl Connections {
         let peer = peer.to_canonical();
         let mut open = self.open();
         if open.all.len() >= limit {
-            let (first, activity) = open.first_to_go().ok_or(Full::Busy)?;
-            let age = now.saturating_duration_since(activity.entered);
-            let left = TIME_TO_ASK.saturating_sub(age);
-            if !activity.answered.load(Relaxed) && !left.is_zero() {
-                return Err(Full::Young(left));
-            }
+            let first = open.first_to_go(self.time_to_ask, now)?;
             open.end(first);
         }
         let of_peer = open.peers.entry(peer).or_default().clone();
@@ -128,10 +133,10 @@ impl Connections {
     }
 
     /// Ends so many, where there are more than file descriptors allow; how many may stay.
-    pub(super) fn shrink(&self, by: usize) -> usize {
+    pub(super) fn shrink(&self, by: usize, now: Instant) -> usize {
         let mut open = self.open();
         for _ in 0..by {
-            if let Some((first, _)) = open.first_to_go() {
+            if let Ok(first) = open.first_to_go(self.time_to_ask, now) {
                 open.end(first);
             }
         }
@@ -150,14 +155,39 @@ impl Connections {
 // === impl Open ===
 
 impl Open {
-    fn first_to_go(&self) -> Option<(u64, &Activity)> {
-        let idle = self.all.iter();
-        let idle = idle.filter(|(_, a)| a.working.load(Relaxed) == 0);
-        let first = idle.min_by_key(|(_, a)| {
+    /// Who makes room. Those that have asked do where they have more than half of the places, and all others are new:
+    /// else somebody could take all places with one question each, and leave one to all who come.
+    fn first_to_go(&self, time_to_ask: Duration, now: Instant) -> Result<u64, Full> {
+        let age = |a: &Activity| now.saturating_duration_since(a.entered);
+        let (mut silent, mut answered) = (None, None);
+        let (mut young, mut left) = (0, time_to_ask);
+        for (id, a) in &self.all {
+            if a.working.load(Relaxed) > 0 {
+                continue;
+            }
             let of_peer = Reverse(a.of_peer.load(Relaxed));
-            (a.answered.load(Relaxed), of_peer, a.last_used.load(Relaxed))
-        });
-        first.map(|(id, activity)| (*id, &**activity))
+            let mine = Some((of_peer, a.last_used.load(Relaxed), *id));
+            let first = if a.answered.load(Relaxed) {
+                &mut answered
+            } else if age(a) >= time_to_ask {
+                &mut silent
+            } else {
+                young += 1;
+                left = left.min(time_to_ask.saturating_sub(age(a)));
+                continue;
+            };
+            if first.is_none() || mine < *first {
+                *first = mine;
+            }
+        }
+        let are_few = young * 2 < self.all.len();
+        let first = silent.or(answered.filter(|_| are_few));
+        let why = if young > 0 {
+            Full::Young(left)
+        } else {
+            Full::Busy
+        };
+        first.map(|(_, _, id)| id).ok_or(why)
     }
 
     fn end(&mut self, id: u64) {
@@ -274,6 +304,8 @@ mod tests {
         place.evicted().now_or_never().is_some()
     }
 
+    const TIME_TO_ASK: Duration = Duration::from_millis(50);
+
     /// Whoever comes, comes after the others had their time.
     struct Door {
         connections: Arc<Connections>,
@@ -284,7 +316,7 @@ mod tests {
     impl Door {
         fn of(limit: usize) -> Self {
             Self {
-                connections: Arc::default(),
+                connections: Arc::new(Connections::new(TIME_TO_ASK)),
                 limit,
                 now: Instant::now(),
             }
@@ -332,8 +364,22 @@ mod tests {
         for place in [&second, &third] {
             place.begin().answered(true);
         }
-        let _fourth = door.at_once(1).unwrap();
+        let fourth = door.at_once(1).unwrap();
         assert!(is_evicted(&second), "it has asked");
+        assert_eq!(door.at_once(1).unwrap_err(), Full::Young(TIME_TO_ASK));
+        assert!(!is_evicted(&third) && !is_evicted(&fourth));
+    }
+
+    #[test]
+    fn who_has_asked_does_not_keep_others_waiting() {
+        let mut door = Door::of(4);
+        let asked = [1, 1, 1].map(|last| door.enter(last).unwrap());
+        for place in &asked {
+            place.begin().answered(true);
+        }
+        let [_fourth, _fifth] = [2, 2].map(|last| door.at_once(last).unwrap());
+        assert!(is_evicted(&asked[0]), "one of four is new, and has time");
+        assert_eq!(door.at_once(2).unwrap_err(), Full::Young(TIME_TO_ASK));
     }
 
     #[test]

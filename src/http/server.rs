@@ -3,8 +3,9 @@
 //! Bind first, serve later: a port that is taken ends the start, not the first request.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -23,7 +24,6 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 pub use super::bounds::Options;
-use super::bounds::TIME_TO_ASK;
 use super::connections::{Connections, Full, Place};
 use super::drain::{Phase, reached};
 use super::router::Unread;
@@ -33,6 +33,8 @@ use crate::metrics::Metrics;
 
 /// ENFILE and EMFILE: file descriptors are short, of the machine or of the process.
 const SHORT: [i32; 2] = [23, 24];
+/// How long nothing is accepted when that has failed.
+const PAUSE: Duration = Duration::from_millis(50);
 /// Descriptors that are then kept free of connections, for files and for the API server.
 const SPARE: usize = 8;
 
@@ -128,7 +130,7 @@ impl Server {
 
 /// Accepts for ever; it ends by being dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
-    let connections = Arc::new(Connections::default());
+    let connections = Arc::new(Connections::new(shared.options.time_to_ask));
     let mut limit = shared.options.max_connections;
     loop {
         // Those that made room have descriptors until they have ended, which is soon.
@@ -142,35 +144,35 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
         let errors = &shared.metrics.connection_errors;
         let failed = |reason| errors.with_label_values(&[reason]).inc();
         match accepted {
-            Ok((stream, peer)) => match enter(&connections, limit, peer.ip()).await {
-                Some(place) => {
-                    tasks.spawn(connection(shared.clone(), stream, peer, place));
+            Ok((stream, peer)) => loop {
+                match connections.enter(limit, peer.ip(), Instant::now()) {
+                    Ok(place) => {
+                        tasks.spawn(connection(shared.clone(), stream, peer, place));
+                        break;
+                    }
+                    Err(Full::Busy) => {
+                        failed("limit");
+                        break;
+                    }
+                    // Until then one of the others may end.
+                    Err(Full::Young(left)) => tokio::select! {
+                        () = sleep(left) => {}
+                        Some(_) = tasks.join_next() => {}
+                    },
                 }
-                None => failed("limit"),
             },
             // The client went away while it was in the queue.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 failed("accept");
                 // Trying again at once would spin, and end those that are about to ask.
-                sleep(TIME_TO_ASK).await;
+                sleep(PAUSE).await;
                 let code = error.raw_os_error();
                 if code.is_some_and(|code| SHORT.contains(&code)) {
-                    limit = connections.shrink(SPARE);
+                    limit = connections.shrink(SPARE, Instant::now());
                 }
                 tracing::warn!(%error, limit, "failed to accept a connection");
             }
-        }
-    }
-}
-
-/// A place among `limit`, once somebody has had the time to ask and did not.
-async fn enter(connections: &Arc<Connections>, limit: usize, peer: IpAddr) -> Option<Place> {
-    loop {
-        match connections.enter(limit, peer, Instant::now()) {
-            Ok(place) => return Some(place),
-            Err(Full::Young(left)) => sleep(left).await,
-            Err(Full::Busy) => return None,
         }
     }
 }

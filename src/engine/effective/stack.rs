@@ -10,7 +10,7 @@ use crate::engine::attach::{Stand, asked, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
-use crate::engine::merge::{Effective, Own, leaves_of, merged};
+use crate::engine::merge::{Effective, Own, leaves_of, merged, read_of};
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, ServiceAs, With};
@@ -255,8 +255,10 @@ impl<'a> Stacks<'a> {
         if self.work.is_limited() {
             self.work
                 .spend(work::FOLD + leaves_of(profile, &levels, own));
-            let policies = levels.iter().flat_map(|level| level.iter());
-            policies.for_each(|policy| self.work.read(policy));
+            let mut policies = levels.iter().flat_map(|level| level.iter());
+            if policies.any(|policy| policy.length() > 0) {
+                read_of(profile, &levels).for_each(|policy| self.work.read(policy));
+            }
         }
         let effective = if self.work.is_spent() {
             Arc::default()

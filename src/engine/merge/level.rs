@@ -29,6 +29,17 @@ pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> V
     }
 }
 
+/// Those of a level that are not passed over for their age alone.
+pub(super) fn may_count<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> &'a [Arc<Policy>] {
+    let counts = match *profile.same_target {
+        _ if profile.strategies.legacy => None,
+        SameTarget::OldestWins => level.get(..1),
+        SameTarget::NewestWins => level.get(level.len().saturating_sub(1)..),
+        _ => None,
+    };
+    counts.unwrap_or(level)
+}
+
 fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<Part<'_>> {
     policy
         .into_iter()

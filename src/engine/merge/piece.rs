@@ -73,6 +73,16 @@ impl Piece {
 // === impl Part ===
 
 impl<'a> Part<'a> {
+    /// Whose settings they are.
+    pub(super) fn policy(self) -> &'a Policy {
+        self.policy
+    }
+
+    /// Whether it is the same one.
+    pub(super) fn is(self, other: Self) -> bool {
+        std::ptr::eq(self.piece, other.piece)
+    }
+
     /// How its settings merge.
     pub(super) fn strategy(self) -> Strategy {
         self.piece.stanza.strategy
@@ -95,10 +105,13 @@ impl<'a> Part<'a> {
         matches!(self.strategy(), Strategy::Merge(Direction::Overrides, _))
     }
 
-    /// Its settings.
+    /// Its settings. All pieces of the policy are read at once.
     pub(super) fn tree(self) -> &'a Arc<Tree> {
-        let read = || Arc::new(self.read(&mut policy::spec(&self.policy.object)));
-        self.piece.tree.get_or_init(read)
+        if self.piece.tree.get().is_none() {
+            self.policy.read_from(policy::spec(&self.policy.object));
+        }
+        let none = || Arc::new(self.read(&mut Value::Null));
+        self.piece.tree.get_or_init(none)
     }
 
     /// Reads its settings from the spec of its policy, where that has not been done, and takes them out of it.
