@@ -10,9 +10,9 @@ use std::rc::Rc;
 use super::maps::HashSet;
 use super::policy::Policy;
 
-/// Leaves that are looked at for one side of a request, with what else there is to do: those of nine hundred policies
+/// Leaves that are looked at for one side of a request, with what else there is to do: those of seven hundred policies
 /// with fifty settings each on a path of its own.
-pub(super) const MOST: usize = 50_000;
+pub(super) const MOST: usize = 40_000;
 
 /// As much of a setting's path counts as one leaf more: bytes, and as many for each key.
 pub(super) const PATH: usize = 64;
