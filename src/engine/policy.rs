@@ -46,8 +46,7 @@ pub struct Policy {
     /// How much more it is to read them than their number says, in leaves: their values may be long.
     length: u32,
     precedence: Precedence,
-    /// Whether its spec has no entry for a target.
-    names_nothing: bool,
+    is_without_target: bool,
 }
 
 /// One reference to a target.
@@ -123,6 +122,7 @@ impl Policy {
         let bytes = object.spec.as_deref().map_or(0, str::len);
         let length = settings::values(spec) / work::VALUES + bytes / work::COPIED_BYTES;
         let length = length.saturating_sub(leaves);
+        let optional = profile.required.is_said() && !*profile.required;
         Self {
             targets: targets::of(&object, spec, &profile).into(),
             pieces,
@@ -130,7 +130,7 @@ impl Policy {
             strategies,
             agreed: settings::agreed(spec, &profile).into(),
             precedence: Precedence::of(&object),
-            names_nothing: entries(spec, &profile).is_empty(),
+            is_without_target: optional && entries(spec, &profile).is_empty(),
             object,
             profile,
         }
@@ -194,9 +194,7 @@ impl Policy {
 
     /// Whether it names no target, of a kind that says that it need not.
     pub fn is_without_target(&self) -> bool {
-        let required = &self.profile.required;
-        let optional = required.is_said() && !**required;
-        optional && self.names_nothing
+        self.is_without_target
     }
 
     /// Whether it has no settings at all.
