@@ -30,6 +30,8 @@ pub(super) const SELECTED: usize = 4;
 pub(super) const SCANNED: usize = 4;
 /// As many objects that a selector finds, or policies that stand at one, are looked after for one leaf.
 pub(super) const FOUND: usize = 2;
+/// As many steps of sorting the policies that stand at one object count as one leaf.
+pub(super) const SORTED: usize = 16;
 /// As many hostnames are held against one another for one leaf.
 pub(super) const HOSTNAMES: usize = 32;
 /// As many groups of paths that carry what others carry count as one leaf.

@@ -54,10 +54,14 @@ impl At {
         let meeting = kinds.clone().filter_map(Meeting::of);
         let work: usize = meeting.map(|meeting| meeting.work()).sum();
         let kinds = kinds.filter_map(|run| run.first());
+        let sorted = stands.len() * stands.len().max(1).ilog2() as usize;
         Self {
             kinds: kinds.map(|stand| stand.policy.key().gk.clone()).collect(),
             asks: stands.iter().any(|stand| stand.consumer),
-            work: work + asked / work::SELECTED + stands.len() / work::FOUND,
+            work: work
+                + asked / work::SELECTED
+                + stands.len() / work::FOUND
+                + sorted / work::SORTED,
             stands: stands.into(),
             found: OnceCell::new(),
         }
