@@ -7,11 +7,10 @@ use super::attach::{Reach, reach};
 use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
 use super::maps::HashSet;
-use super::merge::LeafPath;
+use super::merge::Instead;
 use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
 use super::section;
-use super::setting::Setting;
 use super::snapshot::Snapshot;
 
 mod acts_on;
@@ -80,12 +79,12 @@ pub struct TargetStatus {
 }
 
 /// A policy that supersedes another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Winner {
     /// Where it stands.
     pub from: BTreeSet<Place>,
     /// What is in force of it there.
-    pub settings: BTreeMap<LeafPath, Setting>,
+    pub settings: Instead,
 }
 
 /// The status of a policy.

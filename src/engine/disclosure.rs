@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::finding::{Code, Finding};
+use super::finding::{Code, Finding, Settings};
 use super::ids::{GroupKind, ObjectKey};
 use super::profile::file::Match;
 use super::verdict::Verdict;
@@ -106,7 +106,7 @@ pub fn conceal(
                 generic.insert((finding.code, finding.severity, finding.object));
                 continue;
             }
-            Level::Which => finding.settings.clear(),
+            Level::Which => finding.settings = Settings::default(),
             Level::What => {}
         }
         shown.push(finding);
@@ -144,7 +144,7 @@ mod tests {
         let route = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart");
         let told = policies.iter().map(|policy| {
             let mut finding = Finding::new(Code::AffectedBy, &route, policy.to_string());
-            finding.settings = vec!["color=blue".to_owned()];
+            finding.settings = vec!["color=blue".to_owned()].into();
             finding.tells_of.insert((*policy).clone());
             finding
         });

@@ -22,6 +22,7 @@ mod at;
 mod bare;
 mod ends;
 mod groups;
+mod here;
 mod meeting;
 mod memo;
 mod own;
@@ -32,6 +33,7 @@ mod ways_on;
 
 pub use bare::BareRoute;
 pub use ends::Ends;
+pub use here::Here;
 use own::Owns;
 use region::{Region, Regions};
 pub use routes::Routes;
@@ -141,7 +143,8 @@ impl Group {
             is_here || (other.object != place.object && above.step.level < level)
         };
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
-        merged(profile, &taking_part(profile, &stack), None)
+        let levels = taking_part(profile, &stack).map(|here| &**here);
+        merged(profile, &levels.collect::<Vec<_>>(), None)
     }
 }
 

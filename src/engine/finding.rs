@@ -9,8 +9,10 @@ use serde::Serialize;
 use super::ids::ObjectKey;
 
 mod code;
+mod settings;
 
 pub use code::Code;
+pub use settings::Settings;
 
 /// What a finding does to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -43,7 +45,7 @@ pub struct Finding {
     /// One line, without the code and the field. It is never cut: it names the objects.
     pub message: String,
     /// Settings of a policy, each `field=value`; the first to go when a line is too long.
-    pub settings: Vec<String>,
+    pub settings: Settings,
     /// Where it comes from; the next to go.
     pub source: String,
     /// What it is about within the object. With the code it is the identity of the finding: an
@@ -67,7 +69,7 @@ impl Finding {
             field: None,
             may_refuse: true,
             message: message.into(),
-            settings: Vec::new(),
+            settings: Settings::default(),
             source: String::new(),
             subject: String::new(),
             tells_of: BTreeSet::new(),

@@ -19,19 +19,24 @@ use super::work;
 
 mod branches;
 mod fate;
+mod instead;
 mod level;
 mod own;
 mod piece;
 mod tree;
+mod wholes;
 
 pub use branches::Branches;
 pub use fate::{Fate, fate, field_conflicts};
+pub use instead::Instead;
 use level::{added_up, level_pieces, may_count};
 pub use own::{Own, is_unset};
 pub(super) use piece::pieces;
 pub use piece::{Part, Piece};
 pub use tree::{Leaf, LeafPath};
 use tree::{Tree, Units};
+pub use wholes::Wholes;
+pub(super) use wholes::won;
 
 /// It wins as a whole over everything more specific.
 const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);
@@ -152,6 +157,14 @@ impl Effective {
             .as_ref()
             .map(Merged::policies)
             .unwrap_or_default()
+    }
+
+    /// The only one of whom there is anything in it: a policy, or the target itself.
+    pub fn sole(&self) -> Option<&ObjectKey> {
+        match &self.result {
+            Some(Merged::Settings(tree)) => tree.sole(),
+            _ => None,
+        }
     }
 
     /// Whether several policies are each in force whole.

@@ -116,7 +116,8 @@ fn a_thousand_findings_are_ten_lines_and_the_same_each_time() {
         let name = format!("{i:04}-{}", "n".repeat(100));
         let policy = ObjectKey::new(GroupKind::new("p.example.com", "Color"), "shop", name);
         let mut finding = Finding::new(code, &route, policy.to_string());
-        finding.settings = (0..20).map(|n| format!("setting{n}={i}")).collect();
+        let settings: Vec<String> = (0..20).map(|n| format!("setting{n}={i}")).collect();
+        finding.settings = settings.into();
         finding
     };
     let mut findings: Vec<Finding> = (0..999).map(|i| finding(i, Code::AffectedBy)).collect();

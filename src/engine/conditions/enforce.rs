@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome, Stack};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::maps;
-use crate::engine::merge::{Branches, Fate, LeafPath, fate, in_place};
+use crate::engine::merge::{Branches, Fate, LeafPath, Part, fate, in_place};
 use crate::engine::policy::Policy;
 use crate::engine::setting::Setting;
 use crate::engine::topology::Upper;
@@ -45,8 +46,15 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
     let mut gateways: maps::HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> =
         maps::HashMap::default();
+    let mut paths: Option<Arc<[LeafPath]>> = None;
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
+            let sole = group.effective.sole();
+            if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
+                let lost = paths.get_or_insert_with(|| paths_of(policy));
+                beaten(other, group, lost, status);
+                return InForce::Not;
+            }
             let fate = fate(policy, &group.effective);
             let in_force = InForce::of(&fate);
             found(policy, group, fate, status);
@@ -73,6 +81,27 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
         let idle = || State::NoEffect(idle(policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)
     });
+}
+
+/// The settings of a policy; one of the older dialect may have some twice.
+fn paths_of(policy: &Policy) -> Arc<[LeafPath]> {
+    let paths: BTreeSet<LeafPath> = policy.parts().flat_map(Part::paths).collect();
+    paths.into_iter().collect()
+}
+
+/// Takes down that another one beat the policy in everything on paths like these.
+fn beaten(by: &ObjectKey, group: &Group, lost: &Arc<[LeafPath]>, status: &mut TargetStatus) {
+    if lost.is_empty() {
+        return;
+    }
+    let winner = status.by.entry(by.clone()).or_default();
+    for level in group.stack.iter() {
+        if level.policies.iter().any(|policy| policy.key() == by) {
+            winner.from.insert(level.step.place.clone());
+        }
+    }
+    winner.settings.add_whole(&group.effective, lost);
+    status.lost.add_all(lost, by);
 }
 
 /// Takes down who beat the policy on paths like these, in what, and who is in force beside it.
@@ -179,7 +208,7 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
         winner.from.extend(shown.from);
         let none = shown.instead.is_empty();
         let settings = if none { shown.beside } else { shown.instead };
-        winner.settings.extend(settings);
+        winner.settings.add(settings);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::engine::ids::ObjectKey;
 use crate::engine::merge::LeafPath;
@@ -11,6 +12,8 @@ use crate::engine::merge::LeafPath;
 #[derive(Clone, Debug, Default)]
 pub struct Lost {
     together: BTreeMap<Vec<LeafPath>, Vec<ObjectKey>>,
+    /// All settings of the policy, and those who have the place of all of them somewhere.
+    all: Option<(Arc<[LeafPath]>, Vec<ObjectKey>)>,
 }
 
 // === impl Lost ===
@@ -31,10 +34,20 @@ impl Lost {
         }
     }
 
+    /// Adds that all settings of the policy are lost to one other on some paths.
+    pub(super) fn add_all(&mut self, settings: &Arc<[LeafPath]>, by: &ObjectKey) {
+        let (_, all) = self
+            .all
+            .get_or_insert_with(|| (settings.clone(), Vec::new()));
+        all.push(by.clone());
+    }
+
     /// Each of them, with all who have its place somewhere.
     pub fn by_setting(&self) -> BTreeMap<&LeafPath, BTreeSet<&ObjectKey>> {
         let mut found: BTreeMap<&LeafPath, BTreeSet<&ObjectKey>> = BTreeMap::new();
-        for (paths, by) in &self.together {
+        let all = self.all.iter().map(|(paths, by)| (&**paths, by));
+        let together = self.together.iter().map(|(paths, by)| (&**paths, by));
+        for (paths, by) in all.chain(together) {
             for path in paths {
                 found.entry(path).or_default().extend(by);
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::here::Here;
 use super::meeting::Meeting;
-use super::stack::Here;
 use crate::engine::attach::Stand;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::Policy;

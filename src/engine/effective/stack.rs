@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::at::At;
+use super::here::Here;
 use super::memo;
 use crate::engine::attach::{Stand, asked, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
-use crate::engine::merge::{Effective, Own, leaves_of, merged, read_of};
+use crate::engine::merge::{Effective, Own, leaves_of, merged, read_of, won};
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, ServiceAs, With};
@@ -27,9 +28,6 @@ pub struct StackLevel {
     /// The policies.
     pub policies: Here,
 }
-
-/// Policies of one kind at one place; one list for every path that leads there.
-pub(super) type Here = Rc<[Arc<Policy>]>;
 
 /// Everything that stands on a path, of one kind, from the least to the most specific.
 pub type Stack = Vec<StackLevel>;
@@ -251,38 +249,49 @@ impl<'a> Stacks<'a> {
         if !profile.hierarchy.is_empty() {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
-        let levels = taking_part(profile, &stack);
-        if self.work.is_limited() {
-            self.work
-                .spend(work::FOLD + leaves_of(profile, &levels, own));
-            let mut policies = levels.iter().flat_map(|level| level.iter());
-            if policies.any(|policy| policy.length() > 0) {
-                read_of(profile, &levels).for_each(|policy| self.work.read(policy));
-            }
-        }
-        let effective = if self.work.is_spent() {
-            Arc::default()
-        } else {
-            Arc::new(merged(profile, &levels, own))
-        };
+        let effective = Arc::new(self.folded(profile, &stack, own));
         let answer = (Rc::new(stack), effective);
         if own.is_none() {
             self.folded.insert(id, answer.clone());
         }
         answer
     }
+
+    /// What comes of the policies of a path; nothing once all is spent.
+    fn folded(&self, profile: &Profile, stack: &Stack, own: Option<&Own>) -> Effective {
+        let here = taking_part(profile, stack);
+        let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
+        // What the target itself sets is put together with the others.
+        let won = match own {
+            Some(_) => None,
+            None => won(here.clone().map(|here| (&**here, here.wholes()))),
+        };
+        if self.work.is_limited() {
+            let leaves = won.map_or_else(|| leaves_of(profile, &levels(), own), |won| won.leaves);
+            self.work.spend(work::FOLD + leaves);
+            if here.clone().any(Here::is_long) {
+                read_of(profile, &levels()).for_each(|policy| self.work.read(policy));
+            }
+        }
+        if self.work.is_spent() {
+            return Effective::default();
+        }
+        won.map_or_else(|| merged(profile, &levels(), own), |won| won.effective())
+    }
 }
 
 /// The levels that are folded. Where the more specific policy decides and merges only with what stands
 /// above the routes, the others of the route are overridden.
-pub(super) fn taking_part<'a>(profile: &Profile, stack: &'a Stack) -> Vec<&'a [Arc<Policy>]> {
+pub(super) fn taking_part<'a>(
+    profile: &Profile,
+    stack: &'a Stack,
+) -> impl Iterator<Item = &'a Here> + Clone {
     let passes_over = *profile.merging.with == With::NearestAboveRoutes;
     let last = stack.len().saturating_sub(1);
     let levels = stack.iter().enumerate();
     levels
-        .filter(|(i, level)| !passes_over || *i == last || level.step.level.is_upper())
-        .map(|(_, level)| &*level.policies)
-        .collect()
+        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
+        .map(|(_, level)| &level.policies)
 }
 
 /// Whether policies of the kind on a Service mean this role of it (ruling 22).

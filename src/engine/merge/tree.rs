@@ -235,6 +235,21 @@ impl Tree {
         }
     }
 
+    /// Whose leaves all of these are; none where they are of several.
+    pub(super) fn sole(&self) -> Option<&ObjectKey> {
+        fn one<'a>(trees: impl Iterator<Item = &'a Tree>) -> Option<&'a ObjectKey> {
+            let mut each = trees.map(Tree::sole);
+            let first = each.next()??;
+            each.all(|other| other == Some(first)).then_some(first)
+        }
+        match self {
+            Self::Leaf(leaf) => Some(&leaf.policy),
+            Self::Map(map) => one(map.iter().map(|(_, tree)| tree)),
+            Self::List(list) => one(list.iter().map(|(_, tree)| tree)),
+            Self::Instead(tree) => tree.sole(),
+        }
+    }
+
     /// Visits the leaves in the order of their paths, each with what another tree has at its path, or nearest above
     /// it.
     pub(super) fn visit_in<'a>(

@@ -94,7 +94,7 @@ pub(super) fn effect(
             same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
         };
         if all.iter().all(&mut alike) {
-            finding.settings = differences(&first.before, &first.after);
+            finding.settings = differences(&first.before, &first.after).into();
         }
     }
     finding.source = instead(all);

@@ -181,7 +181,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         let name = key.to_string();
         let about = [&at, " ", &name].concat();
         let mut finding = Finding::new(code, policy.key(), name).about(about);
-        finding.settings = words::settings(&winner.settings);
+        finding.settings = winner.settings.clone().into();
         finding.source = words::origin(policy.key(), &winner.from);
         // On one level the proposals let the newer default win, which surprises (ruling 4).
         if let Some(rival) = snapshot.policy(key)

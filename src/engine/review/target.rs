@@ -140,7 +140,7 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
     let name = policy.to_string();
     let mut finding = Finding::new(code, object, name.clone()).about(name);
     finding.tells_of.insert(policy.clone());
-    finding.settings = words::settings(&acting.settings);
+    finding.settings = words::settings(&acting.settings).into();
     finding.source = words::origin(object, from);
     Some(finding)
 }

@@ -1,0 +1,63 @@
+//! Policies of one kind at one place: one list for every path that leads there.
+
+use std::cell::OnceCell;
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::engine::merge::Wholes;
+use crate::engine::policy::Policy;
+
+/// The policies, the established first. What is the same of them on every path is found out once.
+#[derive(Clone, Debug)]
+pub struct Here(Rc<List>);
+
+#[derive(Debug)]
+struct List {
+    policies: Box<[Arc<Policy>]>,
+    facts: OnceCell<Facts>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    wholes: Option<Wholes>,
+    is_long: bool,
+}
+
+// === impl Here ===
+
+impl Here {
+    /// What counts of them where each is in force whole or not at all; none where they merge.
+    pub(super) fn wholes(&self) -> Option<Wholes> {
+        self.facts().wholes
+    }
+
+    /// Whether reading the settings of one is more than their number says.
+    pub(super) fn is_long(&self) -> bool {
+        self.facts().is_long
+    }
+
+    fn facts(&self) -> &Facts {
+        self.0.facts.get_or_init(|| Facts {
+            wholes: Wholes::of(self),
+            is_long: self.iter().any(|policy| policy.length() > 0),
+        })
+    }
+}
+
+impl Deref for Here {
+    type Target = [Arc<Policy>];
+
+    fn deref(&self) -> &[Arc<Policy>] {
+        &self.0.policies
+    }
+}
+
+impl From<Vec<Arc<Policy>>> for Here {
+    fn from(policies: Vec<Arc<Policy>>) -> Self {
+        Self(Rc::new(List {
+            policies: policies.into(),
+            facts: OnceCell::new(),
+        }))
+    }
+}

@@ -1,0 +1,65 @@
+//! The settings of a policy in a finding.
+
+use std::cmp::Ordering;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use crate::engine::merge::Instead;
+use crate::engine::words;
+
+/// Settings, each `field=value`. They are put into words when somebody reads them: of thousands of findings a person
+/// is told ten.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    of: Option<Box<Instead>>,
+    words: OnceLock<Vec<String>>,
+}
+
+impl Deref for Settings {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        self.words.get_or_init(|| {
+            let of = self.of.as_ref();
+            of.map_or_else(Vec::new, |of| words::settings(&of.settings()))
+        })
+    }
+}
+
+impl From<Instead> for Settings {
+    fn from(of: Instead) -> Self {
+        Self {
+            of: Some(Box::new(of)),
+            words: OnceLock::new(),
+        }
+    }
+}
+
+impl From<Vec<String>> for Settings {
+    fn from(words: Vec<String>) -> Self {
+        Self {
+            of: None,
+            words: OnceLock::from(words),
+        }
+    }
+}
+
+impl Ord for Settings {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl PartialOrd for Settings {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Settings {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Settings {}

@@ -1,0 +1,54 @@
+//! What is in force of a policy in the place of settings that another one lost.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::branches::Branches;
+use super::{Effective, LeafPath};
+use crate::engine::setting::Setting;
+
+/// Settings of one policy: those that have the place of what was lost, or all where it has none for just these fields.
+#[derive(Clone, Debug, Default)]
+pub struct Instead {
+    known: BTreeMap<LeafPath, Setting>,
+    /// Results in which nothing is of anybody else, and to which everything was lost. A policy near the top loses to
+    /// thousands of others so, and of few it is asked what they set.
+    whole: Vec<Arc<Effective>>,
+    lost: Option<Arc<[LeafPath]>>,
+}
+
+// === impl Instead ===
+
+impl Instead {
+    /// Adds what has the place of what was lost on some paths.
+    pub fn add(&mut self, settings: Vec<(LeafPath, Setting)>) {
+        self.known.extend(settings);
+    }
+
+    /// Adds a result of one policy alone, to which all these settings were lost.
+    pub fn add_whole(&mut self, result: &Arc<Effective>, lost: &Arc<[LeafPath]>) {
+        let mut known = self.whole.iter();
+        if !known.any(|known| known.address() == result.address()) {
+            self.whole.push(result.clone());
+            self.lost.get_or_insert_with(|| lost.clone());
+        }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> BTreeMap<LeafPath, Setting> {
+        let mut settings = self.known.clone();
+        let lost = Branches::of(self.lost.iter().flat_map(|lost| lost.iter()));
+        for result in &self.whole {
+            let (mut instead, mut beside) = (Vec::new(), Vec::new());
+            result.visit(&mut |path, leaf| {
+                let side = match lost.on(path) {
+                    Some(_) => &mut instead,
+                    None => &mut beside,
+                };
+                side.push((path.clone(), leaf.value.clone()));
+            });
+            settings.extend(if instead.is_empty() { beside } else { instead });
+        }
+        settings
+    }
+}
