@@ -276,7 +276,10 @@ impl<'a> Stacks<'a> {
         if self.work.is_spent() {
             return Effective::default();
         }
-        won.map_or_else(|| merged(profile, &levels(), own), |won| won.effective())
+        match won {
+            Some(won) => won.effective(),
+            None => merged(profile, &levels(), own),
+        }
     }
 }
 
