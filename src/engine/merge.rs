@@ -35,8 +35,7 @@ pub(super) use piece::pieces;
 pub use piece::{Part, Piece};
 pub use tree::{Leaf, LeafPath};
 use tree::{Tree, Units};
-pub use wholes::Wholes;
-pub(super) use wholes::won;
+pub use wholes::{Wholes, won};
 
 /// It wins as a whole over everything more specific.
 const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::merge::{Effective, Leaf, LeafPath, merged};
+use attache::engine::merge::{Effective, Leaf, LeafPath, Wholes, merged, won};
 use attache::engine::policy::Policy;
 use attache::engine::profile::Profile;
 use proptest::collection::{btree_map, vec};
@@ -69,26 +69,23 @@ fn specs(
     vec((select(strategies), settings), 1..5)
 }
 
-fn profile() -> Arc<Profile> {
-    empty()
-        .profile(&GroupKind::new(GROUP, "Newest"))
-        .unwrap()
-        .clone()
+fn profile_of(kind: &str) -> Arc<Profile> {
+    let kind = GroupKind::new(GROUP, kind);
+    empty().profile(&kind).unwrap().clone()
+}
+
+fn policy(profile: &Arc<Profile>, name: &str, (strategy, settings): &Spec) -> Arc<Policy> {
+    let mut spec = settings.clone();
+    spec["mergeStrategy"] = json!(strategy);
+    let value = json!({"apiVersion": format!("{GROUP}/v1"), "kind": &*profile.gk.kind,
+        "metadata": {"namespace": "a", "name": name}, "spec": spec});
+    Arc::new(Policy::read(Arc::new(object(&value)), profile.clone()))
 }
 
 /// What holds where each level has one policy, the least specific first.
 fn fold(specs: &[Spec]) -> Effective {
-    let profile = profile();
-    let policy = |(i, (strategy, settings)): (usize, &Spec)| {
-        let mut spec = settings.clone();
-        spec["mergeStrategy"] = json!(strategy);
-        let value = json!({"apiVersion": format!("{GROUP}/v1"), "kind": "Newest",
-            "metadata": {"namespace": "a", "name": format!("p{i}")}, "spec": spec});
-        vec![Arc::new(Policy::read(
-            Arc::new(object(&value)),
-            profile.clone(),
-        ))]
-    };
+    let profile = profile_of("Newest");
+    let policy = |(i, spec): (usize, &Spec)| vec![policy(&profile, &format!("p{i}"), spec)];
     let levels: Vec<Vec<Arc<Policy>>> = specs.iter().enumerate().map(policy).collect();
     let levels: Vec<&[Arc<Policy>]> = levels.iter().map(Vec::as_slice).collect();
     merged(&profile, &levels, None)
@@ -129,6 +126,23 @@ proptest! {
     #[test]
     fn patches_are_those_of_the_rfc_whatever_their_shape(specs in specs(&PATCH, shapeless())) {
         prop_assert_eq!(spec(&specs), patched(&specs));
+    }
+
+    /// Where each is in force whole or not at all, who wins is found level by level: as if all were merged.
+    #[test]
+    fn who_wins_whole_is_what_all_are_merged_to(
+        kind in select(vec!["Newest", "Deep"]),
+        levels in vec(specs(&ALL[..2], shaped()), 1..5),
+    ) {
+        let profile = profile_of(kind);
+        let read = |(i, level): (usize, &Vec<Spec>)| -> Vec<Arc<Policy>> {
+            let each = level.iter().enumerate();
+            each.map(|(j, spec)| policy(&profile, &format!("p{i}{j}"), spec)).collect()
+        };
+        let levels: Vec<Vec<Arc<Policy>>> = levels.iter().enumerate().map(read).collect();
+        let levels: Vec<&[Arc<Policy>]> = levels.iter().map(Vec::as_slice).collect();
+        let won = won(levels.iter().map(|level| (*level, Wholes::of(level)))).unwrap();
+        prop_assert_eq!(won.effective(), merged(&profile, &levels, None));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use attache::engine::conditions::{Accepted, status};
 use attache::engine::effective::{Group, Survey};
 use attache::engine::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::impact::impact;
-use attache::engine::merge::{Effective, in_place, merged};
-use attache::engine::profile::{Class, DictatedBy};
+use attache::engine::merge::{Effective, in_place};
+use attache::engine::profile::Class;
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::topology::{Upper, places};
 use proptest::collection::vec;
@@ -226,27 +226,6 @@ proptest! {
                         let own = path.iter().any(|place| place.object == source);
                         prop_assert!(standing.contains(&source) || own, "{source} at {key}");
                     }
-                }
-            }
-        }
-    }
-
-    /// Where each policy is in force whole or not at all, who wins is found level by level: as if all were merged.
-    #[test]
-    fn what_wins_whole_is_what_all_are_merged_to(events in vec(any_event(), 0..40)) {
-        let snapshot = fold(&events);
-        let mut survey = Survey::new(&snapshot);
-        let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
-        for (key, kind) in keys(&snapshot).iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
-            let Some(profile) = snapshot.profile(kind) else { continue };
-            if *profile.merging.dictated_by == DictatedBy::Challenger {
-                continue;
-            }
-            for group in survey.through(key, kind) {
-                let of_target = group.effective.leaves().iter().any(|(_, leaf)| leaf.strategy.is_none());
-                if !of_target {
-                    let levels: Vec<_> = group.stack.iter().map(|level| &*level.policies).collect();
-                    prop_assert_eq!(&*group.effective, &merged(profile, &levels, None), "{} at {}", kind, key);
                 }
             }
         }

@@ -23,9 +23,10 @@ pub struct Wholes {
 
 /// Who wins, and how many leaves are looked at to tell it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Won<'a> {
+pub struct Won<'a> {
     part: Option<Part<'a>>,
-    pub(in crate::engine) leaves: usize,
+    /// Leaves.
+    pub leaves: usize,
 }
 
 /// The number of a policy, and of a piece of it.
@@ -70,7 +71,7 @@ impl Wholes {
 
 /// Who of these levels wins, from the least to the most specific: what [`super::merged`] makes of them, and the leaves
 /// that [`super::leaves_of`] counts.
-pub(in crate::engine) fn won<'a>(
+pub fn won<'a>(
     levels: impl Iterator<Item = (&'a [Arc<Policy>], Option<Wholes>)>,
 ) -> Option<Won<'a>> {
     let mut won = Won {
@@ -98,7 +99,7 @@ pub(in crate::engine) fn won<'a>(
 
 impl Won<'_> {
     /// What is in force.
-    pub(in crate::engine) fn effective(self) -> Effective {
+    pub fn effective(self) -> Effective {
         let settings = |part: Part<'_>| Merged::Settings(part.tree().clone());
         Effective {
             result: self.part.map(settings),
