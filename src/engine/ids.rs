@@ -102,6 +102,14 @@ impl GroupKind {
         KIND.clone()
     }
 
+    fn parts(&self) -> [&str; 3] {
+        if self.group.is_empty() || &*self.group == GATEWAY_API {
+            [&self.kind, "", ""]
+        } else {
+            [&self.kind, ".", &self.group]
+        }
+    }
+
     /// Whether this is that kind of Gateway API.
     pub fn is_gateway_api(&self, kind: &str) -> bool {
         // Most kinds differ in their length already.
@@ -170,13 +178,8 @@ impl fmt::Debug for GroupKind {
 impl fmt::Display for GroupKind {
     /// `Gateway` for Gateway API and core, `Kind.group` for everything else.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.group.is_empty() || &*self.group == GATEWAY_API {
-            f.write_str(&self.kind)
-        } else {
-            f.write_str(&self.kind)?;
-            f.write_str(".")?;
-            f.write_str(&self.group)
-        }
+        let mut parts = self.parts().into_iter();
+        parts.try_for_each(|part| f.write_str(part))
     }
 }
 
@@ -229,6 +232,17 @@ impl ObjectKey {
             object: self.clone(),
             section: Some(name.into()),
         }
+    }
+
+    /// As it is displayed, put together at once.
+    pub fn text(&self) -> String {
+        self.parts().concat()
+    }
+
+    fn parts(&self) -> [&str; 7] {
+        let slash = if self.namespace.is_empty() { "" } else { "/" };
+        let [kind, dot, group] = self.gk.parts();
+        [kind, dot, group, " ", &self.namespace, slash, &self.name]
     }
 
     /// `namespace/name`, or the name alone for cluster-scoped objects.
@@ -320,13 +334,8 @@ impl Hasher for Taken {
 
 impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.gk, f)?;
-        f.write_str(" ")?;
-        if !self.namespace.is_empty() {
-            f.write_str(&self.namespace)?;
-            f.write_str("/")?;
-        }
-        f.write_str(&self.name)
+        let mut parts = self.parts().into_iter();
+        parts.try_for_each(|part| f.write_str(part))
     }
 }
 

@@ -259,6 +259,11 @@ impl Snapshot {
         self.stands.of_object(key)
     }
 
+    /// Whether there are none of these.
+    pub(super) fn is_bare(&self, key: &ObjectKey) -> bool {
+        self.stands.is_bare(key)
+    }
+
     /// What names an object as its class, parent or Namespace; sorted.
     pub fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
         self.edges.below(key).filter_map(|key| self.get(key))

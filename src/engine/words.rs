@@ -102,7 +102,7 @@ fn one_origin(object: &ObjectKey, place: &Place) -> String {
     let owner = if place.object == *object {
         format!("this {}", place.object.gk.kind)
     } else {
-        place.object.to_string()
+        place.object.text()
     };
     match (&place.section, section_noun(&place.object.gk)) {
         (Some(section), Some(noun)) => format!("{owner} {noun} {section}"),

@@ -183,7 +183,9 @@ impl<'a> Regions<'a> {
         &mut self,
         routes: impl Iterator<Item = Arc<Object>>,
     ) -> Vec<(Arc<Object>, Uppers)> {
-        let mut found: Vec<(Arc<Object>, Uppers)> = Vec::new();
+        let expected = routes.size_hint().0;
+        let mut found: Vec<(Arc<Object>, Uppers)> = Vec::with_capacity(expected);
+        self.taken.reserve(expected);
         let mut entrances: Rc<[Entrance]> = Rc::from([]);
         for route in routes {
             if self.work.is_spent() {

@@ -104,7 +104,7 @@ impl<'a> Stacks<'a> {
         };
         let found = if Level::is_above_routes(&key.gk) {
             memo::at(self.snapshot.era(), key, found)
-        } else if self.snapshot.standing(key).next().is_none() {
+        } else if self.snapshot.is_bare(key) {
             None
         } else {
             found()

@@ -178,7 +178,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
     };
     let at = target.target.to_string();
     let winners = target.by.iter().map(|(key, winner)| {
-        let name = key.to_string();
+        let name = key.text();
         let about = [&at, " ", &name].concat();
         let mut finding = Finding::new(code, policy.key(), name).about(about);
         finding.settings = winner.settings.clone().into();

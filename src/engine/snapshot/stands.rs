@@ -66,6 +66,12 @@ impl Stands {
         found.map(|Ordered(policy)| policy)
     }
 
+    /// Whether no policy may name the object or a section of it.
+    pub(super) fn is_bare(&self, key: &ObjectKey) -> bool {
+        self.naming.get(key).is_none()
+            && (self.selecting.is_empty() || self.of_object(key).next().is_none())
+    }
+
     fn map(&mut self, selects: bool) -> &mut KeyMap<Standing> {
         if selects {
             &mut self.selecting
