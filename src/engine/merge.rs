@@ -28,7 +28,7 @@ mod wholes;
 
 pub use branches::Branches;
 pub use fate::{Fate, fate, field_conflicts};
-pub use instead::Instead;
+pub use instead::{Instead, Sides};
 use level::{added_up, level_pieces, may_count};
 pub use own::{Own, is_unset};
 pub(super) use piece::pieces;

@@ -9,9 +9,8 @@ use crate::engine::effective::{Group, Outcome, Stack};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::maps;
-use crate::engine::merge::{Branches, Fate, LeafPath, Part, fate, in_place};
+use crate::engine::merge::{Branches, Fate, LeafPath, Part, Sides, fate, in_place};
 use crate::engine::policy::Policy;
-use crate::engine::setting::Setting;
 use crate::engine::topology::Upper;
 
 /// The groups of paths on which a policy stands at a place. Many carry the same.
@@ -26,7 +25,7 @@ pub(super) fn standing<'a>(groups: &'a [Group], policy: &Policy, place: &Place) 
 
 fn stands(stack: &Stack, policy: &Policy, place: &Place) -> bool {
     let mut levels = stack.iter().filter(|level| level.step.place == *place);
-    levels.any(|level| level.policies.iter().any(|p| p.key() == policy.key()))
+    levels.any(|level| level.policies.has(policy.key()))
 }
 
 /// How many leaves of a policy [`enforce`] looks at, at most.
@@ -96,7 +95,7 @@ fn beaten(by: &ObjectKey, group: &Group, lost: &Arc<[LeafPath]>, status: &mut Ta
     }
     let winner = status.by.entry(by.clone()).or_default();
     for level in group.stack.iter() {
-        if level.policies.iter().any(|policy| policy.key() == by) {
+        if level.policies.has(by) {
             winner.from.insert(level.step.place.clone());
         }
     }
@@ -177,8 +176,7 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
     #[derive(Default)]
     struct Shown {
         from: BTreeSet<Place>,
-        instead: Vec<(LeafPath, Setting)>,
-        beside: Vec<(LeafPath, Setting)>,
+        sides: Sides,
     }
     let winners = fate.by().into_iter().map(|key| (key, Shown::default()));
     let mut winners: HashMap<ObjectKey, Shown, ByKey> = winners.collect();
@@ -195,20 +193,13 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
     let lost = Branches::of(fate.lost.keys());
     group.effective.visit(&mut |path, leaf| {
         if let Some(winner) = winners.get_mut(&leaf.policy) {
-            let shown = (path.clone(), leaf.value.clone());
-            if lost.on(path).is_some() {
-                winner.instead.push(shown);
-            } else {
-                winner.beside.push(shown);
-            }
+            winner.sides.add(&lost, path, leaf);
         }
     });
     for (key, shown) in winners {
         let winner = by.entry(key).or_default();
         winner.from.extend(shown.from);
-        let none = shown.instead.is_empty();
-        let settings = if none { shown.beside } else { shown.instead };
-        winner.settings.add(settings);
+        winner.settings.add(shown.sides);
     }
 }
 

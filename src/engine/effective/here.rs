@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::engine::ids::ObjectKey;
 use crate::engine::merge::Wholes;
 use crate::engine::policy::Policy;
 
@@ -27,6 +28,11 @@ struct Facts {
 // === impl Here ===
 
 impl Here {
+    /// Whether a policy is one of them.
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.iter().any(|policy| policy.key() == key)
+    }
+
     /// What counts of them where each is in force whole or not at all; none where they merge.
     pub(super) fn wholes(&self) -> Option<Wholes> {
         self.facts().wholes

@@ -221,16 +221,16 @@ impl<'a> Regions<'a> {
             let compared = theirs.sum::<usize>() * hostnames.len().max(1);
             self.work.spend(compared / work::HOSTNAMES);
         }
-        let ways = || fitting(entrances, hostnames);
+        let ways: Vec<&Rc<Upper>> = fitting(entrances, hostnames).collect();
         let same = |last: &&Uppers| {
             let last = last.iter().map(Rc::as_ptr);
-            ways().map(Rc::as_ptr).eq(last)
+            ways.iter().map(|way| Rc::as_ptr(way)).eq(last)
         };
         let taken = if let Some(last) = last.filter(same) {
             last.clone()
         } else {
-            let name = ways().map(Rc::as_ptr).collect();
-            let made = || match ways().cloned().collect::<Uppers>() {
+            let name = ways.iter().map(|way| Rc::as_ptr(way)).collect();
+            let made = || match ways.iter().copied().cloned().collect::<Uppers>() {
                 none if none.is_empty() => Rc::from([Rc::default()]),
                 ways => ways,
             };

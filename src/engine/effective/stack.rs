@@ -249,7 +249,7 @@ impl<'a> Stacks<'a> {
         if !profile.hierarchy.is_empty() {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
-        let effective = Arc::new(self.folded(profile, &stack, own));
+        let effective = Arc::new(self.effective(profile, &stack, own));
         let answer = (Rc::new(stack), effective);
         if own.is_none() {
             self.folded.insert(id, answer.clone());
@@ -258,7 +258,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// What comes of the policies of a path; nothing once all is spent.
-    fn folded(&self, profile: &Profile, stack: &Stack, own: Option<&Own>) -> Effective {
+    fn effective(&self, profile: &Profile, stack: &Stack, own: Option<&Own>) -> Effective {
         let here = taking_part(profile, stack);
         let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
         // What the target itself sets is put together with the others.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::branches::Branches;
-use super::{Effective, LeafPath};
+use super::{Effective, Leaf, LeafPath};
 use crate::engine::setting::Setting;
 
 /// Settings of one policy: those that have the place of what was lost, or all where it has none for just these fields.
@@ -17,12 +17,19 @@ pub struct Instead {
     lost: Option<Arc<[LeafPath]>>,
 }
 
+/// What is in force of one policy on some paths: in the place of what was lost, and beside it.
+#[derive(Debug, Default)]
+pub struct Sides {
+    instead: Vec<(LeafPath, Setting)>,
+    beside: Vec<(LeafPath, Setting)>,
+}
+
 // === impl Instead ===
 
 impl Instead {
-    /// Adds what has the place of what was lost on some paths.
-    pub fn add(&mut self, settings: Vec<(LeafPath, Setting)>) {
-        self.known.extend(settings);
+    /// Adds what is in force of it on some paths.
+    pub fn add(&mut self, sides: Sides) {
+        self.known.extend(sides.told());
     }
 
     /// Adds a result of one policy alone, to which all these settings were lost.
@@ -39,16 +46,32 @@ impl Instead {
         let mut settings = self.known.clone();
         let lost = Branches::of(self.lost.iter().flat_map(|lost| lost.iter()));
         for result in &self.whole {
-            let (mut instead, mut beside) = (Vec::new(), Vec::new());
-            result.visit(&mut |path, leaf| {
-                let side = match lost.on(path) {
-                    Some(_) => &mut instead,
-                    None => &mut beside,
-                };
-                side.push((path.clone(), leaf.value.clone()));
-            });
-            settings.extend(if instead.is_empty() { beside } else { instead });
+            let mut sides = Sides::default();
+            result.visit(&mut |path, leaf| sides.add(&lost, path, leaf));
+            settings.extend(sides.told());
         }
         settings
+    }
+}
+
+// === impl Sides ===
+
+impl Sides {
+    /// Adds a setting that is in force, by what was lost.
+    pub fn add(&mut self, lost: &Branches<'_>, path: &LeafPath, leaf: &Leaf) {
+        let side = match lost.on(path) {
+            Some(_) => &mut self.instead,
+            None => &mut self.beside,
+        };
+        side.push((path.clone(), leaf.value.clone()));
+    }
+
+    /// What is told of them.
+    fn told(self) -> Vec<(LeafPath, Setting)> {
+        if self.instead.is_empty() {
+            self.beside
+        } else {
+            self.instead
+        }
     }
 }

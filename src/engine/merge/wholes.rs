@@ -21,11 +21,11 @@ pub struct Wholes {
     leaves: usize,
 }
 
-/// Who wins, and how many leaves are looked at to tell it.
+/// Who wins.
 #[derive(Clone, Copy, Debug)]
 pub struct Won<'a> {
     part: Option<Part<'a>>,
-    /// Leaves.
+    /// How many leaves are looked at to tell it.
     pub leaves: usize,
 }
 

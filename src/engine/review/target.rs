@@ -137,7 +137,7 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
     } else {
         return None;
     };
-    let name = policy.to_string();
+    let name = policy.text();
     let mut finding = Finding::new(code, object, name.clone()).about(name);
     finding.tells_of.insert(policy.clone());
     finding.settings = words::settings(&acting.settings).into();
