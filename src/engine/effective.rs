@@ -21,6 +21,7 @@ use super::work::{self, Work};
 mod at;
 mod bare;
 mod ends;
+mod entrances;
 mod groups;
 mod here;
 mod meeting;

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::entrances::{Entrance, Entrances};
 use super::memo;
 use super::routes::Routes;
 use crate::engine::attach::{asked, standing};
@@ -13,8 +14,8 @@ use crate::engine::maps;
 use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
-    Upper, Uppers, fits_service, may_accept, takes_hostname, through_gateway, through_hidden,
-    through_service, through_set,
+    Upper, Uppers, fits_service, may_accept, through_gateway, through_hidden, through_service,
+    through_set,
 };
 use crate::engine::work::{self, Work};
 
@@ -34,7 +35,7 @@ pub(super) struct Region {
 pub(super) struct Regions<'a> {
     snapshot: &'a Snapshot,
     parents: HashMap<ObjectKey, Rc<Parent>, ByKey>,
-    entrances: maps::HashMap<Alike, Rc<[Entrance]>>,
+    entrances: maps::HashMap<Alike, Rc<Entrances>>,
     /// Equal lists are one, whatever they were accepted by.
     lists: maps::HashMap<Vec<*const Upper>, Uppers>,
     /// By the address of a route, which the snapshot keeps: kinds of policies ask one after the other.
@@ -59,14 +60,6 @@ struct Alike {
     parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
     /// Policies on a route of a mesh make ways of their own, by the namespaces from where requests come.
     consumers: Vec<Arc<str>>,
-}
-
-/// A way in that routes take if they have a hostname in common with one of its listeners. There are several where
-/// listeners have one name.
-#[derive(Debug)]
-struct Entrance {
-    way: Rc<Upper>,
-    hostnames: Vec<Option<Arc<str>>>,
 }
 
 // === impl Parent ===
@@ -186,7 +179,7 @@ impl<'a> Regions<'a> {
         let expected = routes.size_hint().0;
         let mut found: Vec<(Arc<Object>, Uppers)> = Vec::with_capacity(expected);
         self.taken.reserve(expected);
-        let mut entrances: Rc<[Entrance]> = Rc::from([]);
+        let mut entrances: Rc<Entrances> = Rc::default();
         for route in routes {
             if self.work.is_spent() {
                 break;
@@ -206,7 +199,7 @@ impl<'a> Regions<'a> {
     fn taken(
         &mut self,
         route: &Arc<Object>,
-        entrances: &[Entrance],
+        entrances: &Entrances,
         last: Option<&Uppers>,
     ) -> Uppers {
         let Node::Route { hostnames, .. } = &route.node else {
@@ -215,29 +208,35 @@ impl<'a> Regions<'a> {
         if let Some(known) = self.taken.get(&Arc::as_ptr(route)) {
             return known.clone();
         }
-        // One route is little, whatever its hostnames: only what comes with others counts.
-        if last.is_some() {
-            let theirs = entrances.iter().map(|entrance| entrance.hostnames.len());
-            let compared = theirs.sum::<usize>() * hostnames.len().max(1);
-            self.work.spend(compared / work::HOSTNAMES);
-        }
-        let ways: Vec<&Rc<Upper>> = fitting(entrances, hostnames).collect();
-        let same = |last: &&Uppers| {
-            let last = last.iter().map(Rc::as_ptr);
-            ways.iter().map(|way| Rc::as_ptr(way)).eq(last)
-        };
-        let taken = if let Some(last) = last.filter(same) {
-            last.clone()
+        let taken = if let Some(all) = entrances.all(hostnames, |ways| self.list(ways)) {
+            all.clone()
         } else {
-            let name = ways.iter().map(|way| Rc::as_ptr(way)).collect();
-            let made = || match ways.iter().copied().cloned().collect::<Uppers>() {
-                none if none.is_empty() => Rc::from([Rc::default()]),
-                ways => ways,
+            // One route is little, whatever its hostnames: only what comes with others counts.
+            if last.is_some() {
+                let compared = entrances.hostnames() * hostnames.len();
+                self.work.spend(compared / work::HOSTNAMES);
+            }
+            let ways: Vec<&Rc<Upper>> = entrances.fitting(hostnames).collect();
+            let same = |last: &&Uppers| {
+                let last = last.iter().map(Rc::as_ptr);
+                ways.iter().map(|way| Rc::as_ptr(way)).eq(last)
             };
-            self.lists.entry(name).or_insert_with(made).clone()
+            last.filter(same)
+                .cloned()
+                .unwrap_or_else(|| self.list(&ways))
         };
         self.taken.insert(Arc::as_ptr(route), taken.clone());
         taken
+    }
+
+    /// Ways in as one list; one that leads from nowhere where there are none.
+    fn list(&mut self, ways: &[&Rc<Upper>]) -> Uppers {
+        let name = ways.iter().map(|way| Rc::as_ptr(way)).collect();
+        let made = || match ways.iter().copied().cloned().collect::<Uppers>() {
+            none if none.is_empty() => Rc::from([Rc::default()]),
+            ways => ways,
+        };
+        self.lists.entry(name).or_insert_with(made).clone()
     }
 
     /// The ways in that a route takes, where they are the same as long as an era lasts: not to Services, nor to what
@@ -256,13 +255,13 @@ impl<'a> Regions<'a> {
             return None;
         }
         let entrances = self.entrances(route);
-        Some(fitting(&entrances, hostnames).cloned().collect())
+        Some(entrances.fitting(hostnames).cloned().collect())
     }
 
     /// The ways in that routes like this one may take, sorted.
-    fn entrances(&mut self, route: &Object) -> Rc<[Entrance]> {
+    fn entrances(&mut self, route: &Object) -> Rc<Entrances> {
         let Node::Route { parents, .. } = &route.node else {
-            return Rc::from([]);
+            return Rc::default();
         };
         let in_mesh = parents.iter().any(|p| p.object.gk.is_core("Service"));
         let consumers = in_mesh.then(|| self.consumers(&route.key).to_vec());
@@ -282,15 +281,7 @@ impl<'a> Regions<'a> {
         for parent in parents {
             found.extend(self.entrances_by(route, parent));
         }
-        found.sort_by(|a, b| a.way.cmp(&b.way));
-        found.dedup_by(|other, one| {
-            let same = other.way == one.way;
-            if same {
-                one.hostnames.append(&mut other.hostnames);
-            }
-            same
-        });
-        let found: Rc<[Entrance]> = found.into();
+        let found = Rc::new(Entrances::new(found));
         self.entrances.insert(alike, found.clone());
         found
     }
@@ -360,18 +351,6 @@ impl<'a> Regions<'a> {
         self.parents.insert(key.clone(), parent.clone());
         Some(parent)
     }
-}
-
-/// Those of the ways in that a route with these hostnames takes.
-fn fitting<'a>(
-    entrances: &'a [Entrance],
-    hostnames: &'a [Arc<str>],
-) -> impl Iterator<Item = &'a Rc<Upper>> {
-    let takes = |entrance: &&Entrance| {
-        let mut theirs = entrance.hostnames.iter();
-        theirs.any(|theirs| takes_hostname(theirs.as_deref(), hostnames))
-    };
-    entrances.iter().filter(takes).map(|entrance| &entrance.way)
 }
 
 /// Whether the same listeners take both, but for their hostnames. Services of a mesh look at the route itself.
