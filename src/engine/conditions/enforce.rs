@@ -41,10 +41,9 @@ pub(super) fn leaves(policy: &Policy, groups: &[&Group]) -> usize {
 pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
     let counts = |group: &&&Group| group.complete && group.attached;
     let mut tally = Tally::default();
-    let mut through: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
     let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
-    let mut gateways: maps::HashMap<*const Rc<Upper>, BTreeSet<ObjectKey>> =
-        maps::HashMap::default();
+    // Paths by their ways in, of which many share a list.
+    let mut through: maps::HashMap<*const Rc<Upper>, (&Group, Tally)> = maps::HashMap::default();
     let mut paths: Option<Arc<[LeafPath]>> = None;
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
@@ -60,19 +59,24 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
             in_force
         });
         tally.count(in_force);
-        let tops = gateways.entry(group.ends.uppers.as_ptr());
-        for gateway in tops.or_insert_with(|| tops_of(group)).iter() {
-            through.entry(gateway.clone()).or_default().count(in_force);
-        }
+        let (_, ways) = through
+            .entry(group.ends.uppers.as_ptr())
+            .or_insert((group, Tally::default()));
+        ways.count(in_force);
         let survives = in_force != InForce::Not;
         if survives {
             status.acts_on.add(group);
         }
         status.below.add(group, &status.target, survives);
     }
-    let by_gateway = through
-        .into_iter()
-        .filter_map(|(key, tally)| Some((key, tally.state()?)));
+    let mut by_gateway: HashMap<ObjectKey, Tally, ByKey> = HashMap::default();
+    for (group, ways) in through.into_values() {
+        for gateway in tops_of(group) {
+            by_gateway.entry(gateway).or_default().add(ways);
+        }
+    }
+    let by_gateway = by_gateway.into_iter();
+    let by_gateway = by_gateway.filter_map(|(key, tally)| Some((key, tally.state()?)));
     status.through = by_gateway.collect();
     status.state = Some(if policy.sets_nothing() {
         State::NoEffect("it sets nothing".to_owned())
@@ -150,6 +154,12 @@ impl Tally {
             InForce::Partly => self.partly += 1,
             InForce::Not => self.not += 1,
         }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.whole += other.whole;
+        self.partly += other.partly;
+        self.not += other.not;
     }
 
     /// None where there was no path.

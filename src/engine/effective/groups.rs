@@ -118,9 +118,10 @@ impl Survey<'_> {
         end: Level,
         groups: &mut Vec<Group>,
     ) {
-        self.stacks.expect(region.routes.len());
+        groups.reserve(region.routes.len());
         // Routes that are accepted alike share their list of ways, and so its stacks.
         let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::default();
+        let mut ends: Vec<End> = Vec::new();
         for (route, ways) in &region.routes {
             if self.is_spent() {
                 return;
@@ -129,12 +130,12 @@ impl Survey<'_> {
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
             let own = self.own(profile, &route.key);
-            let mut ends: Vec<End> = Vec::new();
             let mut of: Option<Option<&Arc<str>>> = None;
             for way in ways.iter() {
                 let consumer = way.consumer.as_ref();
                 if of != Some(consumer) {
-                    ends = self.stacked_lowers(focus, profile, route, end, consumer);
+                    ends.clear();
+                    self.stacked_lowers((focus, consumer), profile, route, end, &mut ends);
                     of = Some(consumer);
                 }
                 for lower in ends.iter().filter(|lower| way.has || lower.has) {
@@ -303,31 +304,32 @@ impl Survey<'_> {
         ways.collect()
     }
 
-    /// Ways on through a route by what stands on them.
+    /// Adds the ways on through a route by what stands on them.
     fn stacked_lowers(
         &mut self,
-        focus: Option<&ObjectKey>,
+        (focus, consumer): (Option<&ObjectKey>, Option<&Arc<str>>),
         profile: &Profile,
         route: &Arc<Object>,
         end: Level,
-        consumer: Option<&Arc<str>>,
-    ) -> Vec<End> {
+        ends: &mut Vec<End>,
+    ) {
         let at = self.stacks.at(&route.key);
         // What stands there is not found out once all is spent.
         if self.is_spent() || !matches!(route.node, Node::Route { .. }) {
-            return Vec::new();
+            return;
         }
         let namespace = self.ways_on.namespace(route);
         if end <= Level::Rule && !at.tells_sections(profile) {
             // Then every rule carries what stands at the whole route.
             let lowers = self.ways_on.to_rules(&namespace, route);
             let through = (&namespace, &**route);
-            return vec![End {
+            ends.push(End {
                 stack: self.stacks.of_route(profile, &at, through, consumer),
                 has: focus.is_none_or(|key| lowers.may_have(key)),
                 complete: true,
                 lowers,
-            }];
+            });
+            return;
         }
         let ways = if end <= Level::Rule {
             to_rules(&namespace, route)
@@ -355,10 +357,9 @@ impl Survey<'_> {
             };
             found.push((end, vec![Rc::new(lower)]));
         }
-        let ends = found.into_iter().map(|(end, lowers)| End {
+        ends.extend(found.into_iter().map(|(end, lowers)| End {
             lowers: Lowers::from(lowers),
             ..end
-        });
-        ends.collect()
+        }));
     }
 }

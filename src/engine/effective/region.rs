@@ -1,6 +1,6 @@
 //! The part of the topology that paths through one object run in.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -98,11 +98,12 @@ impl<'a> Regions<'a> {
     /// The region of an object.
     pub(super) fn around(&mut self, key: &ObjectKey) -> Region {
         let mut routes: Vec<Arc<Object>> = Vec::new();
-        let mut met: HashSet<ObjectKey, ByKey> = HashSet::default();
+        // By their addresses: the snapshot keeps each once.
+        let mut met: maps::HashSet<*const Object> = maps::HashSet::default();
         let mut region = Region::default();
         let snapshot = self.snapshot;
         let mut add = |object: &Arc<Object>| {
-            if is_route(&object.key.gk) && met.insert(object.key.clone()) {
+            if is_route(&object.key.gk) && met.insert(Arc::as_ptr(object)) {
                 routes.push(object.clone());
             }
         };

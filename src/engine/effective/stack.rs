@@ -70,12 +70,6 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// Makes room for so many objects in all, which will be asked for.
-    pub(super) fn expect(&mut self, objects: usize) {
-        let known = self.stands.len();
-        self.stands.reserve(objects.saturating_sub(known));
-    }
-
     /// The stack of a path on which nothing stands.
     pub(super) fn nothing(&self) -> Rc<Stack> {
         self.nothing.clone()
@@ -95,17 +89,18 @@ impl<'a> Stacks<'a> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
-        if self.work.is_spent() {
+        let above = Level::is_above_routes(&key.gk);
+        // Most routes are; to find out again takes no longer than to remember it.
+        let is_bare = !above && self.snapshot.is_bare(key);
+        if is_bare || self.work.is_spent() {
             return self.nobody.clone();
         }
         let found = || {
             let asked = asked(self.snapshot, key);
             Some(Rc::new(At::new(standing(self.snapshot, key), asked)))
         };
-        let found = if Level::is_above_routes(&key.gk) {
+        let found = if above {
             memo::at(self.snapshot.era(), key, found)
-        } else if self.snapshot.is_bare(key) {
-            None
         } else {
             found()
         };
