@@ -21,15 +21,24 @@ async fn hostile_bodies_again_and_again_leave_no_memory_behind() {
         too_large_by_length(process.connect().await).await;
         too_large_in_chunks(process.connect().await).await;
     };
+    // What is held at one moment is up to what was just read; what is never given back is held at every one.
+    let least = async |process: &Process| {
+        let mut least = usize::MAX;
+        for _ in 0..15 {
+            round(process).await;
+            least = least.min(process.resident());
+        }
+        least
+    };
     // The first rounds fill the allocator's caches.
     for _ in 0..3 {
         round(&process).await;
     }
-    let before = process.resident();
-    for _ in 0..50 {
+    let before = least(&process).await;
+    for _ in 0..20 {
         round(&process).await;
     }
-    let grown = process.resident().saturating_sub(before);
-    assert!(grown < 24 * MIB, "grew by {grown} bytes in 50 rounds");
+    let grown = least(&process).await.saturating_sub(before);
+    assert!(grown < 16 * MIB, "grew by {grown} bytes in 35 rounds");
     assert!(process.runs(), "it ended");
 }
