@@ -10,19 +10,15 @@ use crate::engine::memo::Memo;
 use crate::engine::snapshot::Era;
 
 /// By object. A Gateway with 64 listeners takes some 10 kB.
-type Known<T> = Memo<ObjectKey, Option<Rc<T>>, ByKey>;
+type Known<T> = Memo<ObjectKey, T, ByKey>;
 
 thread_local! {
-    static STANDS: RefCell<Known<At>> = RefCell::default();
-    static PARENTS: RefCell<Known<Parent>> = RefCell::default();
+    static STANDS: RefCell<Known<Rc<At>>> = RefCell::default();
+    static PARENTS: RefCell<Known<Option<Rc<Parent>>>> = RefCell::default();
 }
 
 /// What stands at an object.
-pub(super) fn at(
-    era: Era,
-    key: &ObjectKey,
-    find: impl FnOnce() -> Option<Rc<At>>,
-) -> Option<Rc<At>> {
+pub(super) fn at(era: Era, key: &ObjectKey, find: impl FnOnce() -> Rc<At>) -> Rc<At> {
     STANDS.with(|memo| Memo::remembered(memo, era, key, find))
 }
 

@@ -97,14 +97,13 @@ impl<'a> Stacks<'a> {
         }
         let found = || {
             let asked = asked(self.snapshot, key);
-            Some(Rc::new(At::new(standing(self.snapshot, key), asked)))
+            Rc::new(At::new(standing(self.snapshot, key), asked))
         };
         let found = if above {
             memo::at(self.snapshot.era(), key, found)
         } else {
             found()
         };
-        let found = found.unwrap_or_else(|| self.nobody.clone());
         self.work.spend(found.work);
         self.stands.insert(key.clone(), found.clone());
         found
