@@ -203,8 +203,9 @@ in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 token() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
-# A process that ended and that nobody has asked after yet (a zombie) is not alive.
-alive() { grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
+# A process that ended and that nobody has asked after yet (a zombie) is not alive. Its ports are free once all its
+# threads have ended, and the first may be a zombie before the others.
+alive() { grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/task/"*/status; }
 
 running() { [ -f "$1" ] && alive "$(cat "$1")"; }
 
