@@ -1,8 +1,12 @@
 //! Load on `/validate` over TLS, with the engine and without it: `make bench`.
 //!
-//! The server is a child process, so that its memory and the client's are apart. Both runs use the
-//! same server, state and requests; the floor answers "allowed" without asking the engine. Runs
+//! The server is a child process, so that its memory and the client's are apart. All runs use the
+//! same server, state and requests; the floor answers "allowed" without asking the engine, and between the two
+//! stands one that gives the engine's first answer to everything: what telling costs. Runs
 //! alternate, and the medians and their ratio are printed: machines are noisy.
+//!
+//! `--peer PROGRAM` asks another webhook server in the same rounds. The program prints the address that it serves at;
+//! `tests/cluster/cluster.sh program webhook` builds one.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,14 +18,15 @@
     missing_docs
 )]
 
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use attache::engine;
+use attache::engine::review::{Evidence, Request as Asked, review as engine};
+use attache::engine::snapshot::Snapshot;
 use attache::engine::verdict::Verdict;
 use attache::http::admission::{App, Judge, Outside};
 use attache::http::drain::Phase;
@@ -46,10 +51,13 @@ mod objects;
 mod review;
 #[path = "soak/state.rs"]
 mod state;
+#[path = "soak/usage.rs"]
+mod usage;
 
 use args::Args;
 use review::review;
 use state::state;
+use usage::{kib, worked};
 
 /// As in the server.
 #[global_allocator]
@@ -65,11 +73,25 @@ const THROUGHPUT: f64 = 0.8;
 const P50: f64 = 1.25;
 const P99: f64 = 1.5;
 
+/// What serves: this program in one of its modes, or another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Served<'a> {
+    /// Allows, without looking.
+    Floor,
+    /// Tells what the engine told first, without looking.
+    Told,
+    /// As users run it.
+    Engine,
+    /// Another program.
+    Peer(&'a str),
+}
+
 struct Setup {
     routes: usize,
     policies: usize,
     seconds: u64,
     rounds: usize,
+    peer: Option<String>,
 }
 
 struct Run {
@@ -77,6 +99,9 @@ struct Run {
     p50: Duration,
     p99: Duration,
     resident: u64,
+    /// Processor time for a review: the server's and the client's, with the kernel's part of each.
+    server: Duration,
+    client: Duration,
 }
 
 fn main() {
@@ -86,13 +111,14 @@ fn main() {
         policies: args.number("--policies").unwrap_or(5_000),
         seconds: args.number("--seconds").unwrap_or(5),
         rounds: args.number("--rounds").unwrap_or(5),
+        peer: args.value("--peer").map(str::to_owned),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .unwrap();
     if let Some(mode) = args.value("--serve") {
-        runtime.block_on(serve(&setup, mode == "engine"));
+        runtime.block_on(serve(&setup, mode));
     } else {
         runtime.block_on(measure(&setup));
     }
@@ -100,13 +126,20 @@ fn main() {
 
 // The server.
 
-async fn serve(setup: &Setup, engine: bool) {
+/// The first answer of the engine, for everything.
+fn told(snapshot: &Snapshot, request: &Asked<'_>, evidence: &Evidence) -> Verdict {
+    static FIRST: OnceLock<Verdict> = OnceLock::new();
+    let first = FIRST.get_or_init(|| engine(snapshot, request, evidence));
+    first.clone()
+}
+
+async fn serve(setup: &Setup, mode: &str) {
     let snapshot = Arc::new(ArcSwap::from_pointee(state(setup.routes, setup.policies)));
     let metrics = Arc::new(Metrics::new().unwrap());
-    let judge: Judge = if engine {
-        engine::review::review
-    } else {
-        |_: &_, _: &_, _: &_| Verdict::default()
+    let judge: Judge = match mode {
+        "engine" => engine,
+        "told" => told,
+        _ => |_: &_, _: &_, _: &_| Verdict::default(),
     };
     let app = App::judged_by(
         judge,
@@ -133,45 +166,65 @@ async fn serve(setup: &Setup, engine: bool) {
 // The client.
 
 async fn measure(setup: &Setup) {
-    let (mut engine, mut floor) = (Vec::new(), Vec::new());
+    let peer = setup.peer.as_deref().map(Served::Peer);
+    let all = [Served::Floor, Served::Told, Served::Engine];
+    let mut runs: Vec<(Served<'_>, Vec<Run>)> = all
+        .into_iter()
+        .chain(peer)
+        .map(|s| (s, Vec::new()))
+        .collect();
     for _ in 0..setup.rounds {
-        floor.push(one(setup, "floor").await);
-        engine.push(one(setup, "engine").await);
+        for (served, runs) in &mut runs {
+            runs.push(one(setup, *served).await);
+        }
     }
     println!(
         "{} routes, {} policies, {CONNECTIONS} connections, {} rounds of {} s, medians",
         setup.routes, setup.policies, setup.rounds, setup.seconds
     );
-    println!("| | reviews/s | p50 | p99 | resident |\n|---|---|---|---|---|");
-    for (name, runs) in [("no engine", &floor), ("engine", &engine)] {
+    println!("| | reviews/s | p50 | p99 | resident | server | client |");
+    println!("|---|---|---|---|---|---|---|");
+    for (served, runs) in &runs {
         println!(
-            "| {name} | {:.0} | {:.0} us | {:.0} us | {:.1} MiB |",
+            "| {} | {:.0} | {:.0} us | {:.0} us | {:.1} MiB | {:.1} us | {:.1} us |",
+            served.name(),
             median(runs, |r| r.per_second),
             median(runs, |r| micros(r.p50)),
             median(runs, |r| micros(r.p99)),
-            median(runs, |r| r.resident as f64 / 1024.0)
+            median(runs, |r| r.resident as f64 / 1024.0),
+            median(runs, |r| micros(r.server)),
+            median(runs, |r| micros(r.client)),
         );
     }
-    let ratio = |f: fn(&Run) -> f64| median(&engine, f) / median(&floor, f);
-    let (throughput, p50, p99) = (
-        ratio(|r| r.per_second),
-        ratio(|r| micros(r.p50)),
-        ratio(|r| micros(r.p99)),
-    );
     println!("\n| what | measured | budget | of the budget |\n|---|---|---|---|");
+    let of = |which| &runs.iter().find(|(served, _)| *served == which).unwrap().1;
+    let engine = of(Served::Engine);
+    compare(
+        "no engine",
+        engine,
+        of(Served::Floor),
+        [THROUGHPUT, P50, P99],
+    );
+    if let Some(peer) = peer {
+        compare("a Go webhook that does nothing", engine, of(peer), [1.0; 3]);
+    }
+}
+
+/// Rows of what is measured against something else, with the budgets for throughput, p50 and p99.
+fn compare(against: &str, engine: &[Run], other: &[Run], budgets: [f64; 3]) {
+    let ratio = |f: fn(&Run) -> f64| median(engine, f) / median(other, f);
     let row = |what: &str, measured: f64, budget: f64, share: f64| {
         println!(
-            "| HTTPS review against no engine, {what} | {measured:.2}x | {budget}x | {share:.2}x |"
+            "| HTTPS review against {against}, {what} | {measured:.2}x | {budget}x | {share:.2}x |"
         );
     };
-    row(
-        "throughput",
-        throughput,
-        THROUGHPUT,
-        THROUGHPUT / throughput,
-    );
-    row("p50", p50, P50, p50 / P50);
-    row("p99", p99, P99, p99 / P99);
+    let [throughput, p50, p99] = budgets;
+    let measured = ratio(|r| r.per_second);
+    row("throughput", measured, throughput, throughput / measured);
+    let measured = ratio(|r| micros(r.p50));
+    row("p50", measured, p50, measured / p50);
+    let measured = ratio(|r| micros(r.p99));
+    row("p99", measured, p99, measured / p99);
 }
 
 fn micros(time: Duration) -> f64 {
@@ -184,24 +237,45 @@ fn median(runs: &[Run], f: impl Fn(&Run) -> f64) -> f64 {
     values[values.len() / 2]
 }
 
-/// Ends the server with the run, also when the run fails.
-struct Served(Child);
+impl Served<'_> {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Floor => "no engine",
+            Self::Told => "no engine, as much to tell",
+            Self::Engine => "engine",
+            Self::Peer(_) => "peer",
+        }
+    }
 
-impl Drop for Served {
+    fn command(self, setup: &Setup) -> Command {
+        let mode = match self {
+            Self::Floor => "floor",
+            Self::Told => "told",
+            Self::Engine => "engine",
+            Self::Peer(program) => return Command::new(program),
+        };
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--serve", mode, "--routes", &setup.routes.to_string()])
+            .args(["--policies", &setup.policies.to_string()]);
+        command
+    }
+}
+
+/// Ends the server with the run, also when the run fails.
+struct Running(Child);
+
+impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-async fn one(setup: &Setup, mode: &str) -> Run {
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--serve", mode, "--routes", &setup.routes.to_string()])
-        .args(["--policies", &setup.policies.to_string()])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut child = Served(child);
+async fn one(setup: &Setup, served: Served<'_>) -> Run {
+    let mut command = served.command(setup);
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Running(child);
     let mut line = String::new();
     BufReader::new(child.0.stdout.as_mut().unwrap())
         .read_line(&mut line)
@@ -209,15 +283,22 @@ async fn one(setup: &Setup, mode: &str) -> Run {
     let addr: SocketAddr = line.trim().parse().unwrap();
     let bodies: Arc<Vec<Bytes>> = Arc::new((0..REQUESTS).map(|i| body(i, setup)).collect());
     load(addr, &bodies, Duration::from_millis(500)).await;
+    let pids = [child.0.id(), std::process::id()];
+    let before = pids.map(worked);
     let started = Instant::now();
     let mut times = load(addr, &bodies, Duration::from_secs(setup.seconds)).await;
     let took = started.elapsed();
+    let after = pids.map(worked);
+    let count = u32::try_from(times.len()).unwrap();
+    let each = |i: usize| after[i].checked_sub(before[i]).unwrap() / count;
     times.sort();
     Run {
         per_second: times.len() as f64 / took.as_secs_f64(),
         p50: times[times.len() / 2],
         p99: times[times.len() * 99 / 100],
-        resident: resident_kib(child.0.id()),
+        resident: kib(pids[0], "VmRSS"),
+        server: each(0),
+        client: each(1),
     }
 }
 
@@ -274,18 +355,6 @@ async fn connect(addr: SocketAddr) -> SendRequest<Full<Bytes>> {
     let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     sender
-}
-
-/// Resident memory of a process, in KiB.
-fn resident_kib(pid: u32) -> u64 {
-    let mut status = String::new();
-    let file = std::fs::File::open(format!("/proc/{pid}/status"));
-    file.unwrap().read_to_string(&mut status).unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS"))
-        .unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 /// A client that trusts any certificate: the server makes its own, on loopback.

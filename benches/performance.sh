@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures everything that is promised and writes the table of docs/performance.md: `make bench`. About 15 minutes
-# once all is built. Each bench prints rows of `what | measured | budget | of the budget`; the command is added here.
+# once all is built, for which it needs Go too. Each bench prints rows of `what | measured | budget | of the budget`;
+# the command is added here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=docs/performance.md
@@ -33,7 +34,8 @@ describe() {
 }
 
 cargo build --release --locked
-bench load
+peer=$(tests/cluster/cluster.sh program webhook)
+measure "cargo bench --bench load -- --peer PROGRAM" cargo bench --locked --bench load -- --peer "$peer"
 bench engine -- --routes 10000 --policies 5000
 bench effective -- --promised
 bench resident

@@ -44,6 +44,8 @@ mod size;
     reason = "the tests of the cache, whose module it is, use the rest"
 )]
 mod stand_in;
+#[path = "../soak/usage.rs"]
+mod usage;
 
 use std::time::Duration;
 

@@ -31,6 +31,7 @@ mod sample;
     reason = "the tests of the cache, whose module it is, use the rest"
 )]
 mod stand_in;
+mod usage;
 mod verdict;
 
 use std::process::ExitCode;

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use crate::client::{Place, get};
+use crate::usage::{self, kib};
 
 /// Longer than anything takes that is waited for.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
@@ -105,25 +106,19 @@ impl Process {
 
     /// Resident memory in KiB.
     pub(crate) fn resident(&self) -> u64 {
-        self.status("VmRSS")
+        kib(self.child.id(), "VmRSS")
     }
 
     /// The most that was resident, in KiB, since it was last forgotten.
     #[allow(dead_code, reason = "for the bench of memory")]
     pub(crate) fn peak(&self) -> u64 {
-        self.status("VmHWM")
+        kib(self.child.id(), "VmHWM")
     }
 
     /// From now on the most is counted anew.
     #[allow(dead_code, reason = "for the bench of memory")]
     pub(crate) fn forget_peak(&self) {
         fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").unwrap();
-    }
-
-    fn status(&self, name: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
     pub(crate) fn descriptors(&self) -> u64 {
@@ -133,10 +128,7 @@ impl Process {
 
     /// Processor time so far.
     pub(crate) fn worked(&self) -> Duration {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
-        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        Duration::from_millis(ticks * 10)
+        usage::worked(self.child.id())
     }
 
     pub(crate) fn log(&self) -> String {

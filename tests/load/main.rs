@@ -42,6 +42,8 @@ mod soak;
     reason = "the tests of the cache, whose module it is, use the rest"
 )]
 mod stand_in;
+#[path = "../../benches/soak/usage.rs"]
+mod usage;
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
 
