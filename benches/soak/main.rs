@@ -133,6 +133,7 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
     all.absorb(rest);
     let seconds = samples.last().unwrap().at.as_secs_f64();
     let changes = (churn.made() - changes) as f64 / seconds;
+    let applied = mean(&samples, |s| s.applied);
     let processor = process.worked().saturating_sub(worked).as_secs_f64() / seconds;
     let answered = all.times.len();
     println!(
@@ -142,7 +143,13 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
         Outcome::at(&mut all.times, 0.99),
         Outcome::at(&mut all.times, 1.0),
         changes,
-        mean(&samples, |s| s.applied),
+        applied,
+    );
+    let wanted = 0.98 * setup.changes as f64;
+    verdict.of(
+        "changes of the cluster a second, made and applied",
+        changes >= wanted && applied >= wanted,
+        &format!("{changes:.0} and {applied:.0}"),
     );
     let errors = all.failed + all.rude + all.shed.len();
     verdict.of(

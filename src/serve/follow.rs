@@ -150,11 +150,13 @@ mod tests {
         let knows = || given.borrow().profile(&gk, None).is_some();
         assert!(health.check().ok && !levels() && !knows());
         let current = || metrics.config_current.get() == 1;
+        let loads = |result: &str| metrics.config_loads.with_label_values(&[result]).get();
         eventually("the one of the start is current", current).await;
 
         write("profiles: [{match: {group: example.com, kind: Widget}}]\n");
         eventually("the profile is known", knows).await;
-        assert_eq!(metrics.config_current.get(), 1);
+        assert_eq!((metrics.config_current.get(), loads("failed")), (1, 0));
+        let loaded = loads("loaded");
         write(
             "profiles: [{match: {group: example.com, kind: Widget}}]\ndisclosure: [{match: {group: example.com, kind: Widget}, level: which}]\n",
         );
@@ -169,6 +171,7 @@ mod tests {
         );
         assert!(levels() && knows(), "the one before goes on");
         assert_eq!(metrics.config_current.get(), 0);
+        assert_eq!((loads("loaded"), loads("failed")), (loaded + 1, 1));
 
         std::fs::remove_file(&file).unwrap();
         eventually("its absence is said", || {

@@ -1,6 +1,6 @@
 //! What is known has an age: how long nothing was heard of a kind, and what is said of reviews that rest on it.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use attache::cache::sync::KindState;
 use attache::engine::finding::Code;
@@ -82,6 +82,45 @@ async fn a_cluster_in_which_nothing_happens_is_never_old() {
         assert_eq!(old, FromIterator::from_iter([]));
     }
     assert!(of_gateway(&under).iter().all(|line| !line.contains(" old")));
+}
+
+/// When something was heard of Gateways, as it is scraped.
+fn heard(under: &Under) -> f64 {
+    let series = "attache_cache_last_event_timestamp_seconds{kind=\"Gateway\"}";
+    under.metric(series).expect("it is scraped")
+}
+
+/// The time of day, as metrics have it.
+fn now() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap().as_secs_f64()
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_something_was_heard_is_scraped() {
+    let started = now();
+    let server = Server::with_kinds();
+    let under = watching(&server).await;
+    let listed = heard(&under);
+    assert!((started..=now()).contains(&listed), "{listed}");
+    let bookmark =
+        json!({"kind": "Gateway", "apiVersion": "gateway.networking.k8s.io/v1", "metadata": {}});
+    server.say(GATEWAYS, "BOOKMARK", bookmark);
+    eventually("the bookmark counts", || heard(&under) > listed).await;
+    server.down(true);
+    eventually("it is away", || {
+        matches!(under.state(&gateways()), Some(KindState::Failing(..)))
+    })
+    .await;
+    let last = heard(&under);
+    sleep(LIMIT).await;
+    assert!(
+        heard(&under).to_bits() == last.to_bits(),
+        "nothing was heard"
+    );
+    server.down(false);
+    eventually("it is back", || heard(&under) > last).await;
+    assert!(heard(&under) <= now());
 }
 
 #[tokio::test(start_paused = true)]

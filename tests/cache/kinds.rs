@@ -140,6 +140,7 @@ async fn too_many_policy_kinds_are_named_and_do_not_push_others_out() {
     let check = under.check("policy-kinds-limit");
     assert_eq!(check.detail, "limit 2, not watched: APolicy.example.dev");
     assert!(!check.required);
+    assert_eq!(under.unwatched("limit"), Some(1.0));
     for kind in ["MPolicy", "NPolicy"] {
         assert!(under.knows(&GroupKind::new("example.dev", kind)), "{kind}");
     }
@@ -148,6 +149,7 @@ async fn too_many_policy_kinds_are_named_and_do_not_push_others_out() {
     let a = GroupKind::new("example.dev", "APolicy");
     eventually("room again", || under.knows(&a)).await;
     assert!(under.check("policy-kinds-limit").ok);
+    assert_eq!(under.unwatched("limit"), Some(0.0));
 }
 
 /// Other rules: as a changed configuration gives them.

@@ -31,6 +31,7 @@ async fn a_kind_that_may_not_be_listed_is_named_and_the_rest_goes_on() {
     let text = under.metrics.text().unwrap();
     let count = "attache_watch_errors_total{code=\"403\",kind=\"RetryPolicy.example.dev\"}";
     assert!(text.contains(count), "{text}");
+    assert_eq!(under.unwatched("denied"), Some(1.0));
 
     let asked = server.requests(RETRIES);
     sleep(Duration::from_mins(10)).await;
@@ -43,6 +44,7 @@ async fn a_kind_that_may_not_be_listed_is_named_and_the_rest_goes_on() {
     })
     .await;
     assert_eq!(under.count(&retry_gk()), 1);
+    assert_eq!(under.unwatched("denied"), Some(0.0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,6 +135,7 @@ async fn an_api_server_that_goes_away_later_leaves_the_cache_and_readiness() {
     .await;
     sleep(Duration::from_mins(15)).await;
     assert!(under.ready());
+    assert!(under.unwatched("failing") > Some(1.0), "all of them");
     assert!(under.get(&gateway_key("infra", "edge")).is_some());
     let check = under.check("cache:Gateway");
     assert!(
@@ -148,6 +151,7 @@ async fn an_api_server_that_goes_away_later_leaves_the_cache_and_readiness() {
     let meanwhile = gateway_key("infra", "meanwhile");
     eventually("caught up", || under.get(&meanwhile).is_some()).await;
     assert_eq!(under.state(&gateways()), Some(KindState::Synced));
+    eventually("all are well", || under.unwatched("failing") == Some(0.0)).await;
 }
 
 #[tokio::test(start_paused = true)]

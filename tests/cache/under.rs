@@ -65,6 +65,18 @@ impl Under {
             .clone()
     }
 
+    /// The value of a series, named as a scrape names it; none where it is not there.
+    pub fn metric(&self, series: &str) -> Option<f64> {
+        let page = self.metrics.text().unwrap();
+        let mut values = page.lines().filter_map(|line| line.strip_prefix(series));
+        values.find_map(|rest| rest.strip_prefix(' ')?.parse().ok())
+    }
+
+    /// How many kinds are not watched for a reason.
+    pub fn unwatched(&self, reason: &str) -> Option<f64> {
+        self.metric(&format!("attache_unwatched_kinds{{reason=\"{reason}\"}}"))
+    }
+
     pub async fn until_ready(&self) {
         eventually("ready", || self.ready()).await;
     }

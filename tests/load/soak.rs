@@ -33,10 +33,12 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
     assert!(samples.iter().all(|sample| sample.is_ready));
     assert_eq!(all.opened, 8, "connections are kept");
 
-    // All changes arrive, those of the start included.
-    assert!(churn.made() > 100, "{} changes", churn.made());
+    // Half of what is due, on a machine that is slow: the cluster changes all the time, and what changes arrives.
+    let made = churn.made();
+    assert!(made > 12 * 100 / 2, "{made} changes");
     drop(churn);
-    assert!(samples.iter().any(|sample| sample.applied > 0.0));
+    let changing = samples.iter().filter(|sample| sample.applied > 0.0).count();
+    assert!(changing > samples.len() / 2, "in {changing} seconds of 12");
     let (early, last) = (&samples[3], samples.last().unwrap());
     let more = last.resident.saturating_sub(early.resident);
     assert!(more < 16 * 1024, "{more} KiB more, of {}", early.resident);

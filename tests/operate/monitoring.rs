@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use attache::metrics::Metrics;
 use serde_json::{Value, json};
 
 use crate::promql::{OF_OTHERS, faults};
@@ -202,6 +203,22 @@ fn alerts_are_about_the_limits_of_the_manifests() {
     let limit = of(&pod["containers"][0]["resources"]["limits"], "memory").to_owned();
     let limit = limit.strip_suffix("Mi").unwrap();
     assert!(expr("AttacheMemoryNearLimit").ends_with(&format!("> 0.8 * {limit} * 1024 * 1024")));
+    let slow = expr("AttacheSlow");
+    let seconds: u64 = slow.rsplit_once("> ").unwrap().1.parse().unwrap();
+    for file in ["validating-webhook.yaml", "mutating-webhook.yaml"] {
+        let configuration = yaml(&format!("manifests/base/{file}"));
+        for webhook in configuration["webhooks"].as_array().unwrap() {
+            let timeout = webhook["timeoutSeconds"].as_u64().unwrap();
+            assert!(seconds < timeout, "{file}: told before calls are given up");
+            // Who is answered in time is told apart from who is not.
+            let page = Metrics::new().unwrap();
+            page.request_duration
+                .with_label_values(&["", "", ""])
+                .observe(0.0);
+            let bucket = format!("le=\"{timeout}\"");
+            assert!(page.text().unwrap().contains(&bucket), "{file}: {bucket}");
+        }
+    }
     let replicas = &yaml("manifests/base/deployment.yaml")["spec"]["replicas"];
     assert!(expr("AttacheNotRedundant").ends_with(&format!("< {replicas}")));
 }

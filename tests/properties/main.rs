@@ -9,6 +9,7 @@
 
 mod answers;
 mod bounds;
+mod disclosure;
 mod graphs;
 mod hostile;
 mod laws;

@@ -312,7 +312,7 @@ fn settings() -> impl Strategy<Value = Value> {
         .prop_map(|fields| json!(fields))
 }
 
-fn policy() -> impl Strategy<Value = Value> {
+pub(crate) fn policy() -> impl Strategy<Value = Value> {
     let names = (
         select(&KINDS[..]),
         one(&NAMESPACES),

@@ -26,7 +26,7 @@ fn reviewed(
 }
 
 /// The objects that are there in the end.
-fn there(events: &[Event]) -> Vec<Value> {
+pub(crate) fn there(events: &[Event]) -> Vec<Value> {
     let left = survivors(events).into_iter().map(|event| match event {
         Event::Applied(value) | Event::Deleted(value) => value,
     });

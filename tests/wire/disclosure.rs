@@ -175,6 +175,7 @@ async fn who_is_nobody_is_told_what_one_without_rights_is() {
         json!(7),
         json!({"username": ["alice"]}),
         json!({"groups": "system:masters"}),
+        json!({"username": "", "groups": ["system:masters"]}),
     ];
     for user_info in nobody {
         review["request"]["userInfo"] = user_info;

@@ -97,6 +97,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
         (408, r#"{"error":"the body did not come in time"}"#)
     );
     client.closed().await;
+    assert_eq!(server.metrics.timeouts.get(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
