@@ -42,7 +42,7 @@ pub fn workload(
         .collect();
     let places: Vec<Place> = routes
         .values()
-        .flat_map(|route| leading(route, &services))
+        .flat_map(|route| leading(route, |to| services.contains(&&to.object)))
         .collect();
     let mut describe = |place: &Place| on_its_own(survey, place);
     Some(OfWorkload {

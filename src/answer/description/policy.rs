@@ -25,7 +25,7 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         strategy: strategy(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: reason(policy, &status),
+        reason: reason(survey.snapshot(), policy, &status),
         by: named(&status.by()),
         settings: settings(policy),
         targets: status.targets.iter().map(on_target).collect(),

@@ -6,16 +6,18 @@ use super::target::on;
 use crate::answer::effective::OnPaths;
 use crate::engine::effective::Survey;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::object::{Node, Object, Rule};
+use crate::engine::object::{BackendRef, Node, Object, Rule};
 use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
 
-/// The results on routes to a backend, of kinds whose policies do not reach the backend.
-pub(super) fn on_routes(survey: &mut Survey<'_>, backend: &ObjectKey) -> Vec<OnPaths> {
-    let snapshot = survey.snapshot();
-    let routes: Vec<Arc<Object>> = snapshot.using(backend).cloned().collect();
+/// The results on routes to a backend, or to one port of it, of kinds whose policies do not reach the backend.
+pub(super) fn on_routes(survey: &mut Survey<'_>, place: &Place) -> Vec<OnPaths> {
+    let (snapshot, backend) = (survey.snapshot(), &place.object);
+    let routes: Vec<Arc<Object>> = using(snapshot, place).cloned().collect();
+    let port = port(snapshot, place);
     let places: Vec<Place> = routes
         .iter()
-        .flat_map(|route| leading(route, &[backend]))
+        .flat_map(|route| leading(route, |to| leads_to(to, place, port)))
         .collect();
     let mut found = Vec::new();
     for place in &places {
@@ -44,12 +46,41 @@ fn reaches(survey: &mut Survey<'_>, backend: &ObjectKey, kind: &GroupKind) -> bo
             .any(|group| !group.stack.is_empty())
 }
 
-/// A route of which every rule leads to one of these Services, or the rules that do.
-pub(in crate::answer) fn leading(route: &Object, services: &[&ObjectKey]) -> Vec<Place> {
+/// The routes that send requests to a backend, or to one port of it.
+pub(super) fn using<'a>(
+    snapshot: &'a Snapshot,
+    place: &'a Place,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let port = port(snapshot, place);
+    let routes = snapshot.using(&place.object);
+    routes.filter(move |route| route.backends().any(|to| leads_to(to, place, port)))
+}
+
+fn leads_to(to: &BackendRef, place: &Place, port: Option<u16>) -> bool {
+    let is_port = place.section.is_none() || (port.is_some() && to.port == port);
+    to.object == place.object && is_port
+}
+
+/// The number of the port that a place is.
+fn port(snapshot: &Snapshot, place: &Place) -> Option<u16> {
+    let object = snapshot.get(&place.object)?;
+    let Node::Service { ports } = &object.node else {
+        return None;
+    };
+    let mut ports = ports.iter().zip(section::labels(object));
+    let named = ports.find(|(_, label)| Some(label) == place.section.as_ref());
+    named.map(|(port, _)| port.number)
+}
+
+/// A route of which every rule leads to such a backend, or the rules that do.
+pub(in crate::answer) fn leading(
+    route: &Object,
+    is_meant: impl Fn(&BackendRef) -> bool,
+) -> Vec<Place> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
-    let leads = |rule: &Rule| rule.backends.iter().any(|b| services.contains(&&b.object));
+    let leads = |rule: &Rule| rule.backends.iter().any(&is_meant);
     if rules.iter().all(leads) {
         return vec![route.key.whole()];
     }

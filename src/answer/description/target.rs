@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::routes::on_routes;
+use super::routes::{on_routes, using};
 use super::{OfTarget, OnBackend, Relation, Standing};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
@@ -35,7 +35,7 @@ struct Over {
 pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
     let about = on_its_own(survey, place);
     OfTarget {
-        on_routes: on_routes(survey, &place.object),
+        on_routes: on_routes(survey, place),
         ..about
     }
 }
@@ -69,9 +69,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         effective,
         backends: object.map_or_else(Vec::new, |route| backends(survey, place, &route)),
         on_routes: Vec::new(),
-        used_by: survey
-            .snapshot()
-            .using(key)
+        used_by: using(survey.snapshot(), place)
             .map(|route| Named::from(&route.key))
             .collect(),
     }

@@ -118,10 +118,10 @@ fn state_words(state: PolicyState) -> &'static str {
     }
 }
 
-/// A state with whoever brought it about.
+/// A state with whoever brought it about. One that is in force may be rejected on another target: that is told there.
 pub(crate) fn state(state: PolicyState, by: &[Named], reason: Option<&str>) -> String {
     let mut text = state_words(state).to_owned();
-    if !by.is_empty() {
+    if !by.is_empty() && state != PolicyState::Enforced {
         let with = if state == PolicyState::Conflicted {
             "with"
         } else {

@@ -96,7 +96,10 @@ impl<'a> Part<'a> {
             (always || mine != every).then_some(here)
         };
         // Those that begin below a listener have no entrance.
-        let entrances = names(|e| &e.entrances, false).filter(|names| !names.is_empty());
+        let mine: BTreeSet<&Named> = group.iter().flat_map(|e| &e.entrances).collect();
+        let mut ways = self.about.attached_to.iter();
+        let is_all = self.elsewhere || ways.all(|way| mine.contains(way));
+        let entrances = names(|e| &e.entrances, !is_all).filter(|names| !names.is_empty());
         parts.extend(entrances.map(|names| format!("through {}", words::list(names))));
         parts.extend(names(|e| &e.targets, self.elsewhere).map(words::list));
         if let Some(first) = group.first() {
