@@ -131,7 +131,7 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
         Sort::Name | Sort::ActsOn => a.key().cmp(b.key()),
     });
     let mut policies = statuses(&mut survey, &found, |policy, status| {
-        listed(policy, &status, asked.undated)
+        listed(snapshot, policy, &status, asked.undated)
     });
     policies.retain(|listed| asked.states.is_empty() || asked.states.contains(&listed.state));
     if asked.sort == Sort::ActsOn {
@@ -164,7 +164,12 @@ impl Asked<'_> {
     }
 }
 
-fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>) -> Listed {
+fn listed(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    status: &PolicyStatus,
+    undated: &BTreeSet<ObjectKey>,
+) -> Listed {
     let stanzas = policy.strategies.as_ref();
     let strategy = stanzas.map(|stanzas| {
         let names: Vec<String> = stanzas
@@ -181,7 +186,7 @@ fn listed(policy: &Policy, status: &PolicyStatus, undated: &BTreeSet<ObjectKey>)
         class: policy.profile.class.value,
         strategy,
         state: known.unwrap_or(PolicyState::NoEffect),
-        reason: reason::reason(policy, status),
+        reason: reason::reason(snapshot, policy, status),
         by: named(&status.by()),
         acts_on: status.objects().len(),
         created: created.map(|created| created.to_string()),

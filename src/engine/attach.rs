@@ -23,7 +23,7 @@ pub struct Stand {
     pub wide: bool,
 }
 
-/// Whether a policy may attach to an object of another namespace or scope.
+/// Whether a policy may attach to an object, by its kind, namespace and scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Yes.
@@ -36,6 +36,8 @@ pub enum Reach {
     Forbidden,
     /// The policy has a namespace and the object has none.
     ClusterScoped,
+    /// The kind does not take such targets.
+    Untaken,
 }
 
 // === impl Stand ===
@@ -69,11 +71,10 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
         }
         let own = &policy.key().namespace;
         for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
-            let consumer = match reach(snapshot, policy, target, key) {
-                Reach::Free => false,
-                Reach::Consumer => true,
-                Reach::NotGranted | Reach::Forbidden | Reach::ClusterScoped => continue,
-            };
+            let reach = reach(snapshot, policy, target, key);
+            if !reach.is_attached() {
+                continue;
+            }
             let section = match (&target.section, object) {
                 (None, _) => None,
                 (Some(name), Some(object)) if has_sections(&object.node) => {
@@ -88,7 +89,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             found.push(Stand {
                 policy: policy.clone(),
                 section,
-                consumer,
+                consumer: reach == Reach::Consumer,
                 wide: target.gk.is_core("Namespace") && target.object(own).is_none(),
             });
         }
@@ -154,6 +155,9 @@ pub fn reach(
     object: &ObjectKey,
 ) -> Reach {
     let own = &policy.key().namespace;
+    if !target.is_taken {
+        return Reach::Untaken;
+    }
     if own.is_empty() {
         return Reach::Free;
     }

@@ -62,6 +62,8 @@ pub struct TargetRef {
     pub section: Option<Arc<str>>,
     /// Namespaces in which labels select; its own where nothing else is said.
     pub from: From,
+    /// Whether the kind can stand there. What is surely refused of a new policy does nothing in an older one.
+    pub is_taken: bool,
 }
 
 /// Which objects of a kind.

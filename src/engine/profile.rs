@@ -273,6 +273,19 @@ impl Profile {
         *self.section_naming == SectionNaming::ExplicitOrIndex
     }
 
+    /// Whether a kind can be a target, as far as something says which can.
+    pub fn takes_kind(&self, gk: &GroupKind) -> bool {
+        let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
+        let fits = |a: &Allowed| fits(&a.gk.group, &gk.group) && fits(&a.gk.kind, &gk.kind);
+        let allow = self.allow.as_ref().map(|allow| &allow.value);
+        allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
+    }
+
+    /// Whether a section of a kind can be a target, as far as something says it.
+    pub fn takes_section_of(&self, gk: &GroupKind) -> bool {
+        self.allowed(gk).is_none_or(|allowed| allowed.sections)
+    }
+
     /// What is said of a kind as a target, if it is named among those allowed.
     pub fn allowed(&self, gk: &GroupKind) -> Option<&Allowed> {
         let allow = self.allow.as_ref()?;

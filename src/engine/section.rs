@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::ids::GroupKind;
 use super::object::{Node, Object, Rule};
 
 /// The sections of an object in the order of the spec, each by the label that paths show: its name,
@@ -22,6 +23,12 @@ pub fn labels(object: &Object) -> Vec<Arc<str>> {
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether objects of a kind have no sections, whatever they are.
+pub fn has_none(gk: &GroupKind) -> bool {
+    let none = ["Namespace", "Pod", "Secret", "ConfigMap"];
+    gk.is_gateway_api("GatewayClass") || (gk.group.is_empty() && none.contains(&&*gk.kind))
 }
 
 /// Those of them by which a reference can name a section. `indexed` allows `rule-<i+1>` for rules

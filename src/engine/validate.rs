@@ -11,6 +11,7 @@ use super::snapshot::Snapshot;
 
 mod form;
 mod list;
+mod selected;
 mod target;
 
 pub use form::form;

@@ -22,7 +22,7 @@ fn one(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>, policy: &Policy) {
     let node = sketch.object(policy.key(), false);
     let attachments = attachments(survey, policy);
     if attachments.is_empty() {
-        sketch.say(node, &words::idle(policy));
+        sketch.say(node, &words::idle(sketch.snapshot, policy));
     }
     for at in attachments {
         // A Service has two nodes (ruling 22).

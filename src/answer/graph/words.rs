@@ -1,10 +1,11 @@
 //! Why a reference does not count, in words.
 
+use crate::answer::policies::reason::selecting_nothing;
 use crate::engine::attach::{Reach, reach};
 use crate::engine::conditions::{Accepted, Attachment};
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::{Listener, Object, ParentRef};
-use crate::engine::policy::{Policy, TargetRef, entries, spec};
+use crate::engine::policy::{Policy, entries, spec};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{Refusal, Unreached};
 
@@ -87,6 +88,10 @@ pub(super) fn not_attached(
                 (Reach::ClusterScoped, _) => {
                     format!("{kind} has a namespace and {} has none", target.gk)
                 }
+                (Reach::Untaken, Some(section)) if policy.profile.takes_kind(&target.gk) => {
+                    format!("{kind} takes no section of {target}, such as {section}")
+                }
+                (Reach::Untaken, _) => format!("{kind} cannot target {}", target.gk),
                 (Reach::NotGranted, _) => format!(
                     "no ReferenceGrant in namespace {} covers {kind} of namespace {}",
                     target.namespace,
@@ -104,15 +109,14 @@ pub(super) fn not_attached(
 }
 
 /// Why a policy has no target at all.
-pub(super) fn idle(policy: &Policy) -> String {
+pub(super) fn idle(snapshot: &Snapshot, policy: &Policy) -> String {
     let annotation = policy.profile.annotation.as_ref();
-    let targets = &policy.targets;
     if policy.strategies.is_none() {
         "its merge strategy cannot be used".to_owned()
     } else if let Some(annotation) = annotation {
         format!("no {} names it in {}", annotation.target, annotation.key)
-    } else if targets.iter().any(TargetRef::selects) {
-        "its selector selects nothing".to_owned()
+    } else if let Some(nothing) = selecting_nothing(snapshot, policy) {
+        nothing
     } else if policy.is_without_target() {
         "it names no target and needs none".to_owned()
     } else {

@@ -1,11 +1,16 @@
 //! Why a policy does nothing, as far as its own fields say it.
 
 use crate::engine::conditions::{Accepted, PolicyStatus, State};
-use crate::engine::policy::{Fault, Policy, StrategyFault, entries, spec, stanzas};
+use crate::engine::policy::{Fault, Policy, StrategyFault, TargetRef, entries, spec, stanzas};
+use crate::engine::snapshot::Snapshot;
 
 /// What is wrong with its strategy or its target entries, or why it names or reaches nothing; none where
 /// there is nothing to say.
-pub(in crate::answer) fn reason(policy: &Policy, status: &PolicyStatus) -> Option<String> {
+pub(in crate::answer) fn reason(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    status: &PolicyStatus,
+) -> Option<String> {
     if let Some(why) = of_strategy(policy) {
         return Some(why);
     }
@@ -15,7 +20,13 @@ pub(in crate::answer) fn reason(policy: &Policy, status: &PolicyStatus) -> Optio
         reasons.push(why.clone());
     }
     if status.accepted == Accepted::Invalid {
-        reasons.push("what it names may not be named from its namespace".to_owned());
+        let taken = policy.targets.iter().all(|target| target.is_taken);
+        let why = if taken {
+            "what it names may not be named from its namespace"
+        } else {
+            "its kind does not take what it names as a target"
+        };
+        reasons.push(why.to_owned());
     }
     let entries = entries(&spec, &policy.profile);
     reasons.extend(entries.iter().filter_map(|entry| {
@@ -23,18 +34,26 @@ pub(in crate::answer) fn reason(policy: &Policy, status: &PolicyStatus) -> Optio
         Some(wrong(&entry.path, fault))
     }));
     if reasons.is_empty() && status.targets.is_empty() {
-        let targets = entries
-            .iter()
-            .filter_map(|entry| entry.target.as_ref().ok());
-        let selecting = targets.filter(|target| target.selects());
-        let selects: Vec<String> = selecting.map(|target| target.gk.to_string()).collect();
-        reasons.push(if selects.is_empty() {
-            "it names no target".to_owned()
-        } else {
-            format!("it selects no {}", selects.join(" and no "))
-        });
+        let idle = selecting_nothing(snapshot, policy);
+        reasons.push(idle.unwrap_or_else(|| "it names no target".to_owned()));
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Why labels select nothing; none where none of its targets selects.
+pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy) -> Option<String> {
+    let targets = policy.targets.iter().filter(|target| target.selects());
+    let (seen, unseen): (Vec<_>, Vec<_>) = targets.partition(|target| snapshot.knows(&target.gk));
+    let names = |targets: Vec<&TargetRef>, between: &str| {
+        let names: Vec<String> = targets.iter().map(|target| target.gk.to_string()).collect();
+        names.join(between)
+    };
+    if !unseen.is_empty() {
+        let kinds = names(unseen, " or ");
+        return Some(format!("nobody looks here whether it selects any {kinds}"));
+    }
+    (!seen.is_empty())
+        .then(|| format!("it selects no {} that it may name", names(seen, " and no ")))
 }
 
 /// What is wrong with its strategy.

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::{Select, TargetRef, guessed_group};
 use crate::engine::ids::GroupKind;
 use crate::engine::object::{From, Object, ROUTES};
-use crate::engine::profile::{CrossNamespace, Profile, RefField, Spelled, Without};
+use crate::engine::profile::{CrossNamespace, Fact, Profile, RefField, Source, Spelled, Without};
+use crate::engine::section;
 use crate::engine::selector::{Labels, Selector};
 use crate::engine::shared;
 
@@ -27,7 +28,7 @@ pub struct Entry<'a> {
     pub guessed: bool,
     /// Whether it has a name and a selector: then the name counts.
     pub both: bool,
-    /// The namespace that it says, of a kind that does not read it.
+    /// The namespace that it says, where the kind or the field does not read it.
     pub unread: Option<Arc<str>>,
 }
 
@@ -140,6 +141,13 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
     found
 }
 
+impl Entry<'_> {
+    /// Whether it is sure which kinds a target of it may have.
+    pub fn knows_kinds(&self, profile: &Profile, target: &TargetRef) -> bool {
+        knows_kinds(profile, target, self.guessed)
+    }
+}
+
 impl Select {
     /// A reference without section to objects of a kind.
     fn of(self, gk: GroupKind) -> TargetRef {
@@ -149,6 +157,7 @@ impl Select {
             select: self,
             section: None,
             from: From::Same,
+            is_taken: true,
         }
     }
 }
@@ -180,12 +189,20 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         }
         target.gk = right;
     }
+    let reads_namespace = match *profile.cross_namespace {
+        CrossNamespace::Ignored => false,
+        // There any other namespace is refused.
+        CrossNamespace::Forbidden => true,
+        _ => field.namespace != Some(false),
+    };
     let unread = match &mut target {
-        Ok(target) if *profile.cross_namespace == CrossNamespace::Ignored => {
-            target.namespace.take()
-        }
+        Ok(target) if !reads_namespace => target.namespace.take(),
         _ => None,
     };
+    if let Ok(target) = &mut target {
+        let kind = profile.takes_kind(&target.gk) || !knows_kinds(profile, target, guessed);
+        target.is_taken = kind && may_take_section(profile, target, field);
+    }
     Entry {
         path,
         field,
@@ -199,6 +216,23 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
             right,
         }),
     }
+}
+
+/// Whether it is sure which kinds can be targets. What a CRD says of references by name says nothing of those by
+/// labels, nor which group it means where none is written.
+fn knows_kinds(profile: &Profile, target: &TargetRef, guessed: bool) -> bool {
+    let by_name = !target.selects() && !guessed;
+    let allow = profile.allow.as_ref();
+    allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
+}
+
+/// Whether nothing sure is against the section that a target names.
+fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> bool {
+    let is_said = profile.allow.as_ref().is_some_and(Fact::is_said);
+    target.section.is_none()
+        || field.sections != Some(false)
+            && !section::has_none(&target.gk)
+            && (!is_said || profile.takes_section_of(&target.gk))
 }
 
 /// The kind that was meant where only the case differs: of Gateway API, core, or those that the
@@ -263,6 +297,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         select,
         section: text("sectionName"),
         from: namespaces(item),
+        is_taken: true,
     })
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::attach::{Reach, reach, selected};
+use super::selected;
+use crate::engine::attach::{Reach, reach};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::hint::{is_near, nearest, one, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
-use crate::engine::profile::{Only, Source};
+use crate::engine::profile::{CrossNamespace, Only};
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
@@ -28,7 +29,7 @@ pub(super) fn findings(
             findings.extend(unserved_group(snapshot, policy, entry, target));
             let about = about_target(snapshot, policy, entry, target);
             findings
-                .extend(about.or_else(|| selects_nothing(snapshot, policy, entry, target, most)));
+                .extend(about.or_else(|| selected::finding(snapshot, policy, entry, target, most)));
         }
     }
     if entry.both {
@@ -124,11 +125,8 @@ fn sectionless(
     target: &TargetRef,
     section: &str,
 ) -> Option<Finding> {
-    let no_sections = ["Namespace", "Pod", "Secret", "ConfigMap"];
     let gk = &target.gk;
-    let none = gk.is_gateway_api("GatewayClass")
-        || (gk.group.is_empty() && no_sections.contains(&&*gk.kind));
-    if none {
+    if section::has_none(gk) {
         return Some(unsupported(
             policy,
             entry,
@@ -138,8 +136,7 @@ fn sectionless(
         ));
     }
     let allow = policy.profile.allow.as_ref()?;
-    let allowed = policy.profile.allowed(gk)?;
-    (!allowed.sections).then(|| {
+    (!policy.profile.takes_section_of(gk)).then(|| {
         let what = format!("{} takes no section of {gk}", policy.profile.gk.kind);
         unsupported(policy, entry, section, &what, allow.is_said())
     })
@@ -175,7 +172,7 @@ fn not_found(
     })
 }
 
-fn unknown_section(
+pub(super) fn unknown_section(
     policy: &Policy,
     entry: &Entry<'_>,
     object: &Object,
@@ -211,11 +208,7 @@ fn unknown_section(
 /// A kind that cannot be a target, as far as the profile says which can.
 fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
     let allow = policy.profile.allow.as_ref()?;
-    let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
-    let mut allowed = allow.value.iter();
-    let ok =
-        allowed.any(|a| fits(&a.gk.group, &target.gk.group) && fits(&a.gk.kind, &target.gk.kind));
-    (!ok && !allow.value.is_empty()).then(|| {
+    (!policy.profile.takes_kind(&target.gk)).then(|| {
         let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
         let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
         let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
@@ -229,18 +222,14 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
             ),
             _ => format!("{kind} cannot target {wrong}; it can {}", quoted(&kinds)),
         };
-        // What a CRD says of references by name says nothing of those by labels, nor which group it
-        // means where none is written.
-        let by_name = !target.selects();
-        let sure = allow.from != Source::Crd || (by_name && !entry.guessed);
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
             .at(format!("{}.kind", entry.path))
             .about(wrong.to_string())
-            .only_if(allow.is_said() && sure)
+            .only_if(entry.knows_kinds(&policy.profile, target))
     })
 }
 
-/// A namespace that the kind does not read, and that is not the policy's own.
+/// A namespace that the kind or the field does not read, and that is not the policy's own.
 fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let own = &policy.key().namespace;
     let unread = entry
@@ -248,15 +237,24 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
         .as_ref()
         .filter(|namespace| *namespace != own)?;
     let kind = &policy.profile.gk.kind;
-    let message = format!(
-        "{kind} looks for its target in its own namespace, not in {:?}",
-        &**unread
-    );
+    // A kind that does not read it may still define it; a field that has none is another matter.
+    let refused = *policy.profile.cross_namespace != CrossNamespace::Ignored;
+    let message = if refused {
+        format!(
+            "{kind} takes no namespace here, and looks in its own; remove namespace {:?}",
+            &**unread
+        )
+    } else {
+        format!(
+            "{kind} looks for its target in its own namespace, not in {:?}",
+            &**unread
+        )
+    };
     Some(
         Finding::new(Code::TargetNamespaceForbidden, policy.key(), message)
             .at(format!("{}.namespace", entry.path))
             .about(unread.to_string())
-            .only_if(false),
+            .only_if(refused),
     )
 }
 
@@ -302,7 +300,7 @@ fn unserved_group(
 }
 
 /// What may not be named from here, or has not been allowed to be.
-fn out_of_reach(
+pub(super) fn out_of_reach(
     snapshot: &Snapshot,
     policy: &Policy,
     entry: &Entry<'_>,
@@ -311,7 +309,8 @@ fn out_of_reach(
 ) -> Option<Finding> {
     let (kind, own) = (&policy.profile.gk.kind, &policy.key().namespace);
     let (code, field, message, sure) = match reach(snapshot, policy, target, object) {
-        Reach::Free | Reach::Consumer => return None,
+        // What it cannot stand on is told of its kind, or of its section.
+        Reach::Free | Reach::Consumer | Reach::Untaken => return None,
         Reach::Forbidden => (
             Code::TargetNamespaceForbidden,
             format!("{}.namespace", entry.path),
@@ -361,29 +360,6 @@ fn out_of_reach(
             .about(object.to_string())
             .only_if(sure),
     )
-}
-
-/// Only where the kind is known and listed, as for names, and where there are not more than `most` to ask.
-fn selects_nothing(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    entry: &Entry<'_>,
-    target: &TargetRef,
-    most: usize,
-) -> Option<Finding> {
-    let asked = snapshot.count(&target.gk) * policy.targets.len();
-    if !target.selects() || asked > most {
-        return None;
-    }
-    let own = &policy.key().namespace;
-    let none = selected(snapshot, own, target).next().is_none();
-    (none && snapshot.knows(&target.gk)).then(|| {
-        let namespace = target.namespace(own);
-        let message = format!("no {} of {namespace} has these labels now", target.gk);
-        Finding::new(Code::TargetSelectsNothing, policy.key(), message)
-            .at(&entry.path)
-            .about(format!("{} {namespace}", target.gk))
-    })
 }
 
 /// Two sections of one name: a policy on it stands on both.

@@ -1,0 +1,71 @@
+//! Rules on what a target selects by labels.
+
+use std::sync::Arc;
+
+use super::target::{out_of_reach, unknown_section};
+use crate::engine::attach::{reach, selected};
+use crate::engine::finding::{Code, Finding};
+use crate::engine::object::{From, Object};
+use crate::engine::policy::{Entry, Policy, TargetRef};
+use crate::engine::snapshot::Snapshot;
+
+/// Most objects that are looked at one by one.
+const MOST: usize = 64;
+
+/// It selects nothing, nothing that may be named from here, or nothing with that section: the first of them is named.
+/// Others may come that it selects, so this is told and refuses nothing. Only where the kind is known and listed, as
+/// for names, and where there are not more than `most` to ask.
+pub(super) fn finding(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    most: usize,
+) -> Option<Finding> {
+    let asked = snapshot.count(&target.gk) * policy.targets.len();
+    if !target.selects() || asked > most || !snapshot.knows(&target.gk) {
+        return None;
+    }
+    let own = &policy.key().namespace;
+    let mut found: Vec<&Arc<Object>> = selected(snapshot, own, target).collect();
+    if found.is_empty() {
+        return Some(nothing(policy, entry, target));
+    }
+    if found.len() > MOST {
+        return None;
+    }
+    found.sort_by(|a, b| a.key.cmp(&b.key));
+    // What no grant covers, or has no such section, is left out in silence where something is left.
+    let (attached, others): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|object| reach(snapshot, policy, target, &object.key).is_attached());
+    let faulty = if attached.is_empty() {
+        let mut others = others.iter();
+        others.find_map(|object| out_of_reach(snapshot, policy, entry, target, &object.key))
+    } else {
+        let section = target.section.as_deref()?;
+        let each = attached.iter();
+        let unknown: Option<Vec<_>> = each
+            .map(|object| unknown_section(policy, entry, object, section))
+            .collect();
+        unknown?.into_iter().next()
+    };
+    faulty.map(|mut finding| {
+        finding.rests_on = None;
+        finding.only_if(false)
+    })
+}
+
+fn nothing(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
+    let own = &policy.key().namespace;
+    let namespace = target.namespace(own);
+    let within = match &target.from {
+        _ if !target.spans(own) => &**namespace,
+        From::Selector(_) => "the selected namespaces",
+        _ => "any namespace",
+    };
+    let message = format!("no {} of {within} has these labels now", target.gk);
+    Finding::new(Code::TargetSelectsNothing, policy.key(), message)
+        .at(&entry.path)
+        .about(format!("{} {namespace}", target.gk))
+}
