@@ -19,7 +19,7 @@ use super::work;
 
 mod paths;
 
-use paths::{Comparison, Paths};
+use paths::{Comparison, Door, Paths};
 
 /// Paths on which the effective policy of a kind changes in one and the same way: each way in with each way on, as
 /// they are afterwards, or as they were where they are gone.
@@ -115,9 +115,11 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
     // A route that leaves a listener by itself changes nothing; one that is shut out does.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
     let shut = |upper: &Upper| !by_itself && is_there(before, upper) && is_there(after, upper);
+    let had = |upper: &Upper| door(before, upper);
+    let has = |upper: &Upper| door(after, upper);
     let mut found = Vec::new();
     for (kind, touched) in &kinds {
-        let mut comparison = Comparison::new(kind, &shut);
+        let mut comparison = Comparison::new(kind, &shut, [&had, &has]);
         let (mut old, mut new) = (Paths::default(), Paths::default());
         // One shape for both sides: paths that only differ in where they end are one path.
         let shapes = touched.objects.iter();
@@ -294,6 +296,20 @@ fn granted(
         let touched = kinds.entry(kind.clone()).or_default();
         touched.routes.extend(&routes);
     }
+}
+
+/// Where the requests of a way in come in; none where it is no listener.
+fn door(snapshot: &Snapshot, upper: &Upper) -> Option<Door> {
+    let place = upper.last()?;
+    let object = snapshot.get(&place.object)?;
+    let (Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) = &object.node
+    else {
+        return None;
+    };
+    let mut listeners = listeners.iter();
+    let listener = listeners.find(|listener| Some(&listener.name) == place.section.as_ref())?;
+    let hostname = listener.hostname.clone();
+    Some((place.object.clone(), listener.port, hostname))
 }
 
 /// Whether a way in is there, whoever may take it.

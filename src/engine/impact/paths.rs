@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Same, Shifted};
 use crate::engine::effective::{Ends, Group};
-use crate::engine::ids::GroupKind;
+use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::maps::HashMap;
 use crate::engine::merge::Effective;
 use crate::engine::topology::{Lower, Lowers, Upper, Uppers};
@@ -18,6 +18,8 @@ pub(super) struct Comparison<'a> {
     kind: &'a GroupKind,
     /// Whether a way in that only comes or only goes is a change.
     shut: &'a dyn Fn(&Upper) -> bool,
+    /// Where the requests of a way in come in, before and afterwards.
+    doors: [&'a dyn Fn(&Upper) -> Option<Door>; 2],
     lists: Lists,
     same: Same,
     nothing: Arc<Effective>,
@@ -44,6 +46,9 @@ struct Pair {
     after: Arc<Effective>,
     stays: bool,
 }
+
+/// Where requests come in: the object, the port and the hostname of a listener.
+pub(super) type Door = (ObjectKey, u16, Option<Arc<str>>);
 
 /// What is in force on both sides, by lists of ways in: it is the same for many routes.
 type Sides = (
@@ -171,10 +176,15 @@ impl Paths {
 // === impl Comparison ===
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(kind: &'a GroupKind, shut: &'a dyn Fn(&Upper) -> bool) -> Self {
+    pub(super) fn new(
+        kind: &'a GroupKind,
+        shut: &'a dyn Fn(&Upper) -> bool,
+        doors: [&'a dyn Fn(&Upper) -> Option<Door>; 2],
+    ) -> Self {
         Self {
             kind,
             shut,
+            doors,
             lists: Lists::default(),
             same: Same::default(),
             nothing: Arc::default(),
@@ -301,6 +311,21 @@ impl<'a> Comparison<'a> {
                 None => won.push((upper, b)),
             }
         }
+        // A listener under another name is the one that takes the same requests.
+        let [had, has] = self.doors;
+        let mut doors: Vec<Option<Door>> = won.iter().map(|(upper, _)| has(upper)).collect();
+        lost.retain(|(upper, a)| {
+            let door = had(upper);
+            let renamed = doors.iter().position(|has| door.is_some() && *has == door);
+            if let Some(at) = renamed
+                && let Some((upper, b)) = won.get(at)
+            {
+                note(upper, a, b, on_both);
+                won.remove(at);
+                doors.remove(at);
+            }
+            renamed.is_none()
+        });
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         loop {
             match (lost.next(), won.next()) {
