@@ -231,4 +231,36 @@ fn the_rights_of_the_manifests_are_enough() {
             "{kind}: {checks}"
         );
     }
+    withdrawn(&world, &cluster);
+}
+
+/// The right to read policies goes while attache runs, and comes back: it says so, stays ready and keeps what it knew.
+fn withdrawn(world: &World, cluster: &Cluster) {
+    const RETRIES: &str = "cache:RetryPolicy.policies.example.com";
+    let known = || {
+        let (_, metrics) = world.attache.get("/metrics").expect("metrics");
+        let series = "attache_cache_objects{kind=\"RetryPolicy.policies.example.com\"} ";
+        let mut values = metrics.lines().filter_map(|line| line.strip_prefix(series));
+        values.next().map(str::to_owned)
+    };
+    let before = known();
+    assert!(before.is_some(), "policies are known");
+    let kubectl = cluster.kubectl();
+    kubectl
+        .run(["delete", "clusterrolebinding", "attache-policies"])
+        .ok();
+    let says = |what: &str| {
+        let (code, checks) = world.attache.get("/readyz?verbose")?;
+        assert_eq!(code, 200, "{checks}");
+        let mut lines = checks.lines();
+        let is_said = lines.any(|line| line.contains(RETRIES) && line.contains(what));
+        if is_said { Ok(()) } else { Err(checks) }
+    };
+    eventually("that it may not be read is said", || says("forbidden"));
+    assert_eq!(known(), before, "what was known is kept");
+    let manifests = cluster.dir().join("manifests");
+    let folder = manifests.to_str().expect("a path in UTF-8");
+    kubectl.run(["apply", "--server-side", "-k", folder]).ok();
+    eventually("it is read again", || says(" ok"));
+    assert_eq!(known(), before);
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -138,16 +139,32 @@ async fn a_protocol_that_is_not_spoken_is_refused_and_another_name_is_not() {
     assert!(why.contains("not valid for name"), "{why}");
 }
 
-/// By a program, for no TLS library of ours can do this.
-#[test]
-fn renegotiation_is_refused() {
-    let process = Process::start();
+/// By a program, for no TLS library of ours can do this; again and again, beside a good client.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn renegotiation_is_refused() {
+    let mut process = Process::start();
     std::fs::write(process.file("ca.crt"), &process.ca_pem).unwrap();
+    let good = Good::start(process.addr, &process.ca_pem).await;
+    for _ in 0..20 {
+        let (addr, ca) = (process.addr, process.file("ca.crt"));
+        let said = tokio::task::spawn_blocking(move || renegotiated(addr, &ca));
+        let said = said.await.unwrap();
+        assert!(said.contains("Protocol  : TLSv1.2"), "{said}");
+        assert!(said.contains("RENEGOTIATING"), "{said}");
+        assert!(said.contains("no renegotiation"), "{said}");
+    }
+    good.served(10).await;
+    good.stop("clients that want to renegotiate").await;
+    assert!(process.runs());
+}
+
+/// What `openssl` says when it asks for another handshake.
+fn renegotiated(addr: SocketAddr, ca: &Path) -> String {
     let client = Command::new("openssl")
         .args(["s_client", "-tls1_2", "-connect"])
-        .arg(process.addr.to_string())
+        .arg(addr.to_string())
         .arg("-CAfile")
-        .arg(process.file("ca.crt"))
+        .arg(ca)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -159,8 +176,5 @@ fn renegotiation_is_refused() {
     let output = client.wait_with_output().unwrap();
     drop(commands);
     let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(said.contains("Protocol  : TLSv1.2"), "{said}");
-    assert!(said.contains("RENEGOTIATING"), "{said}");
-    assert!(said.contains("no renegotiation"), "{said}");
+    String::from_utf8_lossy(&said).into_owned()
 }

@@ -19,7 +19,7 @@ pub(super) struct Comparison<'a> {
     /// Whether a way in that only comes or only goes is a change.
     shut: &'a dyn Fn(&Upper) -> bool,
     /// Where the requests of a way in come in, before and afterwards.
-    doors: [&'a dyn Fn(&Upper) -> Option<Door>; 2],
+    doors: [DoorOf<'a>; 2],
     lists: Lists,
     same: Same,
     nothing: Arc<Effective>,
@@ -49,6 +49,9 @@ struct Pair {
 
 /// Where requests come in: the object, the port and the hostname of a listener.
 pub(super) type Door = (ObjectKey, u16, Option<Arc<str>>);
+
+/// Finds it; none where a way in has none.
+pub(super) type DoorOf<'a> = &'a dyn Fn(&Upper) -> Option<Door>;
 
 /// What is in force on both sides, by lists of ways in: it is the same for many routes.
 type Sides = (
@@ -179,7 +182,7 @@ impl<'a> Comparison<'a> {
     pub(super) fn new(
         kind: &'a GroupKind,
         shut: &'a dyn Fn(&Upper) -> bool,
-        doors: [&'a dyn Fn(&Upper) -> Option<Door>; 2],
+        doors: [DoorOf<'a>; 2],
     ) -> Self {
         Self {
             kind,
