@@ -1,10 +1,20 @@
-//! Deadlines do not follow the time of day: nobody here can turn the clock of the machine, so the source is read.
+//! Deadlines do not follow the time of day: it is turned under a process, and the source is read.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
+use crate::process::{Process, Setup, ask};
+
 /// What reads the time of day.
-const WALL: [&str; 3] = ["SystemTime::now", "Timestamp::now", "Zoned::now"];
+const WALL: [&str; 4] = [
+    "SystemTime::now",
+    "UNIX_EPOCH.elapsed",
+    "Timestamp::now",
+    "Zoned::now",
+];
 /// Which parts may: certificates and their checks, metrics and traces, what is shown to people.
 const MAY: [&str; 5] = [
     "src/cli/",
@@ -46,4 +56,61 @@ fn the_time_of_day_decides_over_no_deadline() {
         }
     }
     assert!(wrong.is_empty(), "read the time of day: {wrong:?}");
+}
+
+/// What turns the time of day of one process, from the package `faketime`; nothing where it is not installed.
+fn faketime() -> Option<PathBuf> {
+    let folders = fs::read_dir("/usr/lib").into_iter().flatten();
+    let mut libraries =
+        folders.map(|folder| folder.unwrap().path().join("faketime/libfaketime.so.1"));
+    let found = libraries.find(|library| library.exists());
+    if found.is_none() {
+        let required = std::env::var("ATTACHE_REQUIRE_FAKETIME").is_ok_and(|value| value == "1");
+        assert!(!required, "faketime is not installed");
+        // Past the test runner's capture, so that it is seen.
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: the_time_of_day_is_turned: no faketime"
+        );
+    }
+    found
+}
+
+/// Eleven years on, and as many back: what is answered, and when, stays as it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_time_of_day_is_turned() {
+    let Some(library) = faketime() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let clock = folder.path().join("clock");
+    let turn = |by: &str| fs::write(&clock, by).unwrap();
+    turn("+0");
+    let variables = [
+        format!("LD_PRELOAD={}", library.display()),
+        format!("FAKETIME_TIMESTAMP_FILE={}", clock.display()),
+        "FAKETIME_NO_CACHE=1".to_owned(),
+        // As in life: only the time of day jumps.
+        "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
+    ];
+    let env = std::iter::once("env".to_owned());
+    let mut process = Process::start(&Setup {
+        by: env.chain(variables).collect(),
+        ..Setup::default()
+    });
+    process.ready().await;
+    let mut kept = process.connect().await;
+    ask(&mut kept).await;
+    for (by, said) in [
+        ("+4000d", "it ended at"),
+        ("-4000d", "it begins to count at"),
+        ("+0", "[+]certificate ok"),
+    ] {
+        turn(by);
+        // That the clock has been turned is seen by the certificate; it is served all the same.
+        process.until("/readyz?verbose", 200, said).await;
+        ask(&mut kept).await;
+        ask(&mut process.connect().await).await;
+    }
+    assert!(process.runs());
 }
