@@ -10,7 +10,7 @@ use super::attach::{self, Stand};
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::{Level, Step};
 use super::maps;
-use super::merge::{Effective, merged};
+use super::merge::{self, Effective, merged};
 use super::object::is_route;
 use super::policy::{Policy, TargetRef};
 use super::profile::{Class, Profile, ServiceAs};
@@ -146,6 +146,15 @@ impl Group {
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         let levels = taking_part(profile, &stack).map(|here| &**here);
         merged(profile, &levels.collect::<Vec<_>>(), None)
+    }
+}
+
+impl Group {
+    /// Who replaced a policy on these paths as a whole; none where nobody did.
+    pub fn replaced(&self, policy: &Policy) -> Option<BTreeSet<ObjectKey>> {
+        let profile = &policy.profile;
+        let levels = taking_part(profile, &self.stack).map(|here| &**here);
+        merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
     }
 }
 

@@ -23,6 +23,7 @@ mod instead;
 mod level;
 mod own;
 mod piece;
+mod replaced;
 mod tree;
 mod wholes;
 
@@ -33,6 +34,7 @@ use level::{added_up, level_pieces, may_count};
 pub use own::{Own, is_unset};
 pub(super) use piece::pieces;
 pub use piece::{Part, Piece};
+pub use replaced::replaced;
 pub use tree::{Leaf, LeafPath};
 use tree::{Tree, Units};
 pub use wholes::{Wholes, won};

@@ -325,7 +325,7 @@ impl Found {
             self.by.insert(winner.key().clone());
             return;
         }
-        let fate = fate(policy, &group.effective);
+        let fate = fate(policy, &group.effective, || group.replaced(policy));
         self.survives |= fate.survives;
         self.by.extend(fate.by());
         self.lost.extend(fate.lost.into_keys());

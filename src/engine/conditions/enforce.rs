@@ -53,7 +53,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
                 beaten(other, group, lost, status);
                 return InForce::Not;
             }
-            let fate = fate(policy, &group.effective);
+            let fate = fate(policy, &group.effective, || group.replaced(policy));
             let in_force = InForce::of(&fate);
             found(policy, group, fate, status);
             in_force

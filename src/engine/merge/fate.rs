@@ -1,5 +1,6 @@
 //! What became of a policy on a path: which of its settings are in force, and who beat the others.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -62,8 +63,13 @@ impl<'a> Others<'a> {
     }
 }
 
-/// What became of a policy that stands on the path.
-pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
+/// What became of a policy that stands on the path. `replaced` says who replaced it as a whole, if somebody did: of what
+/// is gone altogether nothing else tells.
+pub fn fate(
+    policy: &Policy,
+    effective: &Effective,
+    replaced: impl FnOnce() -> Option<BTreeSet<ObjectKey>>,
+) -> Fate {
     let mut fate = Fate::default();
     let tree = match &effective.result {
         None => return fate,
@@ -92,6 +98,7 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
         fate.survives = true;
         return fate;
     }
+    let replaced = LazyCell::new(|| replaced().map(Rc::new));
     let mut kept = BTreeSet::new();
     let mut others = Others::default();
     for piece in policy.parts() {
@@ -105,7 +112,10 @@ pub fn fate(policy: &Policy, effective: &Effective) -> Fate {
                     }
                     return;
                 }
-                fate.lost.insert(path.clone(), others.than(policy, there));
+                let gone = !matches!(there, Tree::Leaf(_));
+                let by = gone.then(|| LazyCell::force(&replaced).clone()).flatten();
+                let by = by.unwrap_or_else(|| others.than(policy, there));
+                fate.lost.insert(path.clone(), by);
             });
     }
     // It does not beat itself.

@@ -1,0 +1,77 @@
+//! Who replaced a policy as a whole, so that nothing of it is left to see in what is in force.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::level::level_pieces;
+use super::piece::Part;
+use super::{OVERRIDES_WHOLE, REPLACES_WHOLE};
+use crate::engine::ids::ObjectKey;
+use crate::engine::policy::Policy;
+use crate::engine::profile::{DictatedBy, Profile, With};
+
+/// The policies that were in force where one of them won as a whole and this one lost; none where that did not happen.
+/// `levels` go from the least to the most specific, as for [`super::merged`].
+pub fn replaced(
+    profile: &Profile,
+    levels: &[&[Arc<Policy>]],
+    policy: &Policy,
+) -> Option<BTreeSet<ObjectKey>> {
+    let merging = &profile.merging;
+    let parts: Vec<Part<'_>> = levels
+        .iter()
+        .flat_map(|level| level_pieces(profile, level))
+        .collect();
+    // Lists that add up are put together apart; of a policy with two stanzas one may be left.
+    if !merging.add_up.is_empty() || policy.parts().len() != 1 {
+        return None;
+    }
+    if *merging.dictated_by != DictatedBy::Challenger {
+        return lost(parts.into_iter().rev(), policy, |part| {
+            let strategy = part.strategy();
+            (
+                strategy == OVERRIDES_WHOLE,
+                REPLACES_WHOLE.contains(&strategy),
+            )
+        });
+    }
+    // Who is passed over is another matter.
+    (*merging.with == With::AllAncestors).then_some(())?;
+    lost(parts.into_iter(), policy, |part| {
+        let strategy = part.strategy();
+        (
+            REPLACES_WHOLE.contains(&strategy),
+            strategy == OVERRIDES_WHOLE,
+        )
+    })
+}
+
+/// Puts one after the other together; `whole` says whether the next one wins as a whole, and whether it loses so.
+fn lost<'a>(
+    parts: impl Iterator<Item = Part<'a>>,
+    policy: &Policy,
+    whole: impl Fn(Part<'a>) -> (bool, bool),
+) -> Option<BTreeSet<ObjectKey>> {
+    let mut side: BTreeSet<ObjectKey> = BTreeSet::new();
+    for part in parts {
+        let key = part.policy().key();
+        let (wins, loses) = if side.is_empty() {
+            (false, false)
+        } else {
+            whole(part)
+        };
+        if loses && key == policy.key() {
+            return Some(side);
+        }
+        if wins {
+            if side.contains(policy.key()) && key != policy.key() {
+                return Some([key.clone()].into());
+            }
+            side.clear();
+        }
+        if !loses {
+            side.insert(key.clone());
+        }
+    }
+    None
+}
