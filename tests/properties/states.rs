@@ -8,6 +8,7 @@ use attache::engine::effective::{Group, Survey};
 use attache::engine::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::impact::impact;
 use attache::engine::merge::{Effective, in_place};
+use attache::engine::object::Node;
 use attache::engine::profile::Class;
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::topology::{Upper, places};
@@ -61,7 +62,27 @@ fn seen_differently(snapshot: &Snapshot, kind: &GroupKind, path: &[Place]) -> bo
             .any(|place| is_backend(place) || &*place.object.gk.kind == "Bucket")
 }
 
-fn everything(snapshot: &Snapshot, around: &BTreeSet<ObjectKey>) -> All {
+/// The same for one of two states: the definition of the kind may have changed.
+fn seen_differently_in(states: [&Snapshot; 2], kind: &GroupKind, path: &[Place]) -> bool {
+    let mut known = states.iter().filter(|state| state.profile(kind).is_some());
+    known.any(|state| seen_differently(state, kind, path))
+}
+
+/// Where requests come in by a way: the object, the port and the hostname of a listener.
+fn door(snapshot: &Snapshot, way: &Upper) -> Option<(ObjectKey, u16, Option<String>)> {
+    let place = way.last()?;
+    let object = snapshot.get(&place.object)?;
+    let (Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) = &object.node
+    else {
+        return None;
+    };
+    let mut listeners = listeners.iter();
+    let listener = listeners.find(|listener| Some(&listener.name) == place.section.as_ref())?;
+    let hostname = listener.hostname.as_deref().map(str::to_owned);
+    Some((place.object.clone(), listener.port, hostname))
+}
+
+fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<ObjectKey>) -> All {
     let mut all = All::new();
     for kind in snapshot.policy_kinds() {
         for key in around {
@@ -75,7 +96,7 @@ fn everything(snapshot: &Snapshot, around: &BTreeSet<ObjectKey>) -> All {
                 for on in lowers {
                     for way in group.ends.uppers.iter() {
                         let path: Vec<Place> = places(way, on).into_iter().cloned().collect();
-                        if seen_differently(snapshot, kind, &path) {
+                        if seen_differently_in(states, kind, &path) {
                             continue;
                         }
                         let told = Told {
@@ -94,8 +115,8 @@ fn everything(snapshot: &Snapshot, around: &BTreeSet<ObjectKey>) -> All {
 }
 
 /// The difference, path by path, as `impact` tells it: what one way in loses and another wins is one
-/// change.
-fn difference(was: &All, is: &All) -> Vec<String> {
+/// change, first of those by which the same requests come in.
+fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String> {
     let nothing = settings(&Effective::default());
     let mut told = Vec::new();
     let mut tell = |kind: &GroupKind, path: &[String], before: &str, after: &str| {
@@ -107,15 +128,26 @@ fn difference(was: &All, is: &All) -> Vec<String> {
     for at in lowers {
         let empty = BTreeMap::new();
         let (before, after) = (was.get(at).unwrap_or(&empty), is.get(at).unwrap_or(&empty));
+        let new = after.iter().filter(|(way, _)| !before.contains_key(*way));
+        let mut won: Vec<(&Upper, &Told)> = new.collect();
         let mut lost: Vec<&Told> = Vec::new();
         for (way, a) in before {
-            match after.get(way) {
-                Some(b) => tell(&at.0, &b.path, &a.settings, &b.settings),
+            if let Some(b) = after.get(way) {
+                tell(&at.0, &b.path, &a.settings, &b.settings);
+                continue;
+            }
+            let had = door(state, way);
+            let same = |(has, _): &(&Upper, &Told)| had.is_some() && door(later, has) == had;
+            match won.iter().position(same) {
+                Some(renamed) => {
+                    let (_, b) = won.remove(renamed);
+                    tell(&at.0, &b.path, &a.settings, &b.settings);
+                }
                 None => lost.push(a),
             }
         }
         let mut lost = lost.into_iter();
-        for (_, b) in after.iter().filter(|(way, _)| !before.contains_key(*way)) {
+        for (_, b) in won {
             let a = lost.next().map_or(&nothing, |a| &a.settings);
             tell(&at.0, &b.path, a, &b.settings);
         }
@@ -253,12 +285,12 @@ proptest! {
         let around: BTreeSet<ObjectKey> = there_or_named(&before)
             .chain(there_or_named(&after))
             .collect();
-        let (was, is) = (everything(&before, &around), everything(&after, &around));
+        let states = [&before, &after];
+        let (was, is) = (everything(&before, states, &around), everything(&after, states, &around));
         let mut found: Vec<String> = impact(&before, &after, std::slice::from_ref(&touched))
             .into_iter()
             .filter(|changed| {
-                let known = if before.profile(&changed.shifted.kind).is_some() { &before } else { &after };
-                !seen_differently(known, &changed.shifted.kind, &changed.path)
+                !seen_differently_in(states, &changed.shifted.kind, &changed.path)
             })
             .map(|changed| {
                 let path = told_path(&changed.path).join(" > ");
@@ -267,7 +299,7 @@ proptest! {
             })
             .collect();
         found.sort();
-        let expected = difference(&was, &is);
+        let expected = difference(states, &was, &is);
         prop_assert_eq!(found, expected, "{}", touched);
     }
 
