@@ -13,8 +13,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::random::{any_event, any_object, policy};
-use crate::reviews::there;
-use crate::world::{Event, GROUP, asked, definition, fold, object};
+use crate::world::{Event, GROUP, asked, definition, fold, object, there};
 
 /// Fields of a policy that say where it stands; all others are settings.
 const NO_SETTINGS: [&str; 2] = ["targetRefs", "mergeStrategy"];

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::answers::answers;
 use crate::random::{any_event, any_object};
-use crate::world::{Event, asked, change, empty, fold, object, survivors};
+use crate::world::{Event, asked, change, empty, fold, object, there};
 
 fn reviewed(
     snapshot: &Snapshot,
@@ -23,14 +23,6 @@ fn reviewed(
     asked(operation, new, old, |request| {
         review(snapshot, request, &Evidence::Authoritative)
     })
-}
-
-/// The objects that are there in the end.
-pub(crate) fn there(events: &[Event]) -> Vec<Value> {
-    let left = survivors(events).into_iter().map(|event| match event {
-        Event::Applied(value) | Event::Deleted(value) => value,
-    });
-    left.collect()
 }
 
 /// Whether an object takes part in what can be refused of a policy: its targets, and what defines it.

@@ -145,6 +145,14 @@ pub(crate) fn survivors(events: &[Event]) -> Vec<Event> {
     left.into_values().map(Event::Applied).collect()
 }
 
+/// The objects that are there in the end.
+pub(crate) fn there(events: &[Event]) -> Vec<Value> {
+    let left = survivors(events).into_iter().map(|event| match event {
+        Event::Applied(value) | Event::Deleted(value) => value,
+    });
+    left.collect()
+}
+
 /// The same in another order.
 pub(crate) fn shuffled(mut events: Vec<Event>, seed: u64) -> Vec<Event> {
     let mut state = seed;

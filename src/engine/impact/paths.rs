@@ -314,21 +314,24 @@ impl<'a> Comparison<'a> {
                 None => won.push((upper, b)),
             }
         }
-        // A listener under another name is the one that takes the same requests.
-        let [had, has] = self.doors;
-        let mut doors: Vec<Option<Door>> = won.iter().map(|(upper, _)| has(upper)).collect();
-        lost.retain(|(upper, a)| {
-            let door = had(upper);
-            let renamed = doors.iter().position(|has| door.is_some() && *has == door);
-            if let Some(at) = renamed
-                && let Some((upper, b)) = won.get(at)
-            {
-                note(upper, a, b, on_both);
-                won.remove(at);
-                doors.remove(at);
-            }
-            renamed.is_none()
-        });
+        // Mostly one side is empty, and nobody is asked.
+        if !lost.is_empty() && !won.is_empty() {
+            // A listener under another name is the one that takes the same requests.
+            let [had, has] = self.doors;
+            let mut doors: Vec<Option<Door>> = won.iter().map(|(upper, _)| has(upper)).collect();
+            lost.retain(|(upper, a)| {
+                let door = had(upper);
+                let renamed = doors.iter().position(|has| door.is_some() && *has == door);
+                if let Some(at) = renamed
+                    && let Some((upper, b)) = won.get(at)
+                {
+                    note(upper, a, b, on_both);
+                    won.remove(at);
+                    doors.remove(at);
+                }
+                renamed.is_none()
+            });
+        }
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         loop {
             match (lost.next(), won.next()) {

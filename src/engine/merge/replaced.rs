@@ -18,16 +18,16 @@ pub fn replaced(
     policy: &Policy,
 ) -> Option<BTreeSet<ObjectKey>> {
     let merging = &profile.merging;
-    let parts: Vec<Part<'_>> = levels
-        .iter()
-        .flat_map(|level| level_pieces(profile, level))
-        .collect();
     // Lists that add up are put together apart; of a policy with two stanzas one may be left.
     if !merging.add_up.is_empty() || policy.parts().len() != 1 {
         return None;
     }
+    let parts = || {
+        let pieces = levels.iter().map(|level| level_pieces(profile, level));
+        pieces.flatten().collect::<Vec<Part<'_>>>().into_iter()
+    };
     if *merging.dictated_by != DictatedBy::Challenger {
-        return lost(parts.into_iter().rev(), policy, |part| {
+        return lost(parts().rev(), policy, |part| {
             let strategy = part.strategy();
             (
                 strategy == OVERRIDES_WHOLE,
@@ -37,7 +37,7 @@ pub fn replaced(
     }
     // Who is passed over is another matter.
     (*merging.with == With::AllAncestors).then_some(())?;
-    lost(parts.into_iter(), policy, |part| {
+    lost(parts(), policy, |part| {
         let strategy = part.strategy();
         (
             REPLACES_WHOLE.contains(&strategy),
