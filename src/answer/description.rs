@@ -69,6 +69,9 @@ pub struct OfTarget {
     pub policies: Vec<Standing>,
     /// What is in force, by kind and path.
     pub effective: Vec<OnPaths>,
+    /// The paths of these kinds without any policy: those in force are not on all of them.
+    #[serde(skip)]
+    pub without: Vec<OnPaths>,
     /// The policies on the backends of a route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<OnBackend>,

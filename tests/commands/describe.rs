@@ -38,14 +38,19 @@ fn targets_are_described() {
     holds("describe/targets.txt", &said);
 }
 
-/// Routes to other ports are not those of a port, and a policy on one listener is not on all paths.
+/// Routes to other ports are not those of a port, and a policy on one listener or route is not on all paths.
 #[test]
 fn ports_and_listeners_are_described_by_what_concerns_them() {
     let state = "--from tests/commands/describe/ports.yaml -n ns";
-    let told: Vec<String> = ["httproute/cart", "svc/cart#http", "svc/cart#admin"]
-        .iter()
-        .map(|what| format!("describe {what} {state}"))
-        .collect();
+    let told: Vec<String> = [
+        "httproute/cart",
+        "svc/cart#http",
+        "svc/cart#admin",
+        "gtw/edge",
+    ]
+    .iter()
+    .map(|what| format!("describe {what} {state}"))
+    .collect();
     let lines: Vec<&str> = told.iter().map(String::as_str).collect();
     holds("describe/ports.txt", &session(&lines));
 }

@@ -106,11 +106,11 @@ fn annotations(told: &str) -> Vec<&str> {
 fn the_action_annotates_and_fails_as_check_does() {
     let (code, told) = act(&root().join(WRONG), &[]);
     assert_eq!(code, Some(1), "{told}");
-    assert_eq!(annotations(&told).len(), 10, "{told}");
+    assert_eq!(annotations(&told).len(), 11, "{told}");
     let (code, told) = act(&root().join(CLEAN), &[]);
     assert_eq!((code, annotations(&told).len()), (Some(0), 0), "{told}");
     let (code, told) = act(&root().join(WRONG), &[("fail-on", "never")]);
-    assert_eq!((code, annotations(&told).len()), (Some(0), 10), "{told}");
+    assert_eq!((code, annotations(&told).len()), (Some(0), 11), "{told}");
 }
 
 #[test]

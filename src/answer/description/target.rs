@@ -45,9 +45,14 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
     let key = &place.object;
     let mut found = Found::new();
     let mut effective: Vec<OnPaths> = Vec::new();
+    let mut without: Vec<OnPaths> = Vec::new();
     for kind in kinds(survey, key) {
-        let mut groups = on(survey, place, &kind);
-        groups.retain(|group| !group.stack.is_empty());
+        let all = on(survey, place, &kind);
+        let (bare, mut groups): (Vec<Group>, Vec<Group>) =
+            all.into_iter().partition(|group| group.stack.is_empty());
+        // No request takes a path that begins nowhere.
+        let taken = bare.iter().filter(|group| group.attached);
+        without.extend(taken.map(|group| OnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
         over(place, &groups, &mut found);
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
@@ -67,6 +72,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         attached_to: entrances.iter().map(Named::from).collect(),
         policies: sorted(key, found),
         effective,
+        without,
         backends: object.map_or_else(Vec::new, |route| backends(survey, place, &route)),
         on_routes: Vec::new(),
         used_by: using(survey.snapshot(), place)

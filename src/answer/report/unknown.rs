@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::engine::finding::{Code, Finding};
+use crate::engine::hint::nearest;
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::policy::spec;
 use crate::engine::snapshot::Snapshot;
@@ -26,17 +27,42 @@ pub(super) fn kinds<'a>(
     }
     found.retain(|kind, _| snapshot.definition(kind).is_none());
     let findings = found.into_iter().filter_map(|(kind, objects)| {
-        let message = format!(
-            "{kind} looks like a policy kind and is not known, so {}; add its definition to the files, or a profile to the configuration",
-            match objects.len() {
-                1 => "this object was not checked".to_owned(),
-                n => format!("{n} objects were not checked"),
-            }
-        );
+        let unchecked = match objects.len() {
+            1 => "this object was not checked".to_owned(),
+            n => format!("{n} objects were not checked"),
+        };
+        let remedy = match meant(snapshot, kind) {
+            Some(near) => format!("did you mean {near}?"),
+            None => "add its definition to the files, or a profile to the configuration".to_owned(),
+        };
+        let message =
+            format!("{kind} looks like a policy kind and is not known, so {unchecked}; {remedy}");
         let first = objects.into_iter().min()?;
         Some(Finding::new(Code::KindUnknown, first, message).about(kind.to_string()))
     });
     findings.collect()
+}
+
+/// The policy kind that was most likely meant: one of the group with a name like it, or one of the name in a
+/// group like it.
+fn meant(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
+    let in_group = |known: &&GroupKind| known.group == kind.group;
+    let kinds: Vec<&str> = snapshot
+        .policy_kinds()
+        .filter(in_group)
+        .map(|known| &*known.kind)
+        .collect();
+    if let Some(near) = nearest(&kind.kind, &kinds) {
+        return Some(GroupKind::new(kind.group.clone(), near));
+    }
+    let of_name = |known: &&GroupKind| known.kind == kind.kind;
+    let groups: Vec<&str> = snapshot
+        .policy_kinds()
+        .filter(of_name)
+        .map(|known| &*known.group)
+        .collect();
+    let near = nearest(&kind.group, &groups)?;
+    Some(GroupKind::new(near, kind.kind.clone()))
 }
 
 /// Whether a kind comes with Kubernetes, or with Gateway API. Some of those have targets of another sort.

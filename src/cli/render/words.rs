@@ -52,8 +52,8 @@ pub(crate) fn value(value: &Value) -> String {
     let length = text.chars().count();
     match value {
         _ if length <= LONGEST_VALUE => text,
-        Value::Array(items) => format!("[{} items]", items.len()),
-        Value::Object(map) => format!("{{{} fields}}", map.len()),
+        Value::Array(items) => format!("[{}]", count(items.len(), "item", "items")),
+        Value::Object(map) => format!("{{{}}}", count(map.len(), "field", "fields")),
         _ => {
             let shown: String = text.chars().take(LONGEST_VALUE).collect();
             format!("{shown}… ({length} characters)")

@@ -53,17 +53,19 @@ pub(super) fn unread(policy: &Policy, spec: &Value) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Different targets in the singular and the plural field: implementations read one of them. Equal
-/// ones are the same said twice (ruling 29).
+/// Different targets in a field of one and a field of many: implementations read one of them. Equal ones are
+/// the same said twice (ruling 29).
 fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
     let single = entries.iter().find(|entry| !entry.field.many)?;
     let mut plural = entries.iter().filter(|entry| entry.field.many).peekable();
-    plural.peek()?;
+    let other = plural.peek()?.field;
     if plural.all(|entry| entry.target == single.target) {
         return None;
     }
-    let mut message =
-        "targets stand in the singular and in the plural field, and differ; keep one".to_owned();
+    let mut message = format!(
+        "spec.{} and spec.{} name different targets; keep one",
+        single.field.path, other.path
+    );
     if *policy.profile.one_form {
         message = format!("{message}: {} takes one of them", policy.profile.gk.kind);
     }

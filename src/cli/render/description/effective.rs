@@ -83,9 +83,14 @@ impl<'a> Part<'a> {
     /// On which of the paths of its kind a result holds.
     fn scope(&self, group: &[&OnPaths]) -> String {
         let kind = group.first().map(|first| &first.effective.policy_kind);
+        let without = match self.elsewhere {
+            true => &[][..],
+            false => &self.about.without,
+        };
         let all: Vec<&OnPaths> = self
             .all
             .iter()
+            .chain(without)
             .filter(|e| Some(&e.effective.policy_kind) == kind)
             .collect();
         let mut parts = Vec::new();
