@@ -18,10 +18,12 @@ mod crd;
 mod few;
 mod json;
 mod same;
+mod unreadable;
 mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
+pub use unreadable::Unreadable;
 pub use weight::is_bearable;
 pub(crate) use weight::{is_large, weigh, weigh_all};
 
@@ -213,20 +215,6 @@ pub struct ParentRef {
     pub section: Option<Arc<str>>,
     /// A port of it.
     pub port: Option<u16>,
-}
-
-/// Why an object could not be read.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0}")]
-pub struct Unreadable(pub String);
-
-// === impl Unreadable ===
-
-impl Unreadable {
-    /// Which part cannot be read, without what stands there: objects are not for logs.
-    pub fn part(&self) -> &str {
-        self.0.split(": ").next().unwrap_or_default()
-    }
 }
 
 // === impl Header ===

@@ -134,15 +134,21 @@ fn metadata_that_cannot_be_understood_is_told() {
             r#"{"creationTimestamp":""}"#,
             "metadata.creationTimestamp is not a time",
         ),
-        (r#"{"creationTimestamp":5}"#, "the object cannot be read: "),
-        (r#"{"generation":"1"}"#, "the object cannot be read: "),
-        (r#"{"labels":{"a":1}}"#, "the object cannot be read: "),
-        (r#"{"labels":[]}"#, "the object cannot be read: "),
+        (
+            r#"{"creationTimestamp":5}"#,
+            "metadata.creationTimestamp cannot be read: ",
+        ),
+        (
+            r#"{"generation":"1"}"#,
+            "metadata.generation cannot be read: ",
+        ),
+        (r#"{"labels":{"a":1}}"#, "metadata.labels"),
+        (r#"{"labels":[]}"#, "metadata.labels cannot be read: "),
         (
             r#"{"labels":{},"labels":{}}"#,
-            "the object cannot be read: ",
+            "metadata cannot be read: duplicate field",
         ),
-        ("null", "the object cannot be read: "),
+        ("null", "metadata cannot be read: "),
     ] {
         is_not_checked(&with_metadata(metadata, "htpp"), why);
     }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::few::Few;
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
-    ROUTES, Rule, Unreadable, annotations, crd, weight,
+    ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
 };
 use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
@@ -268,7 +268,7 @@ pub(super) fn node_of_large(gk: &GroupKind, meta: &Meta, spec: &RawValue) -> Opt
 }
 
 pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result<T, Unreadable> {
-    serde_json::from_str(text).map_err(|e| Unreadable(format!("{what} cannot be read: {e}")))
+    serde_json::from_str(text).map_err(|why| unreadable::field::<T>(what, text, &why))
 }
 
 /// In a piece of memory of their own: the one that they were read into is many times as large.

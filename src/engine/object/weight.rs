@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::Unreadable;
+use super::unreadable::{Unreadable, plain};
 use crate::engine::ids::GroupKind;
 
 /// Most values and keys of an object.
@@ -67,7 +67,7 @@ fn count(what: &str, text: &str, most: usize, skips: fn(&str) -> bool) -> Result
         Unreadable(if left.get() == 0 {
             format!("{what} has more than {most} values")
         } else {
-            format!("{what} cannot be read: {error}")
+            format!("{what} cannot be read: {}", plain(&error))
         })
     })
 }
