@@ -61,7 +61,15 @@ fn meant(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
         .filter(of_name)
         .map(|known| &*known.group)
         .collect();
-    let near = nearest(&kind.group, &groups)?;
+    // A group of which a part was forgotten, or that has one too many, is far from it in letters.
+    let within = |one: &str, other: &str| {
+        one.strip_suffix(other)
+            .is_some_and(|rest| rest.ends_with('.'))
+    };
+    let own = &*kind.group;
+    let mut related = groups.iter().copied();
+    let near = nearest(own, &groups)
+        .or_else(|| related.find(|group| within(group, own) || within(own, group)))?;
     Some(GroupKind::new(near, kind.kind.clone()))
 }
 
@@ -92,4 +100,45 @@ fn is_reference(value: &Value) -> bool {
     let texts = ["group", "kind", "name"];
     let mut texts = texts.iter().map(|field| value.get(field));
     texts.any(|text| text.is_some_and(Value::is_string))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::meant;
+    use crate::engine::ids::GroupKind;
+    use crate::engine::profile::{ProfileRules, builtin};
+    use crate::engine::snapshot::Snapshot;
+
+    #[test]
+    fn who_misspells_a_kind_or_its_group_is_told_what_was_meant() {
+        let rules = ProfileRules::new(Vec::new(), builtin().unwrap());
+        let snapshot = Snapshot::new(Arc::new(rules));
+        for (group, kind, expected) in [
+            (
+                "gateway.envoyproxy.io",
+                "SecurityPolicee",
+                Some("SecurityPolicy.gateway.envoyproxy.io"),
+            ),
+            (
+                "gateway.envoyproxi.io",
+                "SecurityPolicy",
+                Some("SecurityPolicy.gateway.envoyproxy.io"),
+            ),
+            (
+                "envoyproxy.io",
+                "SecurityPolicy",
+                Some("SecurityPolicy.gateway.envoyproxy.io"),
+            ),
+            ("acme.example.com", "SecurityPolicy", None),
+        ] {
+            let near = meant(&snapshot, &GroupKind::new(group, kind));
+            assert_eq!(
+                near.map(|near| near.to_string()).as_deref(),
+                expected,
+                "{group} {kind}"
+            );
+        }
+    }
 }
