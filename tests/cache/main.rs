@@ -15,6 +15,7 @@ mod confirm;
 mod directory;
 mod faults;
 mod kinds;
+mod served;
 mod server;
 mod trouble;
 mod under;

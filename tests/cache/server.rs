@@ -42,6 +42,8 @@ struct State {
     served: BTreeMap<String, Kind>,
     /// Refused with this code.
     refused: BTreeMap<String, u16>,
+    /// Answered with this code and text, word for word.
+    said: BTreeMap<String, (u16, Bytes)>,
     /// Answered only when taken out again.
     held: BTreeSet<String>,
     /// All but the first page of a list is refused with this code.
@@ -209,6 +211,12 @@ impl Server {
         self.state(|state| state.refused.insert(path.to_owned(), code));
     }
 
+    /// A path answers so, word for word, whatever is asked of it.
+    pub fn answers(&self, path: &str, code: u16, text: &str) {
+        let text = Bytes::copy_from_slice(text.as_bytes());
+        self.state(|state| state.said.insert(path.to_owned(), (code, text)));
+    }
+
     pub fn allow(&self, path: &str) {
         self.state(|state| {
             state.refused.remove(path);
@@ -292,6 +300,9 @@ impl Server {
                     *code,
                     &status(*code, &format!("refused: {path}")),
                 ));
+            }
+            if let Some((code, text)) = state.said.get(&path) {
+                return Ok(text_body(*code, text.clone()));
             }
             let is_next = query.contains("continue=");
             if let Some(code) = state.cut.get(&path).filter(|_| is_next) {
