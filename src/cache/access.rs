@@ -18,6 +18,7 @@ use crate::engine::ids::ObjectKey;
 use crate::metrics::Metrics;
 
 use super::kinds::Resources;
+use super::watch::unquoted;
 
 /// How long a yes is believed.
 const YES: Duration = Duration::from_mins(1);
@@ -125,7 +126,7 @@ impl Access {
         self.metrics.sar_duration.observe(took);
         let said = match answer {
             Ok(Ok(review)) => review.status.ok_or_else(|| "no answer in it".to_owned()),
-            Ok(Err(error)) => Err(error.to_string()),
+            Ok(Err(error)) => Err(unquoted(&error)),
             Err(_) => Err(format!("no answer within {:?}", self.budget)),
         };
         self.tell(said.as_ref().err().map(String::as_str));

@@ -13,7 +13,7 @@ use crate::engine::ids::ObjectKey;
 use crate::metrics::Metrics;
 
 use super::kinds::Resources;
-use super::watch::short;
+use super::watch::unquoted;
 
 /// Waiting to be written; what comes beyond is not.
 const QUEUE: usize = 64;
@@ -140,7 +140,7 @@ impl Events {
             secondary: None,
         };
         let published = self.recorder.publish(&event, &reference).await;
-        published.map_err(|error| short(&error))
+        published.map_err(|error| unquoted(&error))
     }
 }
 

@@ -43,7 +43,8 @@ impl Trouble {
                 }
             }
             kube::Error::Auth(auth) => Self::Unknown(of_command(auth)),
-            kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => {
+            kube::Error::SerdeError(_) => Self::Failed(short(error)),
+            kube::Error::FromUtf8(_) => {
                 Self::Failed(format!("its answer cannot be read: {}", short(error)))
             }
             _ => match credentials(error) {

@@ -11,6 +11,7 @@ use futures::StreamExt;
 use kube::Api;
 use kube::core::ApiResource;
 use kube::runtime::watcher;
+use serde_json::error::Category;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
@@ -237,8 +238,11 @@ fn request_error(error: &watcher::Error) -> Option<&kube::Error> {
 
 /// The API server's own words, else the innermost cause.
 pub(super) fn short(error: &kube::Error) -> String {
-    if let kube::Error::Api(status) = error {
-        return status.message.clone();
+    match error {
+        kube::Error::Api(status) => return status.message.clone(),
+        // Its own text repeats values of what was read.
+        kube::Error::SerdeError(error) => return unreadable(error),
+        _ => {}
     }
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -247,6 +251,27 @@ pub(super) fn short(error: &kube::Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+/// The same for a log, where something was sent along: who refuses it may repeat any part of it.
+pub(super) fn unquoted(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => {
+            let (code, reason) = (status.code, &status.reason);
+            format!("the API server answered {code} {reason}")
+        }
+        _ => short(error),
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        Category::Eof => "it is cut short",
+        Category::Data => "it has another form",
+        Category::Syntax | Category::Io => "it is not JSON",
+    };
+    let (line, column) = (error.line(), error.column());
+    format!("its answer cannot be read: {what} at line {line}, column {column}")
 }
 
 // === impl Backoff ===

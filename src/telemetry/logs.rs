@@ -19,12 +19,13 @@ use crate::metrics::LOST_LOG_LINES;
 const QUEUE: usize = 1024;
 /// How long the end of the process waits for them.
 const LAST: Duration = Duration::from_millis(500);
-/// What is logged where nothing is asked for. kube logs every retry; the cache says once what changed.
+/// What is logged where nothing is asked for.
 const DEFAULT: &str = "info";
 /// The rest of the process: a bare level is about attache itself, not about every library.
-const LIBRARIES: &str = "warn,kube_runtime=error";
-/// It logs answers of the API server where it cannot read them, whole objects among them.
-const NEVER: &str = "kube_client";
+const LIBRARIES: &str = "warn";
+/// They log answers of the API server where they cannot read them, whole objects among them. What they have to say
+/// of their tries, the cache says once.
+const NEVER: [&str; 2] = ["kube_client", "kube_runtime"];
 
 /// How a log line looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -88,7 +89,10 @@ pub fn init(format: LogFormat) -> Result<Logs, TelemetryError> {
         }
         LogFormat::Json => layer.with_ansi(false).json().flatten_event(true).boxed(),
     };
-    let allowed = filter::filter_fn(|metadata| !metadata.target().starts_with(NEVER));
+    let allowed = filter::filter_fn(|metadata| {
+        let target = metadata.target();
+        !NEVER.iter().any(|never| target.starts_with(never))
+    });
     let layer = layer.with_filter(allowed).with_filter(filter()?);
     tracing_subscriber::registry().with(layer).try_init()?;
     let thread = thread::Builder::new().name("logs".to_owned());
@@ -176,11 +180,8 @@ mod tests {
 
     #[test]
     fn a_bare_level_is_of_attache() {
-        assert_eq!(wanted("debug"), "warn,kube_runtime=error,attache=debug");
-        assert_eq!(
-            wanted("hyper=trace, WARN"),
-            "warn,kube_runtime=error,hyper=trace,attache=WARN"
-        );
-        assert_eq!(wanted(""), "warn,kube_runtime=error");
+        assert_eq!(wanted("debug"), "warn,attache=debug");
+        assert_eq!(wanted("hyper=trace, WARN"), "warn,hyper=trace,attache=WARN");
+        assert_eq!(wanted(""), "warn");
     }
 }
