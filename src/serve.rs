@@ -133,13 +133,22 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         admin.serve(admin_port).await;
         std::future::pending().await
     });
+    let serving = async {
+        webhook.serve(listen).await;
+        traces.flush(LAST_TRACES).await;
+    };
+    until_ended(serving, [&mut tasks, &mut background]).await
+}
+
+/// Until serving ends by itself, which a signal brings about, or a task does.
+async fn until_ended(
+    serving: impl Future<Output = ()>,
+    [of_state, own]: [&mut JoinSet<String>; 2],
+) -> Result<(), Failure> {
     tokio::select! {
-        () = webhook.serve(listen) => {
-            traces.flush(LAST_TRACES).await;
-            Ok(())
-        }
-        why = broken(&mut tasks) => Err(why),
-        why = broken(&mut background) => Err(why),
+        () = serving => Ok(()),
+        why = broken(of_state) => Err(why),
+        why = broken(own) => Err(why),
     }
 }
 
@@ -297,24 +306,41 @@ fn say(line: &str) {
 
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt as _;
+    use std::future::{pending, ready};
+
     use tokio::task::JoinSet;
 
-    use super::broken;
+    use super::until_ended;
+
+    fn tasks() -> [JoinSet<String>; 2] {
+        let mut tasks = [JoinSet::new(), JoinSet::new()];
+        for set in &mut tasks {
+            set.spawn(pending());
+        }
+        tasks
+    }
 
     #[tokio::test]
     async fn a_task_that_ends_or_panics_ends_the_process() {
-        let mut tasks = JoinSet::new();
-        assert!(
-            broken(&mut tasks).now_or_never().is_none(),
-            "nothing to end"
-        );
-        tasks.spawn(std::future::pending());
-        assert!(broken(&mut tasks).now_or_never().is_none());
-        tasks.spawn(async { "the watch ended".to_owned() });
-        assert_eq!(broken(&mut tasks).await.to_string(), "the watch ended");
-        tasks.spawn(async { panic!("on purpose") });
-        let why = broken(&mut tasks).await.to_string();
-        assert!(why.contains("panicked"), "{why}");
+        for which in [0, 1] {
+            let mut ends = tasks();
+            ends[which].spawn(async { "the watch ended".to_owned() });
+            let ended = until_ended(pending(), ends.each_mut()).await;
+            assert_eq!(ended.unwrap_err().to_string(), "the watch ended");
+
+            let mut panics = tasks();
+            panics[which].spawn(async { panic!("on purpose") });
+            let ended = until_ended(pending(), panics.each_mut()).await;
+            let why = ended.unwrap_err().to_string();
+            assert!(why.contains("panicked"), "{why}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_serving_is_no_failure_and_where_there_is_no_task_none_has_ended() {
+        assert!(until_ended(ready(()), tasks().each_mut()).await.is_ok());
+        let mut none = [JoinSet::new(), JoinSet::new()];
+        let serving = tokio::task::yield_now();
+        assert!(until_ended(serving, none.each_mut()).await.is_ok());
     }
 }

@@ -197,6 +197,22 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_a_panic_held_goes_on() {
+        let bodies = Bodies::new(2 * BESIDE);
+        let held = bodies.clone();
+        let panics = std::thread::spawn(move || {
+            let _held = held.table();
+            panic!("on purpose");
+        });
+        assert!(panics.join().is_err());
+        let mut body = bodies.begin().unwrap();
+        assert!(body.grow(BESIDE) && body.work());
+        assert!(bodies.begin().is_none(), "all is worked on");
+        drop(body);
+        assert_eq!(bodies.table().held, 0);
+    }
+
+    #[test]
     fn the_longest_under_way_makes_room_and_what_is_worked_on_stays() {
         let bodies = Bodies::new(10 * BESIDE);
         let mut working = bodies.begin().unwrap();

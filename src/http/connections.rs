@@ -404,6 +404,22 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_a_panic_held_goes_on() {
+        let mut door = Door::of(1);
+        let first = door.enter(1).unwrap();
+        let connections = door.connections.clone();
+        let panics = std::thread::spawn(move || {
+            let _held = connections.open();
+            panic!("on purpose");
+        });
+        assert!(panics.join().is_err());
+        let second = door.enter(2).unwrap();
+        assert!(is_evicted(&first));
+        drop((first, second));
+        assert!(door.connections.open().all.is_empty());
+    }
+
+    #[test]
     fn what_is_sent_without_a_request_is_bounded_and_an_answer_pays_for_it() {
         let place = Door::of(1).enter(1).unwrap();
         assert!(place.received(UNASKED_BYTES));
