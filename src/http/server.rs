@@ -37,6 +37,8 @@ const SHORT: [i32; 2] = [23, 24];
 const PAUSE: Duration = Duration::from_millis(50);
 /// Descriptors that are then kept free of connections, for files and for the API server.
 const SPARE: usize = 8;
+/// How long after that there are fewer places. Then it is tried again: who took the descriptors may be gone.
+const SHORTENED: Duration = Duration::from_mins(1);
 
 /// A listener that is bound and not yet served.
 #[derive(Debug)]
@@ -58,6 +60,13 @@ pub struct Server {
     pub metrics: Arc<Metrics>,
     /// When to end.
     pub phase: watch::Receiver<Phase>,
+}
+
+/// How many connections there may be.
+struct Room {
+    most: usize,
+    /// Fewer, until then.
+    less: Option<(usize, Instant)>,
 }
 
 /// What every connection needs.
@@ -128,13 +137,32 @@ impl Server {
     }
 }
 
+// === impl Room ===
+
+impl Room {
+    fn of(most: usize) -> Self {
+        Self { most, less: None }
+    }
+
+    fn shorten(&mut self, to: usize, now: Instant) {
+        self.less = Some((to, now + SHORTENED));
+    }
+
+    fn at(&self, now: Instant) -> usize {
+        match self.less {
+            Some((less, until)) if now < until => less.min(self.most),
+            _ => self.most,
+        }
+    }
+}
+
 /// Accepts for ever; it ends by being dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
     let connections = Arc::new(Connections::new(shared.options.time_to_ask));
-    let mut limit = shared.options.max_connections;
+    let mut room = Room::of(shared.options.max_connections);
     loop {
         // Those that made room have descriptors until they have ended, which is soon.
-        while tasks.len() > limit {
+        while tasks.len() > room.at(Instant::now()) {
             tasks.join_next().await;
         }
         let accepted = tokio::select! {
@@ -145,7 +173,8 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
         let failed = |reason| errors.with_label_values(&[reason]).inc();
         match accepted {
             Ok((stream, peer)) => loop {
-                match connections.enter(limit, peer.ip(), Instant::now()) {
+                let now = Instant::now();
+                match connections.enter(room.at(now), peer.ip(), now) {
                     Ok(place) => {
                         tasks.spawn(connection(shared.clone(), stream, peer, place));
                         break;
@@ -169,8 +198,10 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
                 sleep(PAUSE).await;
                 let code = error.raw_os_error();
                 if code.is_some_and(|code| SHORT.contains(&code)) {
-                    limit = connections.shrink(SPARE, Instant::now());
+                    let now = Instant::now();
+                    room.shorten(connections.shrink(SPARE, now), now);
                 }
+                let limit = room.at(Instant::now());
                 tracing::warn!(%error, limit, "failed to accept a connection");
             }
         }
@@ -291,4 +322,24 @@ async fn http<I>(
 /// Waits until connections are to end. A sender that is gone means that the server is.
 async fn closed(closing: &mut watch::Receiver<bool>) {
     let _ = closing.wait_for(|closing| *closing).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_after_descriptors_were_short_all_places_are_there_again() {
+        let (mut room, begin) = (Room::of(1024), Instant::now());
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        assert_eq!(room.at(begin), 1024);
+        room.shorten(8, begin);
+        assert_eq!(room.at(at(59)), 8);
+        room.shorten(20, at(59));
+        assert_eq!(room.at(at(60)), 20, "still short");
+        assert_eq!(room.at(at(119)), 1024);
+        // Never more than were asked for.
+        room.shorten(2000, begin);
+        assert_eq!(room.at(begin), 1024);
+    }
 }

@@ -14,6 +14,7 @@ mod client;
 #[path = "../operate/collector.rs"]
 #[allow(dead_code, reason = "tests/operate asks for more of its spans")]
 mod collector;
+mod descriptors;
 mod disclosure;
 mod downgrade;
 mod drain;
@@ -36,5 +37,6 @@ mod server;
 #[path = "../serving/mod.rs"]
 mod serving;
 mod stalls;
+mod times;
 mod traces;
 mod transport;
