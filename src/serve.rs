@@ -307,8 +307,10 @@ fn say(line: &str) {
 #[cfg(test)]
 mod tests {
     use std::future::{pending, ready};
+    use std::time::Duration;
 
     use tokio::task::JoinSet;
+    use tokio::time::timeout;
 
     use super::until_ended;
 
@@ -320,18 +322,26 @@ mod tests {
         tasks
     }
 
-    #[tokio::test]
+    /// Why it ended.
+    async fn failed(mut tasks: [JoinSet<String>; 2]) -> String {
+        let ended = timeout(
+            Duration::from_mins(1),
+            until_ended(pending(), tasks.each_mut()),
+        );
+        let ended = ended.await.expect("it goes on without the task");
+        ended.unwrap_err().to_string()
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_task_that_ends_or_panics_ends_the_process() {
         for which in [0, 1] {
             let mut ends = tasks();
             ends[which].spawn(async { "the watch ended".to_owned() });
-            let ended = until_ended(pending(), ends.each_mut()).await;
-            assert_eq!(ended.unwrap_err().to_string(), "the watch ended");
+            assert_eq!(failed(ends).await, "the watch ended");
 
             let mut panics = tasks();
             panics[which].spawn(async { panic!("on purpose") });
-            let ended = until_ended(pending(), panics.each_mut()).await;
-            let why = ended.unwrap_err().to_string();
+            let why = failed(panics).await;
             assert!(why.contains("panicked"), "{why}");
         }
     }
