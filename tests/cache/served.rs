@@ -29,8 +29,8 @@ fn kind(versions: &[&str], plural: &str, aliases: &[&str], namespaced: bool) -> 
     }
 }
 
-fn names(served: &Served) -> Vec<String> {
-    served.kinds().map(|(gk, _)| gk.to_string()).collect()
+fn names(found: &Served) -> Vec<String> {
+    found.kinds().map(|(gk, _)| gk.to_string()).collect()
 }
 
 /// A group in the answer of an older server, its preferred version first.
@@ -96,9 +96,9 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
     let authorization = resources("v1", &json!([reviews]));
     says(&server, &of("authorization.k8s.io", "v1"), &authorization);
 
-    let served = asked(&server).await;
+    let found = asked(&server).await;
     assert_eq!(
-        names(&served),
+        names(&found),
         [
             "OddPolicy.example.dev",
             "GatewayClass",
@@ -106,7 +106,7 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
             "ReferenceGrant",
         ]
     );
-    let of_gateway_api = |kind: &str| served.get(&GroupKind::new(GATEWAY_API, kind)).unwrap();
+    let of_gateway_api = |kind: &str| found.get(&GroupKind::new(GATEWAY_API, kind)).unwrap();
     let versions = ["v1", "v1beta1"];
     assert_eq!(
         of_gateway_api("HTTPRoute"),
@@ -155,9 +155,9 @@ async fn who_answers_first_does_not_decide_which_version_is_preferred() {
         .await;
         other.release(preferred);
     });
-    let served = asked(&server).await;
+    let found = asked(&server).await;
     release.await.unwrap();
-    let odd = served.get(&GroupKind::new("example.dev", "OddPolicy"));
+    let odd = found.get(&GroupKind::new("example.dev", "OddPolicy"));
     assert_eq!(
         odd,
         Some(&kind(&["v2", "v1"], "oddpolicies", &["oddpolicy"], true))
@@ -189,9 +189,9 @@ async fn a_newer_server_says_all_in_one_answer() {
         ],
     });
     says(&server, GROUPS, &said);
-    let served = asked(&server).await;
-    let of_gateway_api = |kind: &str| served.get(&GroupKind::new(GATEWAY_API, kind));
-    assert_eq!(served.kinds().count(), 2, "{:?}", names(&served));
+    let found = asked(&server).await;
+    let of_gateway_api = |kind: &str| found.get(&GroupKind::new(GATEWAY_API, kind));
+    assert_eq!(found.kinds().count(), 2, "{:?}", names(&found));
     assert_eq!(
         of_gateway_api("HTTPRoute"),
         Some(&kind(

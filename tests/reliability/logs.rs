@@ -23,3 +23,30 @@ async fn a_full_disk_stops_no_review() {
     let status = process.ended().await;
     assert_eq!(status.code(), Some(0), "{status}");
 }
+
+/// Whoever writes to a file dies of it (SIGXFSZ); pipes, sockets and devices are no files.
+#[tokio::test]
+async fn nothing_is_written_to_any_file() {
+    let here = tempfile::TempDir::new().unwrap();
+    let within = format!(
+        "cd {} && ulimit -f 0 && exec \"$0\" \"$@\"",
+        here.path().display()
+    );
+    let mut process = Process::start(&Setup {
+        by: ["sh", "-c", &within].map(str::to_owned).to_vec(),
+        log: Some(PathBuf::from("/dev/null")),
+        level: "trace",
+        ..Setup::default()
+    });
+    process.ready().await;
+    let mut client = process.connect().await;
+    for _ in 0..50 {
+        ask(&mut client).await;
+    }
+    assert_eq!(process.get("/metrics").await.status, 200);
+    signal("TERM", process.pid().to_string());
+    let status = process.ended().await;
+    assert_eq!(status.code(), Some(0), "{status}");
+    let left = std::fs::read_dir(here.path()).unwrap().count();
+    assert_eq!(left, 0, "files where it ran");
+}

@@ -18,7 +18,7 @@ async fn ended(server: &Running, begin: &str) -> (String, Duration) {
     allows(&mut client).await;
     client.send(begin.as_bytes()).await;
     pause();
-    let began = Instant::now();
+    let since = Instant::now();
     let (mut from, mut to) = split(client.stream);
     let drips = async {
         let mut ticks = interval(DRIP);
@@ -35,7 +35,7 @@ async fn ended(server: &Running, begin: &str) -> (String, Duration) {
         _ = from.read_to_end(&mut said) => {}
         () = drips => {}
     }
-    let took = began.elapsed();
+    let took = since.elapsed();
     (String::from_utf8(said).unwrap(), took)
 }
 
@@ -49,9 +49,9 @@ async fn a_handshake_has_ten_seconds() {
     let server = start().await;
     let mut silent = TcpStream::connect(server.addr).await.unwrap();
     pause();
-    let began = Instant::now();
+    let since = Instant::now();
     assert_eq!(silent.read(&mut [0; 64]).await.unwrap(), 0);
-    is_about(began.elapsed(), Duration::from_secs(10));
+    is_about(since.elapsed(), Duration::from_secs(10));
 }
 
 #[tokio::test]
