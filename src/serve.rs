@@ -27,6 +27,7 @@ use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
 use crate::http::tls::{Callers, Certificates, Files, Reload, server_config, server_config_for};
 use crate::metrics::Metrics;
+use crate::telemetry::panics::message;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
 use self::follow::{Follow, Health};
@@ -157,7 +158,11 @@ async fn until_ended(
 async fn broken(tasks: &mut JoinSet<String>) -> Failure {
     match tasks.join_next().await {
         Some(Ok(why)) => why.into(),
-        Some(Err(panicked)) => panicked.into(),
+        // Where it panicked is in the log.
+        Some(Err(ended)) => match ended.try_into_panic() {
+            Ok(payload) => format!("a task panicked: {}", message(&*payload)).into(),
+            Err(ended) => ended.into(),
+        },
         None => std::future::pending().await,
     }
 }

@@ -99,7 +99,8 @@ async fn get(
         Err(_) => Err(format!("timed out after {} ms", budget.as_millis())),
         Ok(Ok(raw)) => match raw.to_object(&key.gk) {
             Ok(object) => Ok(Some(Arc::new(object))),
-            Err(why) => Err(format!("it cannot be read: {why}")),
+            // Who asks may not be allowed to read it.
+            Err(why) => Err(why.part()),
         },
         Ok(Err(kube::Error::Api(status))) => match status.code {
             404 => Ok(None),

@@ -10,6 +10,7 @@ use crate::telemetry;
 /// When something that is needed to serve is missing.
 pub fn run(args: Args) -> Result<(), Failure> {
     let _logs = telemetry::init(args.log_format)?;
+    telemetry::panics::log();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
