@@ -19,7 +19,10 @@ static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let target = TARGETS.iter().find(|target| target.name == name);
     *target.unwrap_or_else(|| {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-        panic!("set ATTACHE_FUZZ to one of {}, not {name:?}", names.join(", "))
+        panic!(
+            "set ATTACHE_FUZZ to one of {}, not {name:?}",
+            names.join(", ")
+        )
     })
 });
 

@@ -83,9 +83,10 @@ impl<'a> Part<'a> {
     /// On which of the paths of its kind a result holds.
     fn scope(&self, group: &[&OnPaths]) -> String {
         let kind = group.first().map(|first| &first.effective.policy_kind);
-        let without = match self.elsewhere {
-            true => &[][..],
-            false => &self.about.without,
+        let without: &[OnPaths] = if self.elsewhere {
+            &[]
+        } else {
+            &self.about.without
         };
         let all: Vec<&OnPaths> = self
             .all
