@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::engine::attach::{reach, standing};
+use crate::engine::attach::{reach, selected, standing};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
@@ -18,7 +18,7 @@ use crate::engine::section;
 use crate::engine::snapshot::{Change, Snapshot};
 
 use crate::engine::words;
-use crate::engine::work::MOST_REFERENCES;
+use crate::engine::work::{LOOKED_AT, MOST_REFERENCES};
 
 /// What a change of one object does to effective policies, kind by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
@@ -281,11 +281,7 @@ fn references(
         {
             let there = snapshot.policies(&entry.gk);
             for policy in there.filter(|p| p.key().namespace == entry.namespace) {
-                let named = policy
-                    .targets
-                    .iter()
-                    .filter_map(|t| t.object(&policy.key().namespace));
-                let into = named.filter(|to| to.namespace == key.namespace);
+                let into = targets_into(snapshot, policy, &key.namespace, most);
                 into.map(|to| (policy.key().clone(), to)).for_each(&mut add);
             }
             let routes = routes_into(snapshot, entry, &key.namespace);
@@ -293,6 +289,27 @@ fn references(
         }
     }
     found
+}
+
+/// What a policy names or selects in a namespace, whether it may or not. Where there is too much to look for by labels
+/// none of that is found: what changes with the grant is told besides, object by object.
+fn targets_into<'a>(
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+    namespace: &'a Arc<str>,
+    most: usize,
+) -> impl Iterator<Item = ObjectKey> + 'a {
+    let own = &policy.key().namespace;
+    let named = policy.targets.iter().filter_map(|t| t.object(own));
+    let selecting = policy.targets.iter().filter(|t| t.selects());
+    let policies = snapshot.count(&policy.key().gk);
+    let few = selecting.filter(move |t| {
+        let looks = policies.saturating_mul(policy.targets.len());
+        looks.saturating_mul(snapshot.count(&t.gk)) <= most.saturating_mul(LOOKED_AT)
+    });
+    let found = few.flat_map(|t| selected(snapshot, own, t));
+    let into = named.chain(found.map(|object| object.key.clone()));
+    into.filter(move |to| to.namespace == *namespace)
 }
 
 /// From what a grant lets in, each once, and to what.
