@@ -50,6 +50,13 @@ pub(crate) fn settings() -> Vec<Hostile> {
             )),
         ),
         (
+            "thousands of texts",
+            on_edge(&format!(
+                r#""x":[{}]"#,
+                many(&format!("\"{}\"", "a".repeat(1_000)))
+            )),
+        ),
+        (
             "a long text",
             on_edge(&format!(r#""x":"{}""#, "a".repeat(LARGEST - 200))),
         ),
