@@ -100,7 +100,7 @@ async fn get(
         Ok(Ok(raw)) => match raw.to_object(&key.gk) {
             Ok(object) => Ok(Some(Arc::new(object))),
             // Who asks may not be allowed to read it.
-            Err(why) => Err(why.part()),
+            Err(why) => Err(why.part().to_owned()),
         },
         Ok(Err(kube::Error::Api(status))) => match status.code {
             404 => Ok(None),

@@ -39,7 +39,7 @@ pub async fn read(client: Client) -> Result<Found, Trouble> {
                     }
                 }
                 Err(why) => {
-                    found.odd.push((raw.header().name.clone(), why.0));
+                    found.odd.push((raw.header().name.clone(), why.to_string()));
                 }
             }
         }

@@ -132,7 +132,7 @@ impl Loaded {
         for (manifest, raw) in manifests.objects.into_iter().zip(raws) {
             let (gk, origin) = (shared.kind(manifest.gk), manifest.origin);
             match &raw.odd {
-                Some(why) => problems.push(problem(&gk, &origin, &raw, why)),
+                Some(why) => problems.push(problem(&gk, &origin, &raw, &why.to_string())),
                 None => found.push(Found { gk, origin, raw }),
             }
         }
@@ -175,7 +175,7 @@ impl Loaded {
         for ((Found { gk, origin, raw }, _), object) in found.into_iter().zip(objects) {
             match object {
                 Ok(object) => loaded.push(object, origin, &mut places),
-                Err(why) => problems.push(problem(&gk, &origin, &raw, &why.0)),
+                Err(why) => problems.push(problem(&gk, &origin, &raw, &why.to_string())),
             }
         }
         loaded.add_namespaces(base, age);

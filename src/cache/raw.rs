@@ -27,7 +27,7 @@ pub struct RawObject {
     /// Whether the status says `Established`, which only CRDs do.
     pub established: bool,
     /// Why it cannot be used, if it cannot.
-    pub odd: Option<String>,
+    pub odd: Option<Unreadable>,
 }
 
 #[derive(Deserialize)]
@@ -86,7 +86,7 @@ impl RawObject {
             Ok(parts) => parts,
             Err(error) => {
                 return Self {
-                    odd: Some(format!("not an object: {error}")),
+                    odd: Some(Unreadable::because("not an object", error)),
                     ..Self::default()
                 };
             }
@@ -133,7 +133,7 @@ impl RawObject {
     /// As [`RawObject::to_object`].
     pub fn to_object_as(&self, gk: &GroupKind, header: &Header) -> Result<Object, Unreadable> {
         if let Some(why) = &self.odd {
-            return Err(Unreadable(why.clone()));
+            return Err(why.clone());
         }
         let spec = self.spec.as_deref();
         let header = Cow::Borrowed(header);
@@ -177,17 +177,20 @@ impl Resource for RawObject {
 }
 
 /// The resource version, what the engine keeps, and what is odd.
-fn read_header(raw: Option<&RawValue>) -> (Option<String>, Header, Option<String>) {
+fn read_header(raw: Option<&RawValue>) -> (Option<String>, Header, Option<Unreadable>) {
     let Some(raw) = raw else {
         return (
             None,
             Header::default(),
-            Some("it has no metadata".to_owned()),
+            Some(Unreadable::new("it has no metadata")),
         );
     };
     match serde_json::from_str::<SlimMeta<'_>>(raw.get()) {
         Ok(slim) => {
-            let odd = slim.name.is_none().then(|| "it has no name".to_owned());
+            let odd = slim
+                .name
+                .is_none()
+                .then(|| Unreadable::new("it has no name"));
             let meta = Meta {
                 labels: slim.labels.unwrap_or_default(),
                 annotations: short_annotations(slim.annotations),
@@ -205,7 +208,11 @@ fn read_header(raw: Option<&RawValue>) -> (Option<String>, Header, Option<String
         // The name still tells which object left, and the version lets the watch go on behind it.
         Err(error) => {
             let (version, header) = names(raw);
-            (version, header, Some(format!("odd metadata: {error}")))
+            (
+                version,
+                header,
+                Some(Unreadable::because("odd metadata", error)),
+            )
         }
     }
 }

@@ -316,7 +316,7 @@ impl Skipped {
                 let key = raw.key(&self.gk);
                 if self.names.insert(key.clone()) {
                     // What stands in an object is not for the log, and its name only at `debug`.
-                    tracing::warn!(kind = %self.gk, why = %why.part(), "object left out");
+                    tracing::warn!(kind = %self.gk, why = why.part(), "object left out");
                     tracing::debug!(object = %key, "object left out");
                     self.count();
                 }

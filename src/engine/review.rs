@@ -102,7 +102,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     };
     let object = match new.and_then(|new| request.read(new)) {
         Ok(object) => object,
-        Err(Unreadable(why)) => return not_checked(request, &why),
+        Err(why) => return not_checked(request, &why.to_string()),
     };
     if object.meta.deleting {
         return Verdict::default();

@@ -85,7 +85,9 @@ impl Fetch {
         match api.get(&key.name).await {
             Ok(raw) => {
                 let object = raw.to_object(&key.gk);
-                object.map(Some).map_err(|why| Trouble::Failed(why.0))
+                object
+                    .map(Some)
+                    .map_err(|why| Trouble::Failed(why.to_string()))
             }
             Err(error) => match Trouble::of(&error) {
                 // The kind is served: it was asked for by what the API server says of itself.
@@ -117,7 +119,7 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, Trouble> {
         for raw in &page.items {
             match raw.to_object(gk) {
                 Ok(object) => list.objects.push(object),
-                Err(why) => list.odd.push((raw.key(gk), why.0)),
+                Err(why) => list.odd.push((raw.key(gk), why.to_string())),
             }
         }
         match page.metadata.continue_ {

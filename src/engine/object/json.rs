@@ -171,7 +171,7 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
         .creation_timestamp
         .map(|t| t.parse())
         .transpose()
-        .map_err(|_| Unreadable("metadata.creationTimestamp is not a time".into()))?;
+        .map_err(|_| Unreadable::new("metadata.creationTimestamp is not a time"))?;
     let meta = Meta {
         labels: json.labels.unwrap_or_default(),
         annotations: annotations::short(json.annotations),

@@ -1,28 +1,40 @@
 //! Why an object cannot be read: which field it is, and what is wrong with it.
 
+use std::fmt::Display;
+
 use serde::Deserialize;
+use serde_path_to_error::Segment;
 
 /// Why an object could not be read.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0}")]
-pub struct Unreadable(pub String);
-
-/// What stands between a field and what is wrong with it.
-const BETWEEN: &str = " cannot be read";
+#[error("{told}")]
+pub struct Unreadable {
+    part: String,
+    told: String,
+}
 
 // === impl Unreadable ===
 
 impl Unreadable {
-    /// Which part cannot be read, without what stands there and the keys on the way to it: objects are not for logs.
-    pub fn part(&self) -> String {
-        let told = self.0.split(": ").next().unwrap_or_default();
-        match told.split_once(BETWEEN) {
-            Some((field, _)) => {
-                let part = field.split(['.', '[']).next().unwrap_or_default();
-                format!("{part}{BETWEEN}")
-            }
-            None => told.to_owned(),
+    /// What may be said to anybody.
+    pub fn new(told: impl Into<String>) -> Self {
+        let told = told.into();
+        Self {
+            part: told.clone(),
+            told,
         }
+    }
+
+    /// What is wrong with a part; `why` may repeat what stands there.
+    pub fn because(part: impl Into<String>, why: impl Display) -> Self {
+        let part = part.into();
+        let told = format!("{part}: {why}");
+        Self { part, told }
+    }
+
+    /// Which part cannot be read, without what stands there and the keys on the way to it: objects are not for logs.
+    pub fn part(&self) -> &str {
+        &self.part
     }
 }
 
@@ -34,13 +46,20 @@ pub(super) fn field<'a, T: Deserialize<'a>>(
 ) -> Unreadable {
     let again: Result<T, _> =
         serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text));
-    let path = again.err().map(|error| error.path().to_string());
-    let at = match path.as_deref() {
-        None | Some("." | "?") => what.to_owned(),
-        Some(path) if what == "spec" || what == "metadata" => format!("{what}.{path}"),
-        Some(path) => path.to_owned(),
+    let error = again.err();
+    let path = error.as_ref().map(serde_path_to_error::Error::path);
+    let (part, at) = match path.map(|path| (path, path.iter().next())) {
+        None | Some((_, None | Some(Segment::Unknown))) => (what.to_owned(), what.to_owned()),
+        Some((path, _)) if what == "spec" || what == "metadata" => {
+            (what.to_owned(), format!("{what}.{path}"))
+        }
+        // Of an object as a whole the first step is a field that is asked for: no key of its own.
+        Some((path, Some(first))) => (first.to_string(), path.to_string()),
     };
-    Unreadable(format!("{at}{BETWEEN}: {}", plain(why)))
+    Unreadable {
+        part: format!("{part} cannot be read"),
+        told: format!("{at} cannot be read: {}", plain(why)),
+    }
 }
 
 /// What is wrong, in words for people.
@@ -79,6 +98,9 @@ mod tests {
         let why = read("HTTPRoute", labelled);
         assert!(why.to_string().starts_with("metadata.labels"), "{why}");
         assert_eq!(why.part(), "metadata cannot be read");
+        // Whatever the key has in it.
+        let odd_key = r#"{"metadata": {"labels": {"secret: [x] cannot be read": 7}}}"#;
+        assert_eq!(read("HTTPRoute", odd_key).part(), "metadata cannot be read");
         let no_object = read("HTTPRoute", "7");
         assert_eq!(no_object.part(), "the object cannot be read");
     }

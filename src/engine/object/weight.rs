@@ -64,11 +64,11 @@ fn count(what: &str, text: &str, most: usize, skips: fn(&str) -> bool) -> Result
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = counting.deserialize(&mut reader);
     read.map_err(|error| {
-        Unreadable(if left.get() == 0 {
-            format!("{what} has more than {most} values")
+        if left.get() == 0 {
+            Unreadable::new(format!("{what} has more than {most} values"))
         } else {
-            format!("{what} cannot be read: {}", plain(&error))
-        })
+            Unreadable::because(format!("{what} cannot be read"), plain(&error))
+        }
     })
 }
 
@@ -181,7 +181,7 @@ mod tests {
     use crate::engine::ids::GroupKind;
 
     fn said(spec: &str) -> Result<(), String> {
-        weigh(&GroupKind::core("Service"), spec).map_err(|why| why.0)
+        weigh(&GroupKind::core("Service"), spec).map_err(|why| why.to_string())
     }
 
     #[test]
@@ -226,6 +226,9 @@ mod tests {
         assert!(weigh_metadata(&managed).is_ok());
         let labels = format!(r#"{{"labels":{{{}}}}}"#, many.replace("{}", "\"\""));
         let why = weigh_metadata(&labels).unwrap_err();
-        assert_eq!(why.0, format!("metadata has more than {MOST} values"));
+        assert_eq!(
+            why.to_string(),
+            format!("metadata has more than {MOST} values")
+        );
     }
 }
