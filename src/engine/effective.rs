@@ -10,7 +10,7 @@ use super::attach::{self, Stand};
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::{Level, Step};
 use super::maps;
-use super::merge::{self, Effective, merged};
+use super::merge::{self, Effective, Fate, merged};
 use super::object::is_route;
 use super::policy::{Policy, TargetRef};
 use super::profile::{Class, Profile, ServiceAs};
@@ -147,14 +147,14 @@ impl Group {
         let levels = taking_part(profile, &stack).map(|here| &**here);
         merged(profile, &levels.collect::<Vec<_>>(), None)
     }
-}
 
-impl Group {
-    /// Who replaced a policy on these paths as a whole; none where nobody did.
-    pub fn replaced(&self, policy: &Policy) -> Option<BTreeSet<ObjectKey>> {
+    /// What became of a policy that stands on these paths.
+    pub fn fate(&self, policy: &Policy) -> Fate {
         let profile = &policy.profile;
-        let levels = taking_part(profile, &self.stack).map(|here| &**here);
-        merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
+        merge::fate(policy, &self.effective, || {
+            let levels = taking_part(profile, &self.stack).map(|here| &**here);
+            merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
+        })
     }
 }
 

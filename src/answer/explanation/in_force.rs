@@ -11,7 +11,7 @@ use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::matching::{Backend, Front, Taken};
-use crate::engine::merge::{LeafPath, fate};
+use crate::engine::merge::LeafPath;
 use crate::engine::object::Node;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Class, Profile, ServiceAs};
@@ -325,7 +325,7 @@ impl Found {
             self.by.insert(winner.key().clone());
             return;
         }
-        let fate = fate(policy, &group.effective, || group.replaced(policy));
+        let fate = group.fate(policy);
         self.survives |= fate.survives;
         self.by.extend(fate.by());
         self.lost.extend(fate.lost.into_keys());

@@ -9,7 +9,7 @@ use crate::engine::effective::{Group, Outcome, Stack};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::maps;
-use crate::engine::merge::{Branches, Fate, LeafPath, Part, Sides, fate, in_place};
+use crate::engine::merge::{Branches, Fate, LeafPath, Part, Sides, in_place};
 use crate::engine::policy::Policy;
 use crate::engine::topology::Upper;
 
@@ -53,7 +53,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
                 beaten(other, group, lost, status);
                 return InForce::Not;
             }
-            let fate = fate(policy, &group.effective, || group.replaced(policy));
+            let fate = group.fate(policy);
             let in_force = InForce::of(&fate);
             found(policy, group, fate, status);
             in_force
