@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::engine::attach::{reach, selected, standing};
+use crate::engine::attach::{named, reach, standing};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
@@ -300,16 +300,15 @@ fn targets_into<'a>(
     most: usize,
 ) -> impl Iterator<Item = ObjectKey> + 'a {
     let own = &policy.key().namespace;
-    let named = policy.targets.iter().filter_map(|t| t.object(own));
-    let selecting = policy.targets.iter().filter(|t| t.selects());
-    let policies = snapshot.count(&policy.key().gk);
-    let few = selecting.filter(move |t| {
-        let looks = policies.saturating_mul(policy.targets.len());
-        looks.saturating_mul(snapshot.count(&t.gk)) <= most.saturating_mul(LOOKED_AT)
+    let selectors = snapshot
+        .count(&policy.key().gk)
+        .saturating_mul(policy.targets.len());
+    let few = policy.targets.iter().filter(move |t| {
+        let looks = selectors.saturating_mul(snapshot.count(&t.gk));
+        !t.selects() || looks <= most.saturating_mul(LOOKED_AT)
     });
-    let found = few.flat_map(|t| selected(snapshot, own, t));
-    let into = named.chain(found.map(|object| object.key.clone()));
-    into.filter(move |to| to.namespace == *namespace)
+    let found = few.flat_map(|t| named(snapshot, own, t));
+    found.filter(move |to| to.namespace == *namespace)
 }
 
 /// From what a grant lets in, each once, and to what.
