@@ -123,6 +123,9 @@ pub fn conceal(
 fn generic_line(code: Code) -> &'static str {
     match code {
         Code::AffectedBy => "a policy that you may not read acts on this object",
+        Code::ProtectionLost => {
+            "this takes away a protection that a policy which you may not read gives"
+        }
         Code::EffectiveChange => "policies that you may not read act otherwise after this change",
         _ => "a policy that you may not read takes part in this",
     }

@@ -199,9 +199,30 @@ impl Policy {
         self.is_without_target
     }
 
-    /// Whether it has no settings at all.
-    pub fn sets_nothing(&self) -> bool {
+    /// Whether it has no settings, and counts for nothing.
+    pub fn counts_for_nothing(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// Whether it has no settings. It may take the place of others all the same (design 9, ruling 35).
+    pub fn is_empty(&self) -> bool {
+        self.pieces.iter().all(Piece::is_empty)
+    }
+
+    /// Whether it has no settings, and merges with others where it counts at all.
+    pub fn adds_nothing(&self) -> bool {
+        let merges = |stanza: &Stanza| {
+            let is_additive = matches!(stanza.strategy, Strategy::Merge(_, Op::Additive));
+            !stanza.strategy.is_whole() && !is_additive
+        };
+        let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
+        self.counts_for_nothing() || (self.is_empty() && stanzas.all(merges))
+    }
+
+    /// Whether it has no settings and replaces others whole.
+    pub fn replaces_by_nothing(&self) -> bool {
+        let mut parts = self.parts();
+        !self.pieces.is_empty() && self.is_empty() && parts.all(Part::is_whole)
     }
 
     /// The settings of one stanza: what is left of the spec without targets and strategy.

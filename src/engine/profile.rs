@@ -23,7 +23,9 @@ pub use builtin::builtin;
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
-pub use parts::{Allowed, Annotation, Control, Merging, RefField, StanzaNames, Strategies};
+pub use parts::{
+    Allowed, Annotation, Control, Merging, Protection, RefField, StanzaNames, Strategies,
+};
 pub use words::*;
 
 /// How the names of our own annotations begin.
@@ -113,6 +115,8 @@ pub struct Profile {
     pub unset: Fact<Strategy>,
     /// Fields of `spec` that are not settings.
     pub exclude: Fact<Vec<String>>,
+    /// What its settings protect by.
+    pub protects: Fact<Vec<Protection>>,
 }
 
 /// Profiles from the configuration and the built-in ones, before they meet a CRD.

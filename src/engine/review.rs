@@ -16,6 +16,7 @@ use super::verdict::Verdict;
 
 mod change;
 mod crd;
+mod losses;
 mod policy;
 mod target;
 mod together;

@@ -44,15 +44,7 @@ pub(super) fn validate_read(
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        Ok(_) if policy.sets_nothing() && !*profile.merging.empty_counts => findings.push(
-            Finding::new(
-                Code::SpecEmpty,
-                key,
-                "it has no settings, so it has no effect",
-            )
-            .at("spec"),
-        ),
-        Ok(_) => {}
+        Ok(_) => findings.extend(empty(policy)),
     }
     policy.read_from(spec);
     findings
@@ -87,6 +79,18 @@ fn no_longer_pending(
         .at(format!("metadata.annotations[{PENDING}]"))
         .about(PENDING)
     })
+}
+
+/// What a policy without settings does. What it replaces is said once that is known.
+fn empty(policy: &Policy) -> Option<Finding> {
+    let message = if policy.adds_nothing() {
+        "it has no settings, so it has no effect"
+    } else if policy.replaces_by_nothing() {
+        "it has no settings: it replaces policies of its kind above its target by nothing"
+    } else {
+        return None;
+    };
+    Some(Finding::new(Code::SpecEmpty, policy.key(), message).at("spec"))
 }
 
 /// Whether a policy may go without a target: it acts on its namespace, its targets name it, or the

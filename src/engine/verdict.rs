@@ -308,7 +308,7 @@ fn add_settings(
     source: &str,
 ) {
     let mut before = match finding.code {
-        Code::EffectiveChange => ": ",
+        Code::EffectiveChange | Code::ProtectionLost => ": ",
         _ => " sets ",
     };
     for setting in settings {

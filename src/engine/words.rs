@@ -25,6 +25,9 @@ pub fn settings(leaves: &BTreeMap<LeafPath, Setting>) -> Vec<String> {
 }
 
 fn setting(path: &[Arc<str>], leaf: &Setting) -> String {
+    if path.is_empty() && leaf.is_empty_object() {
+        return "nothing".to_owned();
+    }
     let mut text = field(path);
     text.push('=');
     text.push_str(&short(leaf));
@@ -82,10 +85,15 @@ pub fn value(value: &Value) -> String {
             let length = SHOWN_OF_VALUE - room.len();
             let short = text.get(..length).filter(|_| is_short);
             let short = short.and_then(|short| std::str::from_utf8(short).ok());
-            short.map_or_else(|| format!("[{} items]", items.len()), str::to_owned)
+            short.map_or_else(|| items_of(items.len()), str::to_owned)
         }
         value => value.to_string(),
     }
+}
+
+fn items_of(length: usize) -> String {
+    let noun = if length == 1 { "item" } else { "items" };
+    format!("[{length} {noun}]")
 }
 
 /// Where a policy stands, seen from the object that is being applied.
@@ -186,7 +194,7 @@ mod tests {
         assert_eq!(value(&json!([500, "a\n"])), r#"[500,"a\n"]"#);
         let of = |length: usize| json!(["x".repeat(length - 4)]);
         assert_eq!(value(&of(40)), of(40).to_string());
-        assert_eq!(value(&of(41)), "[1 items]");
+        assert_eq!(value(&of(41)), "[1 item]");
         assert_eq!(value(&json!(vec![1; 1_000_000])), "[1000000 items]");
     }
 

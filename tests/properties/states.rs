@@ -37,6 +37,10 @@ struct Told {
 
 fn settings(effective: &Effective) -> String {
     match effective.spec() {
+        // A policy without settings is in force: that is not the same as none.
+        Some((spec, sources)) if sources.iter().any(|(pointer, _)| pointer.is_empty()) => {
+            format!("{spec} of a policy")
+        }
         Some((spec, _)) => spec.to_string(),
         None => format!("{:?}", effective.policies()),
     }

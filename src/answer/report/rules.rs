@@ -82,7 +82,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::SpecEmpty => (
             "Targets and no settings",
-            "Add what the policy is to set, or remove it.",
+            "Where policies of the kind replace each other, an empty one switches off what a policy above it sets. Add what it is to set, remove it, or keep it if that is what you mean.",
         ),
         Code::FieldConflict => (
             "Another policy sets the same field of the same target otherwise",
@@ -107,6 +107,10 @@ pub fn rule(code: Code) -> Rule {
         Code::AffectedBy => (
             "A policy that acts on the object",
             "Nothing is wrong. Look whether you count on these settings.",
+        ),
+        Code::ProtectionLost => (
+            "The change leaves requests without a protection that they had",
+            "Set the protection in the policy that is in force from now on, or let it merge with the one that gives it.",
         ),
         Code::EffectiveChange => (
             "The change alters what is in force",

@@ -170,11 +170,17 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
         );
         return format!("  {}\n", style.paint(Tone::Warning, &line));
     };
+    let by: Vec<(&String, &Named)> = effective.sources.iter().collect();
+    if let [(pointer, empty)] = *by
+        && pointer.is_empty()
+    {
+        let line = format!("nothing: {} has no settings", words::path(empty));
+        return format!("  {}\n", style.paint(Tone::Warning, &line));
+    }
     let mut table = Table::new(&[]);
     for (pointer, source) in &effective.sources {
         let value = match spec.pointer(pointer) {
             _ if effective.removed.contains(pointer) => Cell::toned("removed", Tone::Warning),
-            Some(_) if pointer.is_empty() => Cell::from("nothing set"),
             Some(value) => words::value(value).into(),
             None => Cell::from("-"),
         };

@@ -78,7 +78,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let by_gateway = by_gateway.into_iter();
     let by_gateway = by_gateway.filter_map(|(key, tally)| Some((key, tally.state()?)));
     status.through = by_gateway.collect();
-    status.state = Some(if policy.sets_nothing() {
+    status.state = Some(if policy.adds_nothing() {
         State::NoEffect("it sets nothing".to_owned())
     } else {
         let idle = || State::NoEffect(idle(policy, groups, &status.target));

@@ -14,6 +14,8 @@ use super::Severity;
 pub enum Code {
     /// Could not be checked now, and why. First, for it says how the rest is to be taken.
     Unverified,
+    /// A path had a protection, and this change leaves it without.
+    ProtectionLost,
     /// A merge strategy that the kind does not have.
     StrategyUnsupported,
     /// More than one strategy in one policy.
@@ -114,8 +116,9 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 48] = [
+    pub const ALL: [Self; 49] = [
         Self::Unverified,
+        Self::ProtectionLost,
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -199,6 +202,7 @@ impl Code {
                 | Self::Affects
                 | Self::AffectedBy
                 | Self::EffectiveChange
+                | Self::ProtectionLost
                 | Self::SectionOrphaned
                 | Self::TargetOrphaned
                 | Self::GrantClosed
@@ -211,6 +215,7 @@ impl Code {
     fn facts(self) -> (&'static str, Severity) {
         use Severity::{Deny, Warn};
         match self {
+            Self::ProtectionLost => ("protection-lost", Warn),
             Self::StrategyUnsupported => ("strategy-unsupported", Deny),
             Self::StrategyMultiple => ("strategy-multiple", Deny),
             Self::SectionUnknown => ("section-unknown", Deny),

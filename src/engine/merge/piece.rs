@@ -7,14 +7,16 @@ use serde_json::{Map, Value};
 use super::tree::{Leaf, LeafPath, Lists, Tree, leaves_in};
 use crate::engine::ids::ObjectKey;
 use crate::engine::policy::{self, Policy, Stanza};
-use crate::engine::profile::{Direction, Op, Profile, Strategy};
+use crate::engine::profile::{Direction, Profile, Strategy};
 
 /// What a policy keeps of one stanza.
 #[derive(Clone, Debug)]
 pub struct Piece {
     stanza: Stanza,
-    /// How many settings it has; one with a long path counts for several.
+    /// How many settings it has; one with a long path counts for several. One without settings that counts has one.
     leaves: usize,
+    /// Whether it sets nothing.
+    is_empty: bool,
     /// Most are never asked for.
     tree: OnceLock<Arc<Tree>>,
 }
@@ -34,11 +36,21 @@ pub(in crate::engine) fn pieces(
     stanzas: &[Stanza],
 ) -> Box<[Piece]> {
     let pieces = stanzas.iter().map(|stanza| {
-        let settings = policy::settings_of(spec, stanza.place, profile);
-        let leaves = leaves_in(settings, &lists(profile, key));
+        let settings = || policy::settings_of(spec, stanza.place, profile);
+        let merging = &profile.merging;
+        let essential =
+            |name: &String| merging.essential.is_empty() || merging.essential.contains(name);
+        let is_empty = !settings().any(|(name, _)| essential(name));
+        let counts_empty = merging.counts_empty(stanza.strategy);
+        let leaves = if is_empty && stanza.strategy.is_whole() && !counts_empty {
+            0
+        } else {
+            leaves_in(settings(), &lists(profile, key))
+        };
         Piece {
             stanza: *stanza,
-            leaves: leaves.max(usize::from(*profile.merging.empty_counts)),
+            leaves: leaves.max(usize::from(counts_empty)),
+            is_empty: leaves == 0,
             tree: OnceLock::new(),
         }
     });
@@ -59,6 +71,11 @@ impl Piece {
     /// How many settings it has; one with a long path counts for several.
     pub(in crate::engine) fn leaves(&self) -> usize {
         self.leaves
+    }
+
+    /// Whether it sets nothing, and counts all the same.
+    pub(in crate::engine) fn is_empty(&self) -> bool {
+        self.is_empty
     }
 
     /// With its policy.
@@ -94,11 +111,8 @@ impl<'a> Part<'a> {
     }
 
     /// Whether it is in force as a whole or not at all.
-    pub(super) fn is_whole(self) -> bool {
-        matches!(
-            self.strategy(),
-            Strategy::None | Strategy::Merge(_, Op::Atomic)
-        )
+    pub(in crate::engine) fn is_whole(self) -> bool {
+        self.strategy().is_whole()
     }
 
     pub(super) fn is_override(self) -> bool {

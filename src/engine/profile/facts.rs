@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Allowed, Fact, Profile, RefField, Source, Strategies, Strategy};
+use super::{Allowed, Fact, Profile, Protection, RefField, Source, Strategies, Strategy};
 use crate::engine::ids::GroupKind;
 
 /// One fact of a kind.
@@ -75,7 +75,10 @@ impl Profile {
             }),
             fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
             fact("merge.addUp", &merging.add_up, |v| json!(v)),
-            fact("merge.emptyCounts", &merging.empty_counts, |v| json!(v)),
+            fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
+            fact("merge.essential", &merging.essential, |v| {
+                list(v, |field| json!(format!("spec.{field}")))
+            }),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
             fact("controls", &self.controls, |v| {
                 list(v, |c| {
@@ -83,6 +86,15 @@ impl Profile {
                            "field": format!("spec.{}", c.field),
                            "zeroIsUnset": c.zero_is_unset})
                 })
+            }),
+            fact("protects", &self.protects, |v| {
+                let settings =
+                    |p: &Protection| list(&p.settings, |path: &Vec<String>| json!(spec_path(path)));
+                Value::Object(
+                    v.iter()
+                        .map(|p| (p.name.to_string(), settings(p)))
+                        .collect(),
+                )
             }),
             fact("controllers", &self.controllers, |v| json!(v)),
             fact("domain", &self.domain, |v| json!(v)),
@@ -138,6 +150,14 @@ fn part<T>(name: &'static str, of: &Fact<T>, value: impl Fn(&T) -> Value) -> Nam
 
 fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
     items.iter().map(value).collect()
+}
+
+/// A path within the settings, as a profile writes it.
+fn spec_path(path: &[String]) -> String {
+    std::iter::once("spec")
+        .chain(path.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 fn kind(gk: &GroupKind) -> Value {

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Class, CrossNamespace, DictatedBy, Direction, Meets, Only, Op, SameTarget, SectionNaming,
-    ServiceAs, Spelled, StatusShape, With, Without,
+    Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, SameTarget,
+    SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
@@ -51,6 +51,9 @@ pub struct ProfileFile {
     /// Fields of targets that settings of the policy control.
     #[serde(default)]
     pub controls: Vec<ControlFile>,
+    /// Protections that policies of the kind give, by what users call them, and the settings that give each: where the last
+    /// of these is lost on a path, that is a finding of its own. `spec` alone is any policy of the kind.
+    pub protects: Option<BTreeMap<String, Vec<String>>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
@@ -228,8 +231,11 @@ pub struct Merge {
     /// Lists that add up where several policies stand on one target, by the name of the field; from one
     /// level to the next they are replaced whole.
     pub add_up: Option<Vec<String>>,
-    /// Whether a policy without settings says something all the same.
-    pub empty_counts: Option<bool>,
+    /// What a policy without settings does. Unsaid: it replaces others where policies of the kind replace each other whole,
+    /// and does nothing where they merge.
+    pub empty_spec: Option<EmptySpec>,
+    /// Fields of which a policy needs one, or it counts as empty: `spec.rules`.
+    pub essential: Option<Vec<String>>,
     /// Fields of `spec` that are not settings, beside targets and strategy.
     pub exclude: Option<Vec<String>>,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{DictatedBy, Fact, Only, Op, Strategy, With};
+use super::{DictatedBy, Direction, EmptySpec, Fact, Only, Op, Strategy, With};
 use crate::engine::ids::GroupKind;
 
 /// A setting that controls a field of targets of a kind.
@@ -95,6 +95,15 @@ pub struct Strategies {
     pub maps: Vec<Vec<String>>,
 }
 
+/// A protection, and the settings that give it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// What users call it: `authentication`.
+    pub name: Arc<str>,
+    /// Paths within the settings, each of which gives it; the empty path is any policy at all.
+    pub settings: Vec<Vec<String>>,
+}
+
 /// How the policies of a kind meet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merging {
@@ -108,8 +117,10 @@ pub struct Merging {
     pub list_keys: Fact<BTreeMap<String, String>>,
     /// Names of lists that add up on one target.
     pub add_up: Fact<Vec<String>>,
-    /// Whether a policy without settings says something all the same.
-    pub empty_counts: Fact<bool>,
+    /// What a policy without settings does, where something says it.
+    pub empty_spec: Fact<Option<EmptySpec>>,
+    /// Fields of the settings of which a policy needs one, or it is empty; any will do where there are none.
+    pub essential: Fact<Vec<String>>,
 }
 
 /// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.
@@ -119,6 +130,29 @@ pub struct StanzaNames {
     pub defaults: &'static str,
     /// The one for overrides.
     pub overrides: &'static str,
+}
+
+// === impl Merging ===
+
+impl Merging {
+    /// Whether a policy without settings takes its place like any other under this strategy (design 9, ruling 35).
+    ///
+    /// Where one policy replaces the other whole it does, unless the kind says otherwise. Where policies merge, one without
+    /// settings adds nothing; but one that merges with its nearest parent alone keeps those above that out.
+    pub fn counts_empty(&self, strategy: Strategy) -> bool {
+        let defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
+        match *self.empty_spec {
+            Some(EmptySpec::Counts) => true,
+            Some(EmptySpec::Ignored) => false,
+            Some(EmptySpec::IgnoredAsDefault) => strategy != defaults && strategy.is_whole(),
+            None => strategy.is_whole() || self.passes_over(),
+        }
+    }
+
+    /// Whether a policy keeps others out by merging with one of those above it alone.
+    fn passes_over(&self) -> bool {
+        *self.dictated_by == DictatedBy::Challenger && *self.with != With::AllAncestors
+    }
 }
 
 // === impl StanzaNames ===

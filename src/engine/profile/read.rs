@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::file::{ControlFile, Match, ProfileFile, RefFile, StrategyValue};
-use super::{Allowed, Annotation, Control, RefField, Strategy};
+use super::{Allowed, Annotation, Control, Protection, RefField, Strategy};
 use crate::engine::ids::GroupKind;
 
 /// Paths are written from the object and kept from `spec`.
@@ -69,6 +69,26 @@ pub(super) fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
     };
     let controls = &profile.controls;
     (!controls.is_empty()).then(|| controls.iter().map(control).collect())
+}
+
+pub(super) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
+    let protections = profile.protects.as_ref()?.iter();
+    let protection = protections.map(|(name, settings)| Protection {
+        name: name.as_str().into(),
+        settings: settings
+            .iter()
+            .map(|setting| setting_path(setting))
+            .collect(),
+    });
+    Some(protection.collect())
+}
+
+/// `spec.jwt` as a path within the settings; of `spec` alone it is empty.
+fn setting_path(dotted: &str) -> Vec<String> {
+    match dotted {
+        "spec" => Vec::new(),
+        dotted => path(&within_spec(dotted)),
+    }
 }
 
 pub(super) fn paths(dotted: &[String]) -> Vec<Vec<String>> {

@@ -58,6 +58,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         section_naming: said(explicit, |p| p.targets.section_naming),
         conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
         controls: said(explicit, read::controls),
+        protects: said(explicit, read::protections),
         controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
         domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
         status: first(explicit, |p| p.status.shape)
@@ -203,7 +204,16 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         units: said(explicit, |p| Some(read::paths(p.merge.units.as_ref()?))),
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
         add_up: said(explicit, |p| p.merge.add_up.clone()),
-        empty_counts: said(explicit, |p| p.merge.empty_counts),
+        empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
+        essential: said(explicit, |p| {
+            let fields = p.merge.essential.as_ref()?;
+            Some(
+                fields
+                    .iter()
+                    .map(|field| read::within_spec(field))
+                    .collect(),
+            )
+        }),
     }
 }
 

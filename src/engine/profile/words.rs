@@ -50,6 +50,27 @@ pub enum Strategy {
     Merge(Direction, Op),
 }
 
+// === impl Strategy ===
+
+impl Strategy {
+    /// Whether one policy replaces the other whole.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::None | Self::Merge(_, Op::Atomic))
+    }
+}
+
+/// What a policy without settings does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmptySpec {
+    /// It takes its place like any other policy.
+    Counts,
+    /// Nothing: its controller passes over it.
+    Ignored,
+    /// Its controller passes over it where it is a default; where it overrides, it replaces what is below it.
+    IgnoredAsDefault,
+}
+
 /// Whose strategy decides when two policies meet (GEP-713: the established policy's).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -17,6 +17,7 @@ use crate::engine::policy::Policy;
 use crate::engine::section;
 use crate::engine::snapshot::{Change, Snapshot};
 
+use super::losses;
 use crate::engine::words;
 use crate::engine::work::{LOOKED_AT, MOST_REFERENCES};
 
@@ -33,10 +34,11 @@ pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }
-    let findings = kinds.iter();
-    let findings: Vec<Finding> = findings
-        .map(|(kind, all)| effect(is, key, kind, all))
-        .collect();
+    let mut findings: Vec<Finding> = Vec::new();
+    for (kind, all) in &kinds {
+        findings.extend(losses::protections([before, is.snapshot()], key, kind, all));
+        findings.push(effect(is, key, kind, all));
+    }
     if is.is_spent() {
         return vec![too_much(key, "what this changes")];
     }
@@ -114,7 +116,7 @@ pub(super) fn effect(
     finding
 }
 
-/// `field: 3 -> 5` for each field that differs.
+/// `field: 3 -> 5` for each field that differs: those that are lost first, then those with another value, then new ones.
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     // What stands side by side takes no field from anybody: it comes and goes policy by policy.
     let side_by_side = before.is_together() || after.is_together();
@@ -135,13 +137,14 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     let changed = paths
         .into_iter()
         .filter(|path| before.get(*path) != after.get(*path));
-    let mut told: Vec<String> = changed
-        .map(|path| {
-            let was = before.get(path).cloned().unwrap_or_else(none);
-            let is = after.get(path).cloned().unwrap_or_else(none);
-            format!("{}={was} -> {is}", words::field(&path.1))
-        })
-        .collect();
+    let mut changed: Vec<_> = changed.collect();
+    changed.sort_by_key(|path| (after.contains_key(*path), !before.contains_key(*path)));
+    let told = changed.into_iter().map(|path| {
+        let was = before.get(path).cloned().unwrap_or_else(none);
+        let is = after.get(path).cloned().unwrap_or_else(none);
+        format!("{}={was} -> {is}", words::field(&path.1))
+    });
+    let mut told: Vec<String> = told.collect();
     told.dedup();
     told
 }

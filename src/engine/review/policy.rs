@@ -15,7 +15,7 @@ use crate::engine::rivals::overlap;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::validate::{validate, validate_read};
 
-use super::change;
+use super::{change, losses};
 use crate::engine::words;
 use crate::engine::work::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 
@@ -53,7 +53,12 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         return findings;
     }
     match before {
-        None => findings.extend(affects(policy, &status)),
+        None => {
+            findings.extend(affects(policy, &status));
+            let taken = losses::taken_by(&mut survey, policy);
+            taken.complete(&mut findings, policy);
+            findings.extend(taken.findings(&mut survey, policy));
+        }
         Some(before) => findings.extend(change::effects(&before, &mut survey, &key)),
     }
     findings.extend(in_force(&mut survey, policy, &status));
@@ -68,6 +73,11 @@ pub(super) fn standing(survey: &mut Survey<'_>, policy: &Policy) -> Vec<Finding>
     }
     let status = status(survey, policy);
     findings.extend(affects(policy, &status));
+    if !policy.profile.protects.is_empty() || policy.replaces_by_nothing() {
+        let taken = losses::taken_by(survey, policy);
+        taken.complete(&mut findings, policy);
+        findings.extend(taken.protections(survey, policy));
+    }
     findings.extend(in_force(survey, policy, &status));
     findings
 }

@@ -132,7 +132,7 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
     let on_it = acting.stands.iter().any(|place| place.object == *object);
     let (code, from) = if acting.acts() {
         (Code::AffectedBy, &acting.from)
-    } else if on_it && !acting.policy.sets_nothing() {
+    } else if on_it && !acting.policy.adds_nothing() {
         (Code::Overridden, &acting.stands)
     } else {
         return None;

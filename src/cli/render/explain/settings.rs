@@ -121,7 +121,11 @@ fn rows(step: &Step, effective: &Effective) -> Vec<[String; 4]> {
     let row = |(pointer, source): (&String, &Named)| {
         let Named(place) = source;
         let value = spec.pointer(pointer);
-        let value = value.map_or_else(|| "(removed)".to_owned(), words::value);
+        let value = match value {
+            Some(_) if pointer.is_empty() => "(no settings)".to_owned(),
+            Some(value) => words::value(value),
+            None => "(removed)".to_owned(),
+        };
         let policy = if place.object.gk == effective.policy_kind.0 {
             place.object.path()
         } else {
