@@ -10,7 +10,7 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Shifted, between};
 use crate::engine::maps::HashMap;
-use crate::engine::merge::{Effective, LeafPath};
+use crate::engine::merge::{Effective, LeafPath, Part};
 use crate::engine::object::is_route;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{DictatedBy, Op, Profile, Protection, Strategy};
@@ -156,24 +156,22 @@ struct Lost {
 impl Lost {
     fn add(&mut self, [before, after]: [&Snapshot; 2], protection: &Protection, shifted: &Shifted) {
         let id = (shifted.before.address(), shifted.after.address());
-        let is_lost = match self.known.get(&id) {
-            Some(known) => *known,
-            None => {
-                let had = given(before, protection, &shifted.before);
-                let is_lost =
-                    !had.is_empty() && given(after, protection, &shifted.after).is_empty();
-                if is_lost {
-                    for (by, setting) in had {
-                        self.by.insert(by);
-                        let setting = setting.filter(|(path, _)| !path.is_empty());
-                        self.settings.extend(setting);
-                    }
-                    self.now.extend(shifted.after.policies());
+        let known = self.known.get(&id).copied();
+        let is_lost = known.unwrap_or_else(|| {
+            let had = given(before, protection, &shifted.before);
+            let has = given(after, protection, &shifted.after);
+            let is_lost = !had.is_empty() && has.is_empty();
+            if is_lost {
+                for (by, setting) in had {
+                    self.by.insert(by);
+                    let setting = setting.filter(|(path, _)| !path.is_empty());
+                    self.settings.extend(setting);
                 }
-                self.known.insert(id, is_lost);
-                is_lost
+                self.now.extend(shifted.after.policies());
             }
-        };
+            self.known.insert(id, is_lost);
+            is_lost
+        });
         if is_lost {
             self.objects.extend(shifted.ends.objects().cloned());
         }
@@ -226,7 +224,7 @@ fn given(
         let policies = effective.policies().into_iter();
         let found = policies.filter(|key| {
             let parts = snapshot.policy(key).into_iter().flat_map(|p| p.parts());
-            parts.flat_map(|part| part.paths()).any(|path| gives(&path))
+            parts.flat_map(Part::paths).any(|path| gives(&path))
         });
         return found.map(|key| (key, None)).collect();
     }
@@ -242,7 +240,7 @@ fn remedy(after: &Snapshot, key: &ObjectKey, profile: &Profile) -> Option<String
     let policy = after.policy(key)?;
     let field = profile.strategies.path.as_ref()?;
     let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));
-    let replaces = policy.parts().all(|part| part.is_whole());
+    let replaces = policy.parts().all(Part::is_whole);
     if *profile.merging.dictated_by != DictatedBy::Challenger || !on_routes || !replaces {
         return None;
     }
