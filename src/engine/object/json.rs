@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::few::Few;
+use super::few::{Few, MOST_HOSTNAMES};
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
     ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
@@ -101,7 +101,7 @@ struct KindJson {
 #[serde(rename_all = "camelCase", default)]
 struct RouteSpec {
     parent_refs: Option<Few<ParentJson>>,
-    hostnames: Option<Few<Text>>,
+    hostnames: Option<Few<Text, MOST_HOSTNAMES>>,
     rules: Option<Few<RuleJson>>,
 }
 

@@ -5,10 +5,16 @@ use std::sync::LazyLock;
 use super::file::{File, ProfileFile};
 
 /// The files, by project.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 15] = [
+    (
+        "agentic-networking",
+        include_str!("builtin/agentic-networking.yaml"),
+    ),
+    ("airlock", include_str!("builtin/airlock.yaml")),
     ("apisix", include_str!("builtin/apisix.yaml")),
     ("aws", include_str!("builtin/aws.yaml")),
     ("envoy-gateway", include_str!("builtin/envoy-gateway.yaml")),
+    ("flomesh", include_str!("builtin/flomesh.yaml")),
     ("gateway-api", include_str!("builtin/gateway-api.yaml")),
     ("gke", include_str!("builtin/gke.yaml")),
     ("istio", include_str!("builtin/istio.yaml")),
@@ -20,6 +26,7 @@ const FILES: [(&str, &str); 11] = [
         "nginx-gateway-fabric",
         include_str!("builtin/nginx-gateway-fabric.yaml"),
     ),
+    ("wso2-apk", include_str!("builtin/wso2-apk.yaml")),
 ];
 
 /// Every profile that comes with attache. The files are read once.

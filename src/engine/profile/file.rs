@@ -213,8 +213,9 @@ pub struct Merge {
     pub dialect: Option<Dialect>,
     /// A field that names the strategy.
     pub strategy: Option<StrategyFile>,
-    /// Whether `spec.defaults` and `spec.overrides` are strategies.
-    pub stanzas: Option<bool>,
+    /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` where they are written
+    /// `spec.default` and `spec.override`.
+    pub stanzas: Option<StanzasFile>,
     /// What `strategy` inside a stanza may say.
     pub inside: Option<BTreeMap<String, Op>>,
     /// What holds where nothing is named.
@@ -238,6 +239,26 @@ pub struct Merge {
     pub essential: Option<Vec<String>>,
     /// Fields of `spec` that are not settings, beside targets and strategy.
     pub exclude: Option<Vec<String>>,
+}
+
+/// Whether a kind has stanzas, and how they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum StanzasFile {
+    /// Whether it has them, written as its CRD says or in the plural.
+    Has(bool),
+    /// It has them, written so.
+    Written(Number),
+}
+
+/// How the names of stanzas are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Number {
+    /// `default` and `override`.
+    Singular,
+    /// `defaults` and `overrides`.
+    Plural,
 }
 
 /// Which generation of the pattern a kind follows.

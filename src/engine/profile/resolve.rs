@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::derive::REF_FIELDS;
-use super::file::{Dialect, ProfileFile};
+use super::file::{Dialect, Number, ProfileFile, StanzasFile};
 use super::read;
 use super::{
     Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Op, Profile, RefField,
@@ -175,9 +175,13 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
         from = named.from;
     }
     if let Some(stanzas) = first(explicit, |p| p.merge.stanzas) {
-        // The CRD says how they are written, if it has them.
-        let names = value.stanzas.unwrap_or(StanzaNames::PLURAL);
-        value.stanzas = stanzas.value.then_some(names);
+        value.stanzas = match stanzas.value {
+            StanzasFile::Has(false) => None,
+            // The CRD says how they are written, if it has them.
+            StanzasFile::Has(true) => value.stanzas.or(Some(StanzaNames::PLURAL)),
+            StanzasFile::Written(Number::Singular) => Some(StanzaNames::SINGULAR),
+            StanzasFile::Written(Number::Plural) => Some(StanzaNames::PLURAL),
+        };
         from = from.min(stanzas.from);
     }
     if let Some(inside) = first(explicit, |p| p.merge.inside.clone()) {
