@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 /// more. What a review costs goes with the product of such lists.
 pub(super) const MOST: usize = 256;
 
-/// Most hostnames of a route: what a TLSRoute takes (Gateway API since v1.6).
+/// Most hostnames of a route: what a `TLSRoute` takes (Gateway API since v1.6).
 pub(super) const MOST_HOSTNAMES: usize = 1024;
 
 /// A list of at most so many items; a longer one cannot be read.
