@@ -1,0 +1,94 @@
+//! `docs/agreement.md`: how far attache and the controllers agree.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::disagreements::Known;
+
+/// What was compared with a project.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) project: String,
+    pub(crate) release: String,
+    pub(crate) scenarios: usize,
+    pub(crate) policies: usize,
+    pub(crate) policies_agreed: usize,
+    /// Settings on listeners and rules.
+    pub(crate) settings: usize,
+    pub(crate) settings_agreed: usize,
+}
+
+pub(crate) fn page(all: &[(Counts, Vec<Known>)]) -> String {
+    let mut out = START.to_owned();
+    for (counts, known) in all {
+        let word = crate::compare::About::FalseProtection.word();
+        let lines = known.iter().flat_map(|group| &group.disagreements);
+        let false_claims = lines.filter(|line| line.starts_with(word)).count();
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {false_claims} |",
+            counts.project,
+            counts.release,
+            counts.scenarios,
+            counts.policies,
+            share(counts.policies_agreed, counts.policies),
+            share(counts.settings_agreed, counts.settings),
+        )
+        .unwrap();
+    }
+    out.push_str(BETWEEN);
+    for (counts, known) in all {
+        writeln!(out, "\n### {}\n", counts.project).unwrap();
+        if known.is_empty() {
+            out.push_str("None.\n");
+            continue;
+        }
+        out.push_str("| reason | disagreements | about | for example |\n|---|---|---|---|\n");
+        for group in known {
+            let mut about: BTreeMap<&str, usize> = BTreeMap::new();
+            for line in &group.disagreements {
+                let word = line.split_once(": ").map_or("", |(word, _)| word);
+                *about.entry(word).or_default() += 1;
+            }
+            let about: Vec<String> = about.iter().map(|(word, n)| format!("{word} {n}")).collect();
+            let example = group.disagreements.first().map_or("", String::as_str);
+            let example = example.split_once(": ").map_or("", |(_, rest)| rest);
+            writeln!(
+                out,
+                "| {} | {} | {} | {example} |",
+                group.reason,
+                group.disagreements.len(),
+                about.join(", "),
+            )
+            .unwrap();
+        }
+    }
+    out
+}
+
+fn share(part: usize, whole: usize) -> String {
+    // Rounded down: all is only said of all.
+    let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(1000);
+    format!("{part} of {whole} ({}.{} %)", tenths / 10, tenths % 10)
+}
+
+const START: &str = "\
+# Agreement with controllers
+
+<!-- Written by `ATTACHE_BLESS=1 cargo test --test controllers`. -->
+
+The code of each project was asked about generated states, and what it said is recorded under `tests/controllers/`:
+the conditions of every policy, and the settings in force on every rule of the configuration that it makes for its
+proxies. A test compares attache with every recording. `make record-controllers` makes the recordings anew.
+
+| project | release | scenarios | policies | policies of which both say the same | settings in force of which both say the same | protection claimed that is not there |
+|---|---|---|---|---|---|---|
+";
+
+const BETWEEN: &str = "
+A policy agrees when acceptance with its reason, being overridden and being merged agree on all its ancestors. A setting
+is counted on each listener and rule where either says that it is in force. The last column counts settings that keep somebody out
+(authentication, authorization, CORS, CSRF, rate limits) and of which attache said that they are in force where they are not.
+
+## Disagreements that remain
+";

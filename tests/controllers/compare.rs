@@ -1,0 +1,197 @@
+//! Where attache and a controller say different things of a scenario.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::agreement::Counts;
+use crate::answers::{Answers, OnTarget};
+use crate::recording::{Scenario, condition};
+use crate::settings::Settings;
+
+/// One thing on which they differ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Disagreement {
+    pub(crate) about: About,
+    /// The scenario and the place.
+    pub(crate) at: String,
+    /// What each says.
+    pub(crate) said: String,
+}
+
+/// What they differ on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum About {
+    /// attache says that a setting which protects is in force, and it is not.
+    FalseProtection,
+    /// Whether a policy is accepted.
+    Accepted,
+    /// Whether other policies have its place.
+    Overridden,
+    /// Whether it was merged with another.
+    Merged,
+    /// Which settings are in force.
+    InForce,
+    /// Whether a route has a rule on a listener.
+    Attached,
+}
+
+// === impl About ===
+
+impl About {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::FalseProtection => "protection that is not there",
+            Self::Accepted => "accepted",
+            Self::Overridden => "overridden",
+            Self::Merged => "merged",
+            Self::InForce => "in force",
+            Self::Attached => "attached",
+        }
+    }
+}
+
+pub(crate) fn compare(
+    scenario: &Scenario,
+    said: &Answers,
+    settings: &Settings,
+    counts: &mut Counts,
+) -> Vec<Disagreement> {
+    counts.scenarios += 1;
+    let mut found = Vec::new();
+    let empty = BTreeMap::new();
+    for (policy, targets) in &said.policies {
+        let recorded = scenario.policies.as_ref().and_then(|all| all.get(policy));
+        let recorded = recorded.unwrap_or(&empty);
+        let before = found.len();
+        compare_policy(scenario, policy, targets, recorded, &mut found);
+        counts.policies += 1;
+        counts.policies_agreed += usize::from(found.len() == before);
+    }
+    in_force(scenario, said, settings, counts, &mut found);
+    found
+}
+
+/// The ancestors on which the controller reports a target.
+fn ancestors(scenario: &Scenario, target: &str) -> Vec<String> {
+    let object = target.split('#').next().unwrap_or_default();
+    match scenario.routes.as_ref().and_then(|all| all.get(object)) {
+        Some(parents) => parents.keys().cloned().collect(),
+        None => vec![target.to_owned()],
+    }
+}
+
+fn compare_policy(
+    scenario: &Scenario,
+    policy: &str,
+    targets: &[OnTarget],
+    recorded: &BTreeMap<String, String>,
+    found: &mut Vec<Disagreement>,
+) {
+    let mut expected: BTreeMap<String, Vec<&OnTarget>> = BTreeMap::new();
+    for on in targets {
+        for ancestor in ancestors(scenario, &on.target) {
+            expected.entry(ancestor).or_default().push(on);
+        }
+    }
+    let mut differ = |about, ancestor: &str, controller: String, attache: String| {
+        found.push(Disagreement {
+            about,
+            at: format!("{} {policy} on {ancestor}", scenario.name),
+            said: format!("controller {controller}, attache {attache}"),
+        });
+    };
+    let names: BTreeSet<&String> = recorded.keys().chain(expected.keys()).collect();
+    for ancestor in names {
+        let on = expected.get(ancestor).map_or(&[][..], Vec::as_slice);
+        let Some(conditions) = recorded.get(ancestor) else {
+            // The controller passes over what is not there and what is another's.
+            for on in on.iter().filter(|on| on.exists && on.attached) {
+                let attache = if on.overridden { "overridden" } else { on.accepted };
+                differ(About::Accepted, ancestor, "nothing".to_owned(), attache.to_owned());
+            }
+            continue;
+        };
+        let (status, reason) = condition(conditions, "Accepted").unwrap_or(("", "nothing"));
+        let controller = if status == "True" { "Accepted" } else { reason };
+        // What is wrong with one target is said of all that have this ancestor.
+        let bad = on.iter().find(|on| on.accepted != "Accepted");
+        let attache = bad.or(on.first()).map_or("nothing", |on| on.accepted);
+        if controller != attache {
+            differ(About::Accepted, ancestor, controller.to_owned(), attache.to_owned());
+            continue;
+        }
+        if controller != "Accepted" {
+            continue;
+        }
+        let says = |name| condition(conditions, name).is_some_and(|(status, _)| status == "True");
+        let word = |yes| if yes { "yes" } else { "no" }.to_owned();
+        let overridden = on.iter().any(|on| on.overridden);
+        if says("Overridden") != overridden {
+            differ(About::Overridden, ancestor, word(says("Overridden")), word(overridden));
+        }
+        let merged = on.iter().any(|on| on.merged);
+        if says("Merged") != merged {
+            differ(About::Merged, ancestor, word(says("Merged")), word(merged));
+        }
+    }
+}
+
+fn in_force(
+    scenario: &Scenario,
+    said: &Answers,
+    settings: &Settings,
+    counts: &mut Counts,
+    found: &mut Vec<Disagreement>,
+) {
+    let nothing = BTreeMap::new();
+    let recorded = scenario.in_force.as_ref().unwrap_or(&nothing);
+    for (kind, of_kind) in settings {
+        let answered = said.in_force.keys().filter(|(of, _)| of == kind);
+        let answered = answered.map(|(_, place)| place);
+        let on_level = |place: &&String| place.contains(' ') != of_kind.listeners;
+        let places: BTreeSet<&String> = answered.chain(recorded.keys().filter(on_level)).collect();
+        for place in places {
+            let mut differ = |about, said: String| {
+                let at = format!("{} {kind} at {place}", scenario.name);
+                found.push(Disagreement { about, at, said });
+            };
+            let attache = said.in_force.get(&(kind.clone(), place.clone()));
+            let controller = recorded.get(place);
+            if controller.is_none() && !of_kind.listeners {
+                differ(About::Attached, "controller no, attache yes".to_owned());
+                continue;
+            }
+            let Some(attache) = attache.or(of_kind.listeners.then_some(&BTreeMap::new())).cloned()
+            else {
+                differ(About::Attached, "controller yes, attache no".to_owned());
+                continue;
+            };
+            let empty = BTreeMap::new();
+            let controller = controller.unwrap_or(&empty);
+            // Every request is answered so: nothing gets through, whatever is in force.
+            let refuses = controller.get("response") == Some(&Value::from(500));
+            let controller = of_kind.among(controller);
+            let names: BTreeSet<&String> = controller.keys().chain(attache.keys()).collect();
+            for name in names {
+                counts.settings += 1;
+                let (theirs, ours) = (controller.get(name), attache.get(name));
+                if theirs == ours {
+                    counts.settings_agreed += 1;
+                    continue;
+                }
+                let protects = of_kind.settings[name].protects;
+                let about = if protects && ours.is_some() && theirs.is_none() && !refuses {
+                    About::FalseProtection
+                } else {
+                    About::InForce
+                };
+                let text = |values: Option<&Vec<String>>| {
+                    values.map_or_else(|| "nothing".to_owned(), |values| values.join(" "))
+                };
+                let (theirs, ours) = (text(theirs), text(ours));
+                differ(about, format!("{name}: controller {theirs}, attache {ours}"));
+            }
+        }
+    }
+}

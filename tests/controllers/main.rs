@@ -1,0 +1,86 @@
+//! What attache says, against what the controllers' own code said of the same states.
+//!
+//! Each `<project>/*.yaml` holds scenarios: a state, the conditions that the project wrote on policies and routes, and
+//! the settings in force on each rule of its translated configuration. `make record-controllers` makes them anew.
+//! `<project>/settings.yaml` says where a policy has the settings that were recorded, and which of them protect.
+//!
+//! Every disagreement stands in `<project>/disagreements.yaml` with its reason: one more, or one less, fails. An answer
+//! "in force" about a setting that protects may never be among them. `ATTACHE_BLESS=1` writes that file and
+//! `docs/agreement.md`; a disagreement without a reason fails all the same. `ATTACHE_CASE=name` looks at the scenarios with
+//! that in their name, and prints what was said of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod agreement;
+mod answers;
+#[path = "../cases/mod.rs"]
+#[allow(dead_code)]
+mod cases;
+mod compare;
+mod disagreements;
+mod recording;
+mod settings;
+
+use std::fs;
+
+use agreement::Counts;
+use compare::Disagreement;
+
+/// The projects that were recorded.
+const PROJECTS: [&str; 1] = ["envoy-gateway"];
+
+#[test]
+fn attache_says_what_the_controllers_say() {
+    let only = std::env::var("ATTACHE_CASE").unwrap_or_default();
+    let bless = std::env::var_os("ATTACHE_BLESS").is_some();
+    let mut wrong = String::new();
+    let mut all = Vec::new();
+    for project in PROJECTS {
+        let dir = cases::root("controllers").join(project);
+        let settings = settings::read(&dir);
+        let mut counts = Counts::default();
+        let mut found: Vec<Disagreement> = Vec::new();
+        for recording in recording::read_all(&dir) {
+            counts.project.clone_from(&recording.project);
+            counts.release.clone_from(&recording.release);
+            for scenario in &recording.scenarios {
+                if !scenario.name.contains(&only) {
+                    continue;
+                }
+                let said = answers::answers(&recording.common, scenario, &settings);
+                let differences = compare::compare(scenario, &said, &settings, &mut counts);
+                if !only.is_empty() {
+                    println!("{}\n{said:#?}\n{differences:#?}", scenario.name);
+                }
+                found.extend(differences);
+            }
+        }
+        if !only.is_empty() {
+            continue;
+        }
+        let path = dir.join("disagreements.yaml");
+        let known = disagreements::read(&path);
+        let now = disagreements::sorted(&known, &found);
+        if bless {
+            fs::write(&path, disagreements::write(&now)).unwrap();
+        }
+        wrong.push_str(&disagreements::differences(&disagreements::read(&path), &found));
+        all.push((counts, now));
+    }
+    if only.is_empty() {
+        let page = agreement::page(&all);
+        let path = cases::root("controllers").join("../../docs/agreement.md");
+        if bless {
+            fs::write(&path, &page).unwrap();
+        }
+        if fs::read_to_string(&path).unwrap_or_default() != page {
+            wrong.push_str("docs/agreement.md is not what it should be: ATTACHE_BLESS=1 writes it\n");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}

@@ -1,0 +1,85 @@
+//! The recorded scenarios as they stand in the files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Recording {
+    pub(crate) project: String,
+    /// The release that said it.
+    pub(crate) release: String,
+    /// Objects of every scenario.
+    pub(crate) common: Vec<Value>,
+    pub(crate) scenarios: Vec<Scenario>,
+}
+
+/// A state, and what was said of it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    #[serde(default)]
+    #[allow(dead_code, reason = "for who reads the file")]
+    pub(crate) about: String,
+    pub(crate) state: Vec<Value>,
+    /// `Kind/namespace/name` to ancestor to conditions. A policy that the controller did not look at is not there.
+    #[serde(default)]
+    pub(crate) policies: Conditions,
+    /// The same of routes and their parents.
+    #[serde(default)]
+    pub(crate) routes: Conditions,
+    /// Conditions of listeners and ListenerSets that are not simply accepted.
+    #[serde(default)]
+    #[allow(dead_code, reason = "for who reads the file")]
+    pub(crate) listeners: Option<BTreeMap<String, String>>,
+    /// `listener`, or `listener route#rule`, to the settings in force there.
+    #[serde(default)]
+    pub(crate) in_force: Option<BTreeMap<String, BTreeMap<String, Value>>>,
+}
+
+pub(crate) type Conditions = Option<BTreeMap<String, BTreeMap<String, String>>>;
+
+/// A condition out of `Accepted Overridden Ready=False/Pending`: its status and reason.
+pub(crate) fn condition<'a>(all: &'a str, name: &'a str) -> Option<(&'a str, &'a str)> {
+    all.split(' ').find_map(|one| {
+        let (found, rest) = one.split_once('=').unwrap_or((one, "True"));
+        let (status, reason) = rest.split_once('/').unwrap_or((rest, found));
+        (found == name).then_some((status, reason))
+    })
+}
+
+/// The recordings of a project, by name of file.
+pub(crate) fn read_all(dir: &Path) -> Vec<Recording> {
+    let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+    let is_recording = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name != "settings.yaml" && name != "disagreements.yaml"
+    };
+    let mut files: Vec<_> = files.filter(is_recording).collect();
+    files.sort();
+    let read = |path: &std::path::PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        serde_saphyr::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    };
+    let mut all: Vec<Recording> = files.iter().map(read).collect();
+    for scenario in all.iter_mut().flat_map(|recording| &mut recording.scenarios) {
+        let places = scenario.in_force.take().unwrap_or_default();
+        let named = places.into_iter().map(|(place, settings)| (rule_name(&place), settings));
+        scenario.in_force = Some(named.collect());
+    }
+    all
+}
+
+/// A rule without a name is recorded by its place, `[0]`; attache calls it `rule-1`.
+fn rule_name(place: &str) -> String {
+    let Some((route, index)) = place.strip_suffix(']').and_then(|place| place.split_once('[')) else {
+        return place.to_owned();
+    };
+    format!("{route}#rule-{}", index.parse::<usize>().unwrap() + 1)
+}
