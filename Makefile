@@ -85,6 +85,10 @@ cluster: ## start a throw-away API server with attache in front, to try things o
 cluster-stop: ## stop it and remove it
 	tests/cluster/try.sh down
 
+.PHONY: record-controllers
+record-controllers: ## record anew what the controllers' own code says (slow: needs Go and a Go proxy)
+	tests/controllers/record/record.sh
+
 .PHONY: lint-dockerfile
 lint-dockerfile: $(HADOLINT) ## hadolint on the Dockerfile
 	$(HADOLINT) Dockerfile

@@ -50,7 +50,10 @@ pub(crate) fn page(all: &[(Counts, Vec<Known>)]) -> String {
                 let word = line.split_once(": ").map_or("", |(word, _)| word);
                 *about.entry(word).or_default() += 1;
             }
-            let about: Vec<String> = about.iter().map(|(word, n)| format!("{word} {n}")).collect();
+            let about: Vec<String> = about
+                .iter()
+                .map(|(word, n)| format!("{word} {n}"))
+                .collect();
             let example = group.disagreements.first().map_or("", String::as_str);
             let example = example.split_once(": ").map_or("", |(_, rest)| rest);
             writeln!(

@@ -26,6 +26,10 @@ pub(crate) struct Answers {
 
 /// What became of a policy on a target.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four questions, four answers"
+)]
 pub(crate) struct OnTarget {
     pub(crate) target: String,
     /// `Accepted`, or why not.
@@ -60,10 +64,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                     on.state,
                     Some(State::Enforced | State::PartiallyEnforced | State::Overridden)
                 ),
-                overridden: matches!(
-                    on.state,
-                    Some(State::Overridden | State::PartiallyEnforced)
-                ),
+                overridden: matches!(on.state, Some(State::Overridden | State::PartiallyEnforced)),
                 merged: !on.merged_with.is_empty(),
             });
             let key = policy.key();
@@ -83,14 +84,19 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
             if !wanted {
                 continue;
             }
-            for group in survey.through(&object.key, &kind).iter() {
+            for group in &*survey.through(&object.key, &kind) {
                 if !group.attached {
                     continue;
                 }
                 let spec = group.effective.spec().map(|(spec, _)| spec);
                 let settings = of_kind.of(&spec.unwrap_or_default());
                 let at = places(group.ends.uppers.iter().map(|u| u.last()), &object, || {
-                    group.ends.lowers.iter().filter_map(|l| l.target()).collect()
+                    group
+                        .ends
+                        .lowers
+                        .iter()
+                        .filter_map(|l| l.target())
+                        .collect()
                 });
                 for at in at {
                     said.in_force.insert((name.clone(), at), settings.clone());
@@ -113,7 +119,9 @@ fn places<'a>(
         let listener = text(listener);
         if is_route {
             let rules = rules().into_iter();
-            rules.map(|rule| format!("{listener} {}", text(rule))).collect()
+            rules
+                .map(|rule| format!("{listener} {}", text(rule)))
+                .collect()
         } else {
             vec![listener]
         }
@@ -132,7 +140,9 @@ fn state<'a>(objects: impl Iterator<Item = &'a Value>) -> Snapshot {
         }
     }
     let empty = nothing(&config);
-    changes.into_iter().fold(empty, |state, change| state.apply(change))
+    changes
+        .into_iter()
+        .fold(empty, |state, change| state.apply(change))
 }
 
 /// `Kind/namespace/name#section`.

@@ -107,8 +107,17 @@ fn compare_policy(
         let Some(conditions) = recorded.get(ancestor) else {
             // The controller passes over what is not there and what is another's.
             for on in on.iter().filter(|on| on.exists && on.attached) {
-                let attache = if on.overridden { "overridden" } else { on.accepted };
-                differ(About::Accepted, ancestor, "nothing".to_owned(), attache.to_owned());
+                let attache = if on.overridden {
+                    "overridden"
+                } else {
+                    on.accepted
+                };
+                differ(
+                    About::Accepted,
+                    ancestor,
+                    "nothing".to_owned(),
+                    attache.to_owned(),
+                );
             }
             continue;
         };
@@ -118,7 +127,12 @@ fn compare_policy(
         let bad = on.iter().find(|on| on.accepted != "Accepted");
         let attache = bad.or(on.first()).map_or("nothing", |on| on.accepted);
         if controller != attache {
-            differ(About::Accepted, ancestor, controller.to_owned(), attache.to_owned());
+            differ(
+                About::Accepted,
+                ancestor,
+                controller.to_owned(),
+                attache.to_owned(),
+            );
             continue;
         }
         if controller != "Accepted" {
@@ -128,7 +142,12 @@ fn compare_policy(
         let word = |yes| if yes { "yes" } else { "no" }.to_owned();
         let overridden = on.iter().any(|on| on.overridden);
         if says("Overridden") != overridden {
-            differ(About::Overridden, ancestor, word(says("Overridden")), word(overridden));
+            differ(
+                About::Overridden,
+                ancestor,
+                word(says("Overridden")),
+                word(overridden),
+            );
         }
         let merged = on.iter().any(|on| on.merged);
         if says("Merged") != merged {
@@ -162,7 +181,9 @@ fn in_force(
                 differ(About::Attached, "controller no, attache yes".to_owned());
                 continue;
             }
-            let Some(attache) = attache.or(of_kind.listeners.then_some(&BTreeMap::new())).cloned()
+            let Some(attache) = attache
+                .or(of_kind.listeners.then_some(&BTreeMap::new()))
+                .cloned()
             else {
                 differ(About::Attached, "controller yes, attache no".to_owned());
                 continue;
@@ -190,7 +211,10 @@ fn in_force(
                     values.map_or_else(|| "nothing".to_owned(), |values| values.join(" "))
                 };
                 let (theirs, ours) = (text(theirs), text(ours));
-                differ(about, format!("{name}: controller {theirs}, attache {ours}"));
+                differ(
+                    about,
+                    format!("{name}: controller {theirs}, attache {ours}"),
+                );
             }
         }
     }

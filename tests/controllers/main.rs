@@ -69,7 +69,10 @@ fn attache_says_what_the_controllers_say() {
         if bless {
             fs::write(&path, disagreements::write(&now)).unwrap();
         }
-        wrong.push_str(&disagreements::differences(&disagreements::read(&path), &found));
+        wrong.push_str(&disagreements::differences(
+            &disagreements::read(&path),
+            &found,
+        ));
         all.push((counts, now));
     }
     if only.is_empty() {
@@ -79,7 +82,9 @@ fn attache_says_what_the_controllers_say() {
             fs::write(&path, &page).unwrap();
         }
         if fs::read_to_string(&path).unwrap_or_default() != page {
-            wrong.push_str("docs/agreement.md is not what it should be: ATTACHE_BLESS=1 writes it\n");
+            wrong.push_str(
+                "docs/agreement.md is not what it should be: ATTACHE_BLESS=1 writes it\n",
+            );
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");

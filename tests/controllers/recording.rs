@@ -34,7 +34,7 @@ pub(crate) struct Scenario {
     /// The same of routes and their parents.
     #[serde(default)]
     pub(crate) routes: Conditions,
-    /// Conditions of listeners and ListenerSets that are not simply accepted.
+    /// Conditions of listeners and `ListenerSet`s that are not simply accepted.
     #[serde(default)]
     #[allow(dead_code, reason = "for who reads the file")]
     pub(crate) listeners: Option<BTreeMap<String, String>>,
@@ -68,17 +68,53 @@ pub(crate) fn read_all(dir: &Path) -> Vec<Recording> {
         serde_saphyr::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
     };
     let mut all: Vec<Recording> = files.iter().map(read).collect();
-    for scenario in all.iter_mut().flat_map(|recording| &mut recording.scenarios) {
+    for scenario in all
+        .iter_mut()
+        .flat_map(|recording| &mut recording.scenarios)
+    {
         let places = scenario.in_force.take().unwrap_or_default();
-        let named = places.into_iter().map(|(place, settings)| (rule_name(&place), settings));
+        let named = places.into_iter().flat_map(|(place, settings)| {
+            let names = rule_names(&place, &scenario.state).into_iter();
+            names.map(move |name| (name, settings.clone()))
+        });
         scenario.in_force = Some(named.collect());
     }
     all
 }
 
+/// The rules that a place stands for. Where all rules of a route are one, each is recorded with what the route has.
+fn rule_names(place: &str, state: &[Value]) -> Vec<String> {
+    let Some((_, route)) = place.split_once(' ') else {
+        return vec![place.to_owned()];
+    };
+    if route.contains(['#', '[']) {
+        return vec![rule_name(place)];
+    }
+    let is_it = |object: &&Value| {
+        let meta = &object["metadata"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (kind, namespace) = (text(&object["kind"]), text(&meta["namespace"]));
+        format!("{kind}/{namespace}/{}", text(&meta["name"])) == route
+    };
+    let found = state.iter().find(is_it).unwrap();
+    let rules = found["spec"]["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .enumerate();
+    let names = rules.map(|(i, rule)| match rule["name"].as_str() {
+        Some(name) => format!("{place}#{name}"),
+        None => rule_name(&format!("{place}[{i}]")),
+    });
+    names.collect()
+}
+
 /// A rule without a name is recorded by its place, `[0]`; attache calls it `rule-1`.
 fn rule_name(place: &str) -> String {
-    let Some((route, index)) = place.strip_suffix(']').and_then(|place| place.split_once('[')) else {
+    let Some((route, index)) = place
+        .strip_suffix(']')
+        .and_then(|place| place.split_once('['))
+    else {
         return place.to_owned();
     };
     format!("{route}#rule-{}", index.parse::<usize>().unwrap() + 1)

@@ -58,10 +58,14 @@ impl OfKind {
     }
 
     /// Those of this kind out of what was recorded at one place.
-    pub(crate) fn among(&self, recorded: &BTreeMap<String, Value>) -> BTreeMap<String, Vec<String>> {
+    pub(crate) fn among(
+        &self,
+        recorded: &BTreeMap<String, Value>,
+    ) -> BTreeMap<String, Vec<String>> {
         let own = |name: &&String| self.settings.contains_key(*name);
         let own = recorded.keys().filter(own);
-        own.map(|name| (name.clone(), texts(&recorded[name]))).collect()
+        own.map(|name| (name.clone(), texts(&recorded[name])))
+            .collect()
     }
 }
 
