@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::section;
+use crate::engine::section::{self, SectionNames};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::verdict::escape;
 use crate::engine::words::plural;
@@ -71,7 +71,7 @@ pub(super) fn place(snapshot: &Snapshot, place: &Place) -> Result<Place, String>
     let Some(name) = &place.section else {
         return Ok(place.clone());
     };
-    if let Some(label) = section::resolve(object, name, true) {
+    if let Some(label) = section::resolve(object, name, SectionNames::ANY) {
         return Ok(key.section(label));
     }
     let labels = section::labels(object);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::grants::granted;
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{From, Node, Object};
-use super::policy::{Policy, Precedence, TargetRef, is_cluster_scoped};
+use super::policy::{Policy, TargetRef, is_cluster_scoped};
 use super::profile::{CrossNamespace, Only, Profile};
 use super::section;
 use super::snapshot::{Snapshot, namespace_key};
@@ -17,6 +17,9 @@ pub struct Stand {
     pub policy: Arc<Policy>,
     /// The section, by its label.
     pub section: Option<Arc<str>>,
+    /// Members of its target whose meaning is not known. Nobody knows how those that differ in them
+    /// meet (ruling 40).
+    pub unknown: Option<Arc<str>>,
     /// It acts on requests from its own namespace alone (ruling 22).
     pub consumer: bool,
     /// It stands at every Namespace, so what stands at this one alone is more specific.
@@ -43,10 +46,10 @@ pub enum Reach {
 // === impl Stand ===
 
 impl Stand {
-    fn order(&self) -> (&GroupKind, bool, &Precedence, Option<&Arc<str>>) {
+    fn order(&self) -> impl Ord {
         let policy = &self.policy;
-        let section = self.section.as_ref();
-        (&policy.key().gk, !self.wide, policy.precedence(), section)
+        let target = (self.section.as_ref(), self.unknown.as_ref());
+        (&policy.key().gk, !self.wide, policy.precedence(), target)
     }
 }
 
@@ -75,23 +78,23 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             if !reach.is_attached() {
                 continue;
             }
-            let section = match (&target.section, object) {
-                (None, _) => None,
-                (Some(name), Some(object)) if has_sections(&object.node) => {
-                    let indexed = policy.profile.indexes_rules();
-                    let Some(label) = section::resolve(object, name, indexed) else {
-                        continue;
-                    };
-                    Some(label)
-                }
-                (Some(name), _) => Some(name.clone()),
+            let mut stand = |section: Option<Arc<str>>| {
+                found.push(Stand {
+                    policy: policy.clone(),
+                    section,
+                    unknown: target.unknown.clone(),
+                    consumer: reach == Reach::Consumer,
+                    wide: target.gk.is_core("Namespace") && target.object(own).is_none(),
+                });
             };
-            found.push(Stand {
-                policy: policy.clone(),
-                section,
-                consumer: reach == Reach::Consumer,
-                wide: target.gk.is_core("Namespace") && target.object(own).is_none(),
-            });
+            if target.is_whole() {
+                stand(None);
+                continue;
+            }
+            let labels = sections(&policy.profile, target, object.map(|object| &**object));
+            for label in labels {
+                stand(Some(label));
+            }
         }
     }
     if found.len() < 2 {
@@ -99,7 +102,9 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     }
     // Those that select come after those that name.
     found.sort_by(|a, b| a.order().cmp(&b.order()));
-    found.dedup_by(|a, b| a.policy.key() == b.policy.key() && a.section == b.section);
+    found.dedup_by(|a, b| {
+        a.policy.key() == b.policy.key() && a.section == b.section && a.unknown == b.unknown
+    });
     found
 }
 
@@ -107,6 +112,26 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
 pub(super) fn asked(snapshot: &Snapshot, key: &ObjectKey) -> usize {
     let policies = snapshot.standing(key);
     policies.map(|policy| policy.targets.len()).sum()
+}
+
+/// The sections of an object that a target names, by their labels; nothing where it has none of these. Of
+/// an object of which nothing is known it is what the target says.
+pub(super) fn sections(
+    profile: &Profile,
+    target: &TargetRef,
+    object: Option<&Object>,
+) -> Vec<Arc<str>> {
+    let known = object.filter(|object| has_sections(&object.node));
+    match (&target.section, target.port, known) {
+        (Some(name), _, Some(object)) => {
+            let label = section::resolve(object, name, profile.section_names());
+            label.into_iter().collect()
+        }
+        (Some(name), _, None) => vec![name.clone()],
+        (None, Some(port), Some(object)) => section::on_port(object, port),
+        (None, Some(port), None) => vec![port.to_string().into()],
+        (None, None, _) => Vec::new(),
+    }
 }
 
 fn has_sections(node: &Node) -> bool {

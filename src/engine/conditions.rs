@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::attach::{Reach, reach};
+use super::attach::{Reach, reach, sections};
 use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
 use super::maps::HashSet;
 use super::merge::Instead;
-use super::object::Node;
 use super::policy::{Policy, Select, TargetRef};
-use super::section;
 use super::snapshot::Snapshot;
 
 mod acts_on;
@@ -256,19 +254,20 @@ fn places(survey: &Survey<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place
     if matches!(target.select, Select::Labels(_)) {
         objects.retain(|key| reach(snapshot, policy, target, key).is_attached());
     }
-    let section = &target.section;
-    objects
-        .into_iter()
-        .map(|object| Place {
-            section: section.as_ref().map(|name| {
-                let indexed = policy.profile.indexes_rules();
-                let found = snapshot.get(&object);
-                let label = found.and_then(|found| section::resolve(found, name, indexed));
-                label.unwrap_or_else(|| name.clone())
-            }),
-            object,
-        })
-        .collect()
+    if target.is_whole() {
+        return objects.iter().map(ObjectKey::whole).collect();
+    }
+    let sections = |object: ObjectKey| {
+        let found = snapshot.get(&object).map(|found| &**found);
+        let mut labels = sections(&policy.profile, target, found);
+        if labels.is_empty() {
+            // It is not there: it is called as it is written.
+            labels.extend(target.section.clone());
+            labels.extend(target.port.map(|port| port.to_string().into()));
+        }
+        labels.into_iter().map(move |label| object.section(label))
+    };
+    objects.into_iter().flat_map(sections).collect()
 }
 
 fn on_target(
@@ -314,12 +313,10 @@ fn accepted(
     }
     match snapshot.get(&place.object) {
         None if snapshot.lacks(&place.object) => return Accepted::TargetNotFound,
-        Some(found) if !matches!(found.node, Node::Other) => {
-            let indexed = policy.profile.indexes_rules();
-            let section = target.section.as_ref();
-            if section.is_some_and(|name| section::resolve(found, name, indexed).is_none()) {
-                return Accepted::TargetNotFound;
-            }
+        Some(found)
+            if !target.is_whole() && sections(&policy.profile, target, Some(found)).is_empty() =>
+        {
+            return Accepted::TargetNotFound;
         }
         _ => {}
     }

@@ -130,6 +130,18 @@ impl Merged {
 // === impl Effective ===
 
 impl Effective {
+    /// Of these policies, which meet in a way that is not known: named, not computed.
+    pub(super) fn uncomputed<'a>(
+        profile: &Profile,
+        levels: impl Iterator<Item = &'a [Arc<Policy>]>,
+    ) -> Self {
+        let parts = levels.flat_map(|level| level_pieces(profile, level));
+        let keys = parts.map(|part| part.policy().key().clone()).collect();
+        Self {
+            result: Some(Merged::Opaque(keys)),
+        }
+    }
+
     /// The leaves, in the order of their paths; those that remove something have the value `null`.
     pub fn leaves(&self) -> Vec<(LeafPath, &Leaf)> {
         let mut found = Vec::new();

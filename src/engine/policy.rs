@@ -60,6 +60,11 @@ pub struct TargetRef {
     pub select: Select,
     /// A section of it.
     pub section: Option<Arc<str>>,
+    /// The sections of it on this port, where the kind names them so.
+    pub port: Option<u16>,
+    /// Members of the entry whose meaning the profile does not know, as JSON: entries that differ in
+    /// them are different targets (ruling 40).
+    pub unknown: Option<Arc<str>>,
     /// Namespaces in which labels select; its own where nothing else is said.
     pub from: From,
     /// Whether the kind can stand there. What is surely refused of a new policy does nothing in an older one.
@@ -244,6 +249,18 @@ impl TargetRef {
     /// Whether it finds its objects by what they have, instead of naming one.
     pub fn selects(&self) -> bool {
         !matches!(self.select, Select::Name(_))
+    }
+
+    /// Whether it names the whole object, as far as is known.
+    pub fn is_whole(&self) -> bool {
+        self.section.is_none() && self.port.is_none()
+    }
+
+    /// Whether all that is known of two is the same.
+    pub fn is_same_but_for_unknown(&self, other: &Self) -> bool {
+        let mut other = other.clone();
+        other.unknown.clone_from(&self.unknown);
+        *self == other
     }
 
     /// The object that it names, for a policy in `namespace`; none for a label selector.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::ids::GroupKind;
 use super::level::Level;
 use super::object::Crd;
+use super::section::SectionNames;
 
 mod builtin;
 mod derive;
@@ -80,6 +81,8 @@ pub struct Profile {
     pub spelled: Fact<Spelled>,
     /// How rules without a name are called.
     pub section_naming: Fact<SectionNaming>,
+    /// How a section names a port of a Service.
+    pub ports_by: Fact<PortsBy>,
     /// Whether a reference may name an object of another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
     /// Which role of a Service a policy means.
@@ -272,9 +275,12 @@ impl Profile {
         self.hierarchy.iter().position(|l| *l == level)
     }
 
-    /// Whether rules without a name may be called `rule-<i+1>`.
-    pub fn indexes_rules(&self) -> bool {
-        *self.section_naming == SectionNaming::ExplicitOrIndex
+    /// How its references name sections.
+    pub fn section_names(&self) -> SectionNames {
+        SectionNames {
+            indexed: *self.section_naming == SectionNaming::ExplicitOrIndex,
+            ports_by: *self.ports_by,
+        }
     }
 
     /// Whether a kind can be a target, as far as something says which can.

@@ -3,7 +3,27 @@
 use std::sync::{Arc, LazyLock};
 
 use super::ids::GroupKind;
-use super::object::{Node, Object, Rule};
+use super::object::{Node, Object, Port, Rule};
+use super::profile::PortsBy;
+
+/// How references name sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionNames {
+    /// Whether rules without a name may be called `rule-<i+1>`.
+    pub indexed: bool,
+    /// How ports of Services are named.
+    pub ports_by: PortsBy,
+}
+
+// === impl SectionNames ===
+
+impl SectionNames {
+    /// In every way: what people write on a command line.
+    pub const ANY: Self = Self {
+        indexed: true,
+        ports_by: PortsBy::Both,
+    };
+}
 
 /// The sections of an object in the order of the spec, each by the label that paths show: its name,
 /// `rule-<i+1>` for a rule without one, the number for a port without one.
@@ -31,20 +51,41 @@ pub fn has_none(gk: &GroupKind) -> bool {
     gk.is_gateway_api("GatewayClass") || (gk.group.is_empty() && none.contains(&&*gk.kind))
 }
 
-/// Those of them by which a reference can name a section. `indexed` allows `rule-<i+1>` for rules
-/// without a name.
-pub fn nameable(object: &Object, indexed: bool) -> Vec<Arc<str>> {
-    let labels = labels(object).into_iter();
-    let Node::Route { rules, .. } = &object.node else {
-        return labels.collect();
-    };
-    let named = |rule: &Rule, label: &str| match &rule.name {
-        Some(_) => true,
-        None => indexed && label.starts_with("rule-"),
-    };
-    let rules = labels.zip(rules);
-    let nameable = rules.filter(|(label, rule)| named(rule, label));
-    nameable.map(|(label, _)| label).collect()
+/// The names by which a reference can name its sections.
+pub fn nameable(object: &Object, by: SectionNames) -> Vec<Arc<str>> {
+    match &object.node {
+        Node::Route { rules, .. } => {
+            let named = |rule: &Rule, label: &str| match &rule.name {
+                Some(_) => true,
+                None => by.indexed && label.starts_with("rule-"),
+            };
+            let rules = labels(object).into_iter().zip(rules);
+            let nameable = rules.filter(|(label, rule)| named(rule, label));
+            nameable.map(|(label, _)| label).collect()
+        }
+        Node::Service { ports } => {
+            let number = |port: &Port| Some(port.number.to_string().into());
+            let name = |port: &Port| match by.ports_by {
+                PortsBy::Name => port.name.clone(),
+                PortsBy::Number => number(port),
+                PortsBy::Both => port.name.clone().or_else(|| number(port)),
+            };
+            ports.iter().filter_map(name).collect()
+        }
+        _ => labels(object),
+    }
+}
+
+/// The labels of the sections on a port: the listeners on it, or that port of a Service.
+pub fn on_port(object: &Object, number: u16) -> Vec<Arc<str>> {
+    match &object.node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
+            let on_it = listeners.iter().filter(|l| l.port == number);
+            on_it.map(|l| l.name.clone()).collect()
+        }
+        Node::Service { .. } => port_label(object, number).into_iter().collect(),
+        _ => vec![number.to_string().into()],
+    }
 }
 
 /// The label of one rule of a route.
@@ -90,8 +131,7 @@ pub fn port_label(service: &Object, number: u16) -> Option<Arc<str>> {
 }
 
 /// The label of the section that a reference names; none when the object has no such section.
-/// `indexed` allows `rule-<i+1>` for rules without a name. Ports may be named by number.
-pub fn resolve(object: &Object, name: &str, indexed: bool) -> Option<Arc<str>> {
+pub fn resolve(object: &Object, name: &str, by: SectionNames) -> Option<Arc<str>> {
     match &object.node {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
             let mut names = listeners.iter().map(|l| &l.name);
@@ -102,15 +142,20 @@ pub fn resolve(object: &Object, name: &str, indexed: bool) -> Option<Arc<str>> {
             named.find(|n| ***n == *name).cloned().or_else(|| {
                 let index = name.strip_prefix("rule-")?.parse::<usize>().ok()?;
                 let rule = rules.get(index.checked_sub(1)?)?;
-                (indexed && rule.name.is_none()).then(|| name.into())
+                (by.indexed && rule.name.is_none()).then(|| name.into())
             })
         }
         Node::Service { ports } => {
-            let mut named = ports.iter().filter_map(|port| port.name.as_ref());
-            named.find(|n| ***n == *name).cloned().or_else(|| {
-                let number = name.parse::<u16>().ok()?;
-                port_label(object, number)
-            })
+            let by_name = || {
+                let mut named = ports.iter().filter_map(|port| port.name.as_ref());
+                named.find(|n| ***n == *name).cloned()
+            };
+            let by_number = || port_label(object, name.parse::<u16>().ok()?);
+            match by.ports_by {
+                PortsBy::Name => by_name(),
+                PortsBy::Number => by_number(),
+                PortsBy::Both => by_name().or_else(by_number),
+            }
         }
         _ => None,
     }

@@ -11,6 +11,7 @@ use super::snapshot::Snapshot;
 
 mod form;
 mod list;
+mod section;
 mod selected;
 mod target;
 
@@ -62,10 +63,7 @@ fn no_longer_pending(
         return None;
     }
     let own = &policy.key().namespace;
-    let mut named = policy
-        .targets
-        .iter()
-        .filter(|target| target.section.is_some());
+    let mut named = policy.targets.iter().filter(|target| !target.is_whole());
     let there = named.all(|target| {
         let object = target.object(own);
         object.is_some_and(|object| snapshot.get(&object).is_some())

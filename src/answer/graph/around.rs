@@ -8,7 +8,7 @@ use super::sketch::{Index, Sketch};
 use super::{Focus, Link, Role};
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::object::Node;
-use crate::engine::section;
+use crate::engine::section::{self, SectionNames};
 use crate::engine::snapshot::namespace_key;
 
 /// Who is next to whom.
@@ -92,7 +92,8 @@ fn of_place(sketch: &mut Sketch<'_>, place: &Place) -> Option<Vec<Index>> {
     let mut found = nodes(sketch, place);
     // A port may be called by its number, a rule by its place among the others.
     let other_name = object.zip(place.section.as_ref());
-    let other_name = other_name.and_then(|(object, name)| section::resolve(object, name, true));
+    let other_name =
+        other_name.and_then(|(object, name)| section::resolve(object, name, SectionNames::ANY));
     if let (true, Some(label)) = (found.is_empty(), other_name) {
         found = nodes(sketch, &place.object.section(label));
     }

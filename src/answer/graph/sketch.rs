@@ -7,7 +7,7 @@ use super::{Edge, Graph, Link, Node, Role, id};
 use crate::answer::Named;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::object::{Node as Kind, is_route};
-use crate::engine::section;
+use crate::engine::section::{self, SectionNames};
 use crate::engine::snapshot::Snapshot;
 
 /// A node of the sketch.
@@ -112,7 +112,7 @@ impl<'a> Sketch<'a> {
             None => self.snapshot.knows(&place.object.gk),
             // What sections of such a kind are is not known.
             Some(object) if matches!(object.node, Kind::Other) => false,
-            Some(object) => section::resolve(object, label, true).is_none(),
+            Some(object) => section::resolve(object, label, SectionNames::ANY).is_none(),
         };
         let part = self.add(
             role.of_sections(),

@@ -41,6 +41,8 @@ struct Found {
 pub(super) struct Together {
     kind: GroupKind,
     section: Option<Arc<str>>,
+    /// Members of their targets whose meaning is not known.
+    pub(super) unknown: Option<Arc<str>>,
     wide: bool,
     pub(super) policies: Here,
 }
@@ -115,10 +117,10 @@ impl At {
         let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let mut from = 0;
         for kind in kinds {
-            if let Some(meeting) = Meeting::of(kind) {
+            if let Some(rejected) = Meeting::all(kind) {
                 found.resize(stands.len(), None);
                 let there = found.iter_mut().skip(from);
-                there.zip(meeting.rejected()).for_each(|(to, by)| *to = by);
+                there.zip(rejected).for_each(|(to, by)| *to = by);
             }
             from += kind.len();
         }
@@ -133,13 +135,15 @@ fn places(stands: &[Stand], rejected: &[Option<ObjectKey>]) -> Vec<Together> {
     let mut sections: BTreeMap<_, Vec<Arc<Policy>>> = BTreeMap::new();
     for (_, stand) in accepted {
         let kind = &stand.policy.key().gk;
-        let here = sections.entry((kind, stand.section.as_ref(), !stand.wide));
+        let unknown = stand.unknown.as_ref();
+        let here = sections.entry((kind, stand.section.as_ref(), !stand.wide, unknown));
         here.or_default().push(stand.policy.clone());
     }
     let places = sections.into_iter();
-    let places = places.map(|((kind, section, narrow), policies)| Together {
+    let places = places.map(|((kind, section, narrow, unknown), policies)| Together {
         kind: kind.clone(),
         section: section.cloned(),
+        unknown: unknown.cloned(),
         wide: !narrow,
         policies: policies.into(),
     });
@@ -157,6 +161,7 @@ impl Together {
     pub(super) fn has(&self, stand: &Stand) -> bool {
         stand.wide == self.wide
             && stand.section == self.section
+            && stand.unknown == self.unknown
             && stand.policy.key().gk == self.kind
     }
 }

@@ -19,6 +19,31 @@ pub(super) struct Meeting<'a> {
 // === impl Meeting ===
 
 impl<'a> Meeting<'a> {
+    /// For each of the stands of one kind, the policy for which it is rejected; none where a policy meets others on
+    /// its own section alone. Those whose targets differ in members of unknown meaning do not meet.
+    pub(super) fn all(stands: &'a [Stand]) -> Option<Vec<Option<ObjectKey>>> {
+        let first = stands.first()?;
+        if stands.iter().all(|stand| stand.unknown == first.unknown) {
+            return Self::of(stands).map(|meeting| meeting.rejected());
+        }
+        let mut alike: BTreeMap<_, (Vec<usize>, Vec<Stand>)> = BTreeMap::new();
+        for (i, stand) in stands.iter().enumerate() {
+            let (places, group) = alike.entry(&stand.unknown).or_default();
+            places.push(i);
+            group.push(stand.clone());
+        }
+        let mut found = vec![None; stands.len()];
+        for (places, group) in alike.values() {
+            let rejected = Meeting::of(group).map(|meeting| meeting.rejected());
+            for (place, by) in places.iter().zip(rejected.into_iter().flatten()) {
+                if let Some(to) = found.get_mut(*place) {
+                    *to = by;
+                }
+            }
+        }
+        Some(found)
+    }
+
     /// None where a policy meets others on its own section alone.
     pub(super) fn of(stands: &'a [Stand]) -> Option<Self> {
         let meets = *stands.first()?.policy.profile.meets;

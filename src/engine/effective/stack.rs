@@ -25,6 +25,8 @@ use crate::engine::work::{self, Work};
 pub struct StackLevel {
     /// The place.
     pub step: Step,
+    /// Members of their targets whose meaning is not known.
+    pub unknown: Option<Arc<str>>,
     /// The policies.
     pub policies: Here,
 }
@@ -163,7 +165,7 @@ impl<'a> Stacks<'a> {
         steps: &[Step],
         consumer: Option<&Arc<str>>,
     ) -> Rc<Stack> {
-        let mut found: Vec<(&Step, Here)> = Vec::new();
+        let mut found: Vec<(&Step, Option<Arc<str>>, Here)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
         for step in steps {
             if profile.rank(step.level).is_none() || !plays(step.level, profile) {
@@ -182,9 +184,10 @@ impl<'a> Stacks<'a> {
                     place.policies.clone()
                 };
                 if !policies.is_empty() {
+                    let unknown = place.unknown.clone();
                     let place = at.asks.then(|| step.place.clone());
                     name.push((step.level, policies.as_ptr(), place));
-                    found.push((step, policies));
+                    found.push((step, unknown, policies));
                 }
             }
         }
@@ -192,11 +195,12 @@ impl<'a> Stacks<'a> {
             return self.nothing.clone();
         }
         let stacked = || {
-            let levels = found.into_iter().map(|(step, policies)| StackLevel {
+            let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
                 step: step.clone(),
+                unknown,
                 policies,
-            });
-            Rc::new(levels.collect())
+            };
+            Rc::new(found.into_iter().map(level).collect())
         };
         self.named.entry(name).or_insert_with(stacked).clone()
     }
@@ -253,6 +257,10 @@ impl<'a> Stacks<'a> {
 
     /// What comes of the policies of a path; nothing once all is spent.
     fn effective(&self, profile: &Profile, stack: &Stack, own: Option<&Own>) -> Effective {
+        if differs_in_unknown(stack) {
+            let levels = stack.iter().map(|level| &*level.policies);
+            return Effective::uncomputed(profile, levels);
+        }
         let here = taking_part(profile, stack);
         let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
         // What the target itself sets is put together with the others.
@@ -275,6 +283,13 @@ impl<'a> Stacks<'a> {
             None => merged(profile, &levels(), own),
         }
     }
+}
+
+/// Whether targets on a path differ in members whose meaning is not known: nobody knows on which requests their
+/// policies meet, and how (ruling 40).
+fn differs_in_unknown(stack: &Stack) -> bool {
+    let mut pairs = stack.iter().zip(stack.iter().skip(1));
+    pairs.any(|(one, next)| one.unknown != next.unknown)
 }
 
 /// The levels that are folded. Where the more specific policy decides and merges only with what stands

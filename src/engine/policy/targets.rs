@@ -1,9 +1,10 @@
 //! Target entries of a policy's spec, with the field path of each.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Select, TargetRef, guessed_group};
 use crate::engine::ids::GroupKind;
@@ -105,7 +106,7 @@ fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
     let everything = match selection(value, field) {
         Some(Select::Labels(Some(selector))) => selector.is_empty(),
         Some(_) => false,
-        None => value.as_object().is_some_and(serde_json::Map::is_empty),
+        None => value.as_object().is_some_and(Map::is_empty),
     };
     everything && field.default_kind.is_some() && *profile.without == Without::Namespace
 }
@@ -156,6 +157,8 @@ impl Select {
             namespace: None,
             select: self,
             section: None,
+            port: None,
+            unknown: None,
             from: From::Same,
             is_taken: true,
         }
@@ -229,7 +232,7 @@ fn knows_kinds(profile: &Profile, target: &TargetRef, guessed: bool) -> bool {
 /// Whether nothing sure is against the section that a target names.
 fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> bool {
     let is_said = profile.allow.as_ref().is_some_and(Fact::is_said);
-    target.section.is_none()
+    target.is_whole()
         || field.sections != Some(false)
             && !section::has_none(&target.gk)
             && (!is_said || profile.takes_section_of(&target.gk))
@@ -295,10 +298,44 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         gk: shared::kind(&group, &kind),
         namespace: text("namespace").or_else(|| field.default_namespace.clone()),
         select,
-        section: text("sectionName"),
+        section: section(map, field),
+        port: port(map, field),
+        unknown: unknown(map, field),
         from: namespaces(item),
         is_taken: true,
     })
+}
+
+/// The section that an entry names. One that is called by its number is written as a number by some kinds.
+fn section(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
+    match entry.get(field.section_member())? {
+        Value::String(text) if !text.is_empty() => Some(shared::text(text)),
+        Value::Number(number) if field.section_field.is_some() => {
+            Some(shared::text(&number.to_string()))
+        }
+        _ => None,
+    }
+}
+
+/// The port whose sections an entry names.
+fn port(entry: &Map<String, Value>, field: &RefField) -> Option<u16> {
+    let port = entry.get(field.port_field.as_deref()?)?;
+    u16::try_from(port.as_u64()?).ok()
+}
+
+/// Members whose meaning nobody knows, without those that are not read at all.
+fn unknown(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
+    let is_unknown = |name: &str, value: &Value| {
+        let is_read = field
+            .members
+            .as_ref()
+            .is_none_or(|members| members.iter().any(|member| member == name));
+        is_read && !value.is_null() && !field.knows(name)
+    };
+    let mut members = entry.iter().filter(|(name, value)| is_unknown(name, value));
+    let first = members.next()?;
+    let all: BTreeMap<&String, &Value> = std::iter::once(first).chain(members).collect();
+    serde_json::to_string(&all).ok().map(Into::into)
 }
 
 /// `namespaces` of an entry, as listeners write it.

@@ -45,6 +45,7 @@ impl Profile {
             },
             fact("targets.spelled", &self.spelled, |v| json!(v)),
             fact("targets.sectionNaming", &self.section_naming, |v| json!(v)),
+            fact("targets.portsBy", &self.ports_by, |v| json!(v)),
             fact("targets.crossNamespace", &self.cross_namespace, |v| {
                 json!(v)
             }),
@@ -172,6 +173,8 @@ fn reference(field: &RefField) -> Value {
         ("defaultNamespace", json!(field.default_namespace)),
         ("labels", json!(field.labels)),
         ("sections", json!(field.sections)),
+        ("sectionField", json!(field.section_field)),
+        ("portField", json!(field.port_field)),
         ("namespace", json!(field.namespace)),
         ("max", json!(field.max)),
         ("needsSection", json!(field.needs_section.then_some(true))),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, SameTarget,
+    Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, PortsBy, SameTarget,
     SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
 };
 use crate::engine::ids::GroupKind;
@@ -130,6 +130,8 @@ pub struct Targets {
     pub spelled: Option<Spelled>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.
     pub section_naming: Option<SectionNaming>,
+    /// How a section names a port of a Service: by its name where this is left out.
+    pub ports_by: Option<PortsBy>,
     /// Whether a reference may name an object of another namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// Which of its two roles a policy on a Service means.
@@ -155,6 +157,12 @@ pub struct RefFile {
     pub labels: Option<String>,
     /// Whether entries take `sectionName`.
     pub sections: Option<bool>,
+    /// The member of an entry that names the section, where that is not `sectionName`; a number is
+    /// read as text.
+    pub section_field: Option<String>,
+    /// A member of an entry that names sections by their port: the listeners of a Gateway on it, or the
+    /// port of a Service.
+    pub port_field: Option<String>,
     /// Whether entries must have a `sectionName`.
     #[serde(default)]
     pub needs_section: bool,

@@ -36,6 +36,10 @@ pub struct RefField {
     pub labels: Option<String>,
     /// Whether entries take `sectionName`; none where nothing says so.
     pub sections: Option<bool>,
+    /// The member that names the section, where that is not `sectionName`.
+    pub section_field: Option<String>,
+    /// The member that names sections by their port, where there is one.
+    pub port_field: Option<String>,
     /// Whether entries must have a `sectionName`.
     pub needs_section: bool,
     /// Whether entries take `namespace`; none where nothing says so.
@@ -152,6 +156,36 @@ impl Merging {
     /// Whether a policy keeps others out by merging with one of those above it alone.
     fn passes_over(&self) -> bool {
         *self.dictated_by == DictatedBy::Challenger && *self.with != With::AllAncestors
+    }
+}
+
+// === impl RefField ===
+
+impl RefField {
+    /// The member that names the section.
+    pub fn section_member(&self) -> &str {
+        self.section_field.as_deref().unwrap_or("sectionName")
+    }
+
+    /// Whether the meaning of a member of an entry is known.
+    pub fn knows(&self, member: &str) -> bool {
+        const KNOWN: [&str; 8] = [
+            "group",
+            "kind",
+            "name",
+            "namespace",
+            "namespaces",
+            "selector",
+            "matchLabels",
+            "matchExpressions",
+        ];
+        let of_the_kind = [&self.port_field, &self.labels];
+        KNOWN.contains(&member)
+            || member == self.section_member()
+            || of_the_kind
+                .into_iter()
+                .flatten()
+                .any(|known| known == member)
     }
 }
 

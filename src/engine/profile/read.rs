@@ -25,6 +25,8 @@ fn field(file: &RefFile) -> RefField {
         default_namespace: file.default_namespace.as_deref().map(Into::into),
         labels: file.labels.clone(),
         sections: file.sections,
+        section_field: file.section_field.clone(),
+        port_field: file.port_field.clone(),
         needs_section: file.needs_section,
         namespace: file.namespace,
         max: file.max,

@@ -56,6 +56,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
             .unwrap_or_default(),
         section_naming: said(explicit, |p| p.targets.section_naming),
+        ports_by: said(explicit, |p| p.targets.ports_by),
         conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
         controls: said(explicit, read::controls),
         protects: said(explicit, read::protections),

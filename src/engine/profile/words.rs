@@ -202,6 +202,19 @@ pub enum SectionNaming {
     ExplicitOrIndex,
 }
 
+/// How a reference names a port of a Service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortsBy {
+    /// By its name, to the letter: a port without a name cannot be a target.
+    #[default]
+    Name,
+    /// By its number, whether or not it has a name.
+    Number,
+    /// By either.
+    Both,
+}
+
 /// Where the status of a policy says what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

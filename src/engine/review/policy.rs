@@ -16,6 +16,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::validate::{validate, validate_read};
 
 use super::{change, losses};
+use crate::engine::attach::Stand;
 use crate::engine::words;
 use crate::engine::work::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 
@@ -217,7 +218,13 @@ fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) ->
     let here = stands.iter().filter(|stand| {
         stand.policy.key().gk == policy.key().gk && stand.section == target.target.section
     });
-    let others = here.filter(|stand| stand.policy.key() != policy.key());
+    let here: Vec<_> = here.collect();
+    let (mine, others): (Vec<_>, Vec<_>) = here
+        .into_iter()
+        .partition(|stand| stand.policy.key() == policy.key());
+    // Targets that differ in what is not known are different.
+    let same_target = |other: &&Stand| mine.iter().any(|stand| stand.unknown == other.unknown);
+    let others = others.into_iter().filter(same_target);
     let (most_leaves, most) = if survey.is_limited() {
         (MOST_COMPARED, MOST_CONFLICTS)
     } else {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::engine::finding::{Code, Finding};
-use crate::engine::policy::{Entry, MOST_ENTRIES, Policy, has_unread, hidden, written};
+use crate::engine::policy::{Entry, MOST_ENTRIES, Policy, TargetRef, has_unread, hidden, written};
 use crate::engine::profile::RefField;
 
 /// The most targets of a policy where nothing says otherwise (GEP-2648).
@@ -76,6 +76,16 @@ fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
     )
 }
 
+/// Whether an entry names the same target as another. Those that differ in a member of unknown meaning do not, unless
+/// the definition says that they do.
+fn is_same(one: &Entry<'_>, other: &Entry<'_>, target: &TargetRef) -> bool {
+    let Ok(named) = &one.target else {
+        return false;
+    };
+    let by_definition = other.field.unique && other.field.members.is_some();
+    named == target || (by_definition && named.is_same_but_for_unknown(target))
+}
+
 fn duplicates(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
@@ -83,10 +93,7 @@ fn duplicates(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
             continue;
         };
         let earlier = entries.iter().take(i);
-        let Some(first) = earlier
-            .into_iter()
-            .find(|e| e.target.as_ref() == Ok(target))
-        else {
+        let Some(first) = earlier.into_iter().find(|e| is_same(e, entry, target)) else {
             continue;
         };
         // The same target in both fields is one target written twice (ruling 29).

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::target::{out_of_reach, unknown_section};
+use super::section;
+use super::target::out_of_reach;
 use crate::engine::attach::{reach, selected};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::object::{From, Object};
@@ -43,10 +44,9 @@ pub(super) fn finding(
         let mut others = others.iter();
         others.find_map(|object| out_of_reach(snapshot, policy, entry, target, &object.key))
     } else {
-        let section = target.section.as_deref()?;
         let each = attached.iter();
         let unknown: Option<Vec<_>> = each
-            .map(|object| unknown_section(policy, entry, object, section))
+            .map(|object| section::unknown(policy, entry, target, object))
             .collect();
         unknown?.into_iter().next()
     };

@@ -1,16 +1,14 @@
 //! Rules on one target of a policy.
 
-use std::collections::BTreeSet;
-
-use super::selected;
+use super::{section, selected};
 use crate::engine::attach::{Reach, reach};
 use crate::engine::finding::{Code, Finding};
-use crate::engine::hint::{is_near, nearest, one, quoted};
+use crate::engine::hint::{is_near, one, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
 use crate::engine::profile::{CrossNamespace, Only};
-use crate::engine::section;
+use crate::engine::section::{has_none, is_ambiguous};
 use crate::engine::snapshot::Snapshot;
 
 /// Everything that is wrong with one entry.
@@ -93,13 +91,13 @@ fn about_target(
     entry: &Entry<'_>,
     target: &TargetRef,
 ) -> Option<Finding> {
-    let section = target.section.as_deref();
-    if section.is_none() && entry.field.needs_section {
+    if target.is_whole() && entry.field.needs_section {
         return Some(without_section(policy, entry, target));
     }
-    if let Some(section) = section {
+    if let Some(section) = &target.section {
         if entry.field.sections == Some(false) {
-            let what = format!("{} takes no sectionName", policy.profile.gk.kind);
+            let member = entry.field.section_member();
+            let what = format!("{} takes no {member}", policy.profile.gk.kind);
             return Some(unsupported(policy, entry, section, &what, true));
         }
         if let Some(finding) = sectionless(policy, entry, target, section) {
@@ -113,9 +111,8 @@ fn about_target(
     let Some(found) = snapshot.get(&object) else {
         return not_found(snapshot, policy, entry, &object);
     };
-    let section = section?;
-    unknown_section(policy, entry, found, section)
-        .or_else(|| ambiguous(policy, entry, found, section))
+    let unknown = section::unknown(policy, entry, target, found);
+    unknown.or_else(|| ambiguous(policy, entry, found, target.section.as_deref()?))
 }
 
 /// A section of a kind that has none, or of which the policy kind takes none.
@@ -126,7 +123,7 @@ fn sectionless(
     section: &str,
 ) -> Option<Finding> {
     let gk = &target.gk;
-    if section::has_none(gk) {
+    if has_none(gk) {
         return Some(unsupported(
             policy,
             entry,
@@ -149,9 +146,10 @@ fn unsupported(
     what: &str,
     sure: bool,
 ) -> Finding {
-    let message = format!("{what}; remove sectionName {section:?}");
+    let member = entry.field.section_member();
+    let message = format!("{what}; remove {member} {section:?}");
     Finding::new(Code::SectionUnsupported, policy.key(), message)
-        .at(format!("{}.sectionName", entry.path))
+        .at(format!("{}.{member}", entry.path))
         .about(section)
         .only_if(sure)
 }
@@ -170,39 +168,6 @@ fn not_found(
             .about(object.to_string())
             .resting_on(object)
     })
-}
-
-pub(super) fn unknown_section(
-    policy: &Policy,
-    entry: &Entry<'_>,
-    object: &Object,
-    section: &str,
-) -> Option<Finding> {
-    let noun = section_noun(&object.key.gk)?;
-    let indexed = policy.profile.indexes_rules();
-    if section::resolve(object, section, indexed).is_some() {
-        return None;
-    }
-    let labels = section::nameable(object, indexed);
-    let mut names: Vec<&str> = labels.iter().map(|label| &**label).collect();
-    let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(*name));
-    // One index is as near to another as any: only names can be mistyped.
-    let given = object.sections().unwrap_or_default();
-    let given: Vec<&str> = given.into_iter().map(|name| &**name).collect();
-    let remedy = match nearest(section, &given) {
-        Some(name) => format!("; did you mean {name:?}?"),
-        None if names.is_empty() => format!("; none of its {noun}s has a name"),
-        None => format!("; it has {}", quoted(&names)),
-    };
-    let message = format!("{} has no {noun} {section:?}{remedy}", object.key);
-    Some(
-        Finding::new(Code::SectionUnknown, policy.key(), message)
-            .at(format!("{}.sectionName", entry.path))
-            .about(format!("{}#{section}", object.key))
-            .resting_on(&object.key)
-            .only_if(!policy.is_pending()),
-    )
 }
 
 /// A kind that cannot be a target, as far as the profile says which can.
@@ -262,10 +227,11 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
 fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
     let kind = &policy.profile.gk.kind;
     let noun = section_noun(&target.gk).unwrap_or("section");
-    let message = format!("{kind} needs the {noun} of its target; set sectionName");
+    let member = entry.field.section_member();
+    let message = format!("{kind} needs the {noun} of its target; set {member}");
     Finding::new(Code::TargetMissingRef, policy.key(), message)
-        .at(format!("{}.sectionName", entry.path))
-        .about("sectionName")
+        .at(format!("{}.{member}", entry.path))
+        .about(member)
 }
 
 /// A group in which nothing is served, where a served one is near or has a kind of that name: a kind
@@ -364,11 +330,11 @@ pub(super) fn out_of_reach(
 
 /// Two sections of one name: a policy on it stands on both.
 fn ambiguous(policy: &Policy, entry: &Entry<'_>, object: &Object, name: &str) -> Option<Finding> {
-    section::is_ambiguous(object, name).then(|| {
+    is_ambiguous(object, name).then(|| {
         let noun = section_noun(&object.key.gk).unwrap_or("section");
         let message = format!("{} has more than one {noun} {name:?}", object.key);
         Finding::new(Code::SectionAmbiguous, policy.key(), message)
-            .at(format!("{}.sectionName", entry.path))
+            .at(format!("{}.{}", entry.path, entry.field.section_member()))
             .about(format!("{}#{name}", object.key))
     })
 }
