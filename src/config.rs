@@ -11,8 +11,8 @@ use crate::engine::disclosure::{Disclosure, Levels};
 use crate::engine::finding::Code;
 use crate::engine::hint::nearest;
 use crate::engine::mutate::{Mutation, Mutations, Switches};
-use crate::engine::profile::file::ProfileFile;
-use crate::engine::profile::{ProfileRules, builtin};
+use crate::engine::profile::file::{ControllerFile, ProfileFile};
+use crate::engine::profile::{ProfileRules, builtin, builtin_controllers};
 use crate::engine::schema::by_name;
 use crate::engine::severities::{Action, Actions, Override, Severities};
 
@@ -33,6 +33,9 @@ pub struct Configuration {
     /// Facts about policy kinds; they win over everything else that is known of a kind.
     #[serde(default)]
     pub profiles: Vec<ProfileFile>,
+    /// Facts about controllers of Gateways; they win over those that come with attache.
+    #[serde(default)]
+    pub controllers: Vec<ControllerFile>,
     /// What findings of each code do; where a code is left out, what it does by default.
     #[serde(default)]
     #[schemars(schema_with = "by_name::<Code, Action>")]
@@ -149,7 +152,11 @@ impl Configuration {
     /// When a built-in profile is broken.
     pub fn rules(&self) -> Result<Arc<ProfileRules>, ConfigError> {
         let builtin = builtin().map_err(ConfigError::Builtin)?;
-        Ok(Arc::new(ProfileRules::new(self.profiles.clone(), builtin)))
+        let rules = ProfileRules::new(self.profiles.clone(), builtin);
+        let controllers = builtin_controllers().map_err(ConfigError::Builtin)?;
+        Ok(Arc::new(
+            rules.with_controllers(self.controllers.clone(), controllers),
+        ))
     }
 }
 

@@ -15,6 +15,7 @@ mod acts_on;
 mod ancestors;
 mod below;
 mod enforce;
+mod idle;
 mod list;
 mod lost;
 mod targets;
@@ -291,6 +292,7 @@ fn on_target(
         }
         if !survey.is_spent() {
             enforce(policy, &mine, &mut status);
+            idle::say_why(survey.snapshot(), policy, &mut status);
         }
     }
     status

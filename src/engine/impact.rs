@@ -14,7 +14,7 @@ use super::object::{GrantFrom, Node, is_route};
 use super::policy::Policy;
 use super::section;
 use super::snapshot::Snapshot;
-use super::topology::{Lowers, Upper, places};
+use super::topology::{Lowers, Upper, places, rivals};
 use super::work;
 
 mod paths;
@@ -232,7 +232,19 @@ fn touch(
             }
         }
         _ => {
-            let routes = survey.routes_of(key);
+            let mut routes = survey.routes_of(key);
+            match object.map(|object| (object, &object.node)) {
+                // What it takes or leaves of a port others of its Gateway lose or get.
+                Some((_, Node::ListenerSet { parent, .. })) => {
+                    let sets = snapshot.below(&parent.object);
+                    let sets = sets.filter(|o| matches!(o.node, Node::ListenerSet { .. }));
+                    if sets.take(2).count() > 1 {
+                        routes.extend(survey.routes_of(&parent.object));
+                    }
+                }
+                Some((route, Node::Route { .. })) => routes.extend(rivals(snapshot, route)),
+                _ => {}
+            }
             // A backend that loses its last route, or gets its first one, begins paths of its own.
             let backends = object.into_iter().flat_map(|object| object.backends());
             let backends: BTreeSet<ObjectKey> = backends

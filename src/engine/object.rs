@@ -341,6 +341,15 @@ impl Object {
         rules.iter().flat_map(|rule| rule.backends.iter())
     }
 
+    /// The references of a route to an object.
+    pub fn parents_to(&self, to: &ObjectKey) -> impl Iterator<Item = &ParentRef> {
+        let parents = match &self.node {
+            Node::Route { parents, .. } => &**parents,
+            _ => &[],
+        };
+        parents.iter().filter(move |parent| parent.object == *to)
+    }
+
     /// The names of its sections, in the order of the spec; none when its kind has no sections or
     /// what a section of it means is not known.
     pub fn sections(&self) -> Option<Vec<&Arc<str>>> {

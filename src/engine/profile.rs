@@ -20,7 +20,7 @@ mod read;
 mod resolve;
 mod words;
 
-pub use builtin::builtin;
+pub use builtin::{builtin, builtin_controllers};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
@@ -128,6 +128,8 @@ pub struct ProfileRules {
     config: BTreeMap<GroupKind, file::ProfileFile>,
     builtin: BTreeMap<GroupKind, file::ProfileFile>,
     keeps: Keeps,
+    /// Facts about controllers, by their names.
+    controllers: BTreeMap<String, file::ControllerFile>,
 }
 
 /// What of objects is kept because profiles ask for it. What was dropped is only there again once the
@@ -151,7 +153,26 @@ impl ProfileRules {
             config,
             builtin,
             keeps,
+            controllers: BTreeMap::new(),
         }
+    }
+
+    /// The same with facts about controllers: of the configuration over the built-in ones.
+    #[must_use]
+    pub fn with_controllers(
+        mut self,
+        config: Vec<file::ControllerFile>,
+        builtin: Vec<file::ControllerFile>,
+    ) -> Self {
+        let all = builtin.into_iter().chain(config);
+        self.controllers = all.map(|facts| (facts.name.clone(), facts)).collect();
+        self
+    }
+
+    /// Whether a controller serves `HTTPRoutes` and `GRPCRoutes` on one hostname of a listener.
+    pub fn serves_both_kinds(&self, controller: &str) -> bool {
+        let facts = self.controllers.get(controller);
+        facts.is_some_and(|facts| facts.http_and_grpc_on_one_hostname)
     }
 
     /// Kinds that are policy kinds whatever their CRD says.

@@ -269,6 +269,27 @@ impl Snapshot {
         self.edges.below(key).filter_map(|key| self.get(key))
     }
 
+    /// The same with an object that is looked at as if it were there.
+    pub fn naming(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
+        let supposed = self.supposed.as_ref();
+        let supposed = supposed.filter(|object| {
+            edges::above(object).contains(key) && !self.edges.is_below(key, &object.key)
+        });
+        self.below(key).chain(supposed)
+    }
+
+    /// Whether an object of a kind is among these.
+    pub fn has_naming(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
+        let supposed = self.supposed.as_ref();
+        self.edges.has_below(key, kind)
+            || supposed.is_some_and(|o| o.key.gk == *kind && edges::above(o).contains(key))
+    }
+
+    /// Whether a controller serves `HTTPRoutes` and `GRPCRoutes` on one hostname of a listener.
+    pub fn serves_both_kinds(&self, controller: &str) -> bool {
+        self.rules.serves_both_kinds(controller)
+    }
+
     /// The routes that send requests to an object; sorted.
     pub fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
         self.edges.using(key).filter_map(|key| self.get(key))

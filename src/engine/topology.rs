@@ -12,14 +12,25 @@ use super::object::{Node, Object, ParentRef};
 use super::snapshot::{Snapshot, class_key, namespace_key};
 
 mod accept;
+mod acceptance;
+mod attachment;
+mod conflicts;
 mod hostnames;
 mod lower;
 mod lowers;
+mod route_kinds;
 
-pub use accept::{Refusal, fits_service, joins, may_accept, refusal, takes_hostname};
-pub(crate) use hostnames::intersect;
+pub use accept::{OwnListener, Refusal, fits_service, may_accept, refusal, takes_hostname};
+pub use acceptance::{
+    Acceptance, Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
+};
+pub use attachment::{
+    Attachment, attachment, kept_out_by, not_there, not_usable, why_not_joined, why_unaccepted,
+};
+pub use conflicts::{Carries, Conflict};
 pub use lower::{Lower, Unreached, backend, to_backends, to_route, to_rules, unreached};
 pub use lowers::Lowers;
+pub use route_kinds::{KeptOut, OneKind, kept_out, may_keep_out, rivals};
 
 /// A way in: everything above routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,31 +71,50 @@ pub fn places<'a>(upper: &'a Upper, lower: Option<&'a Lower>) -> Vec<&'a Place> 
     places
 }
 
-/// The ways in through a Gateway's own listeners; one that ends at the Gateway when it has none.
-pub fn through_gateway(gateway: &Object) -> Vec<Rc<Upper>> {
-    let Node::Gateway { listeners, .. } = &gateway.node else {
-        return Vec::new();
-    };
-    let names = listeners.iter().map(|l| &l.name);
-    with_listeners(&to_gateway(gateway), gateway, names)
-}
+/// A way in through a listener, by its place in the spec of its owner; none where the owner has no listeners.
+pub type Through = (Option<usize>, Rc<Upper>);
 
-/// The ways in through the listeners of a `ListenerSet`; none when its Gateway does not let it join.
+/// The ways in through the accepted listeners of a Gateway or `ListenerSet`; one that ends at the owner when it has no
+/// listeners.
 ///
-/// It stands beside the Gateway's own listeners, not under them.
-pub fn through_set(snapshot: &Snapshot, set: &Object) -> Vec<Rc<Upper>> {
-    let Node::ListenerSet { parent, listeners } = &set.node else {
+/// A `ListenerSet` stands beside the Gateway's own listeners, not under them.
+pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
+    let Some(accepted) = listeners(snapshot, owner) else {
         return Vec::new();
     };
-    let Some(gateway) = snapshot.get(&parent.object) else {
-        return Vec::new();
-    };
-    if !joins(snapshot, gateway, set) {
+    if !accepted.is_accepted() {
         return Vec::new();
     }
-    let mut base = to_gateway(gateway);
-    base.push(Step::new(Level::ListenerSet, set.key.whole()));
-    with_listeners(&base, set, listeners.iter().map(|l| &l.name))
+    let base = match &owner.node {
+        Node::ListenerSet { parent, .. } => {
+            let Some(gateway) = snapshot.get(&parent.object) else {
+                return Vec::new();
+            };
+            let mut base = to_gateway(gateway);
+            base.push(Step::new(Level::ListenerSet, owner.key.whole()));
+            base
+        }
+        _ => to_gateway(owner),
+    };
+    let upper = |steps| {
+        Rc::new(Upper {
+            steps,
+            consumer: None,
+        })
+    };
+    let all = listeners_of(owner);
+    if all.is_empty() {
+        return vec![(None, upper(base))];
+    }
+    let open = all.iter().enumerate();
+    let open = open.filter(|(i, _)| accepted.conflict(*i).is_none());
+    open.map(|(i, listener)| {
+        let mut steps = base.clone();
+        let place = owner.key.section(listener.name.clone());
+        steps.push(Step::new(Level::Listener, place));
+        (Some(i), upper(steps))
+    })
+    .collect()
 }
 
 /// The ways in for a route that is attached to a Service: for all requests when both live in one
@@ -151,28 +181,4 @@ fn to_gateway(gateway: &Object) -> Vec<Step> {
     steps.push(Step::new(Level::GatewayNamespace, namespace));
     steps.push(Step::new(Level::Gateway, gateway.key.whole()));
     steps
-}
-
-fn with_listeners<'a>(
-    base: &[Step],
-    owner: &Object,
-    names: impl Iterator<Item = &'a Arc<str>>,
-) -> Vec<Rc<Upper>> {
-    let upper = |steps| {
-        Rc::new(Upper {
-            steps,
-            consumer: None,
-        })
-    };
-    let mut found: Vec<Rc<Upper>> = names
-        .map(|name| {
-            let mut steps = base.to_vec();
-            steps.push(Step::new(Level::Listener, owner.key.section(name.clone())));
-            upper(steps)
-        })
-        .collect();
-    if found.is_empty() {
-        found.push(upper(base.to_vec()));
-    }
-    found
 }

@@ -12,13 +12,12 @@ use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::matching::{Backend, Front, Taken};
 use crate::engine::merge::LeafPath;
-use crate::engine::object::Node;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Class, Profile, ServiceAs};
 use crate::engine::rivals::winner;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 use crate::engine::topology::{
-    Lower, Upper, backend, places, through_gateway, through_service, through_set, to_backends,
+    Lower, Upper, backend, places, through_listeners, through_service, to_backends,
 };
 use crate::engine::words;
 
@@ -267,10 +266,8 @@ fn upper(snapshot: &Snapshot, front: &Front) -> Option<Upper> {
         Front::Nowhere | Front::Gateway { .. } => return None,
         Front::Listener(listener) => {
             let owner = snapshot.get(&listener.place.object)?;
-            let uppers = match &owner.node {
-                Node::ListenerSet { .. } => through_set(snapshot, owner),
-                _ => through_gateway(owner),
-            };
+            let uppers = through_listeners(snapshot, owner).into_iter();
+            let uppers: Vec<Rc<Upper>> = uppers.map(|(_, way)| way).collect();
             (uppers, listener.place.clone())
         }
         Front::Service { service, .. } => (through_service(service, service, &[]), service.whole()),

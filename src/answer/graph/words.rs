@@ -3,69 +3,9 @@
 use crate::answer::policies::reason::selecting_nothing;
 use crate::engine::attach::{Reach, reach};
 use crate::engine::conditions::{Accepted, Attachment};
-use crate::engine::ids::ObjectKey;
-use crate::engine::object::{Listener, Object, ParentRef};
 use crate::engine::policy::{Policy, entries, spec};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::topology::{Refusal, Unreached};
-
-/// That an object is not there, or that nobody can know.
-pub(super) fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
-    if snapshot.knows(&key.gk) {
-        format!("there is no {key}")
-    } else {
-        format!("nothing is known of kind {}", key.gk)
-    }
-}
-
-/// That nothing can be attached to such an object.
-pub(super) fn no_parent(key: &ObjectKey) -> String {
-    format!("{} cannot be a parent", key.gk)
-}
-
-/// Why no listener of an object takes a route.
-pub(super) fn refused(
-    nearest: Option<(Refusal, &Listener)>,
-    owner: &Object,
-    route: &Object,
-    parent: &ParentRef,
-) -> String {
-    let owner = &owner.key;
-    let Some((why, listener)) = nearest else {
-        return format!("{owner} has no listener");
-    };
-    let name = &listener.name;
-    match (why, &parent.section, parent.port) {
-        (_, Some(section), _) if section != name => format!("{owner} has no listener {section}"),
-        (Refusal::Port, None, Some(port)) => format!("{owner} has no listener on port {port}"),
-        (Refusal::Section | Refusal::Port, ..) => {
-            format!("listener {name} has port {}", listener.port)
-        }
-        (Refusal::Kind | Refusal::Protocol, ..) => {
-            format!("listener {name} takes no {}", route.key.gk.kind)
-        }
-        (Refusal::Hostname, ..) => {
-            let own = listener.hostname.as_deref().unwrap_or_default();
-            format!("listener {name} serves {own}, the route does not")
-        }
-        (Refusal::Namespace, ..) => format!(
-            "listener {name} takes no routes of namespace {}",
-            route.key.namespace
-        ),
-    }
-}
-
-/// Why a reference to a backend leads nowhere.
-pub(super) fn unreached(why: Unreached, route: &Object, key: &ObjectKey) -> String {
-    match why {
-        Unreached::Kind => format!("{} cannot be a backend", key.gk),
-        Unreached::Missing => format!("there is no {key}"),
-        Unreached::NotGranted => format!(
-            "no ReferenceGrant in namespace {} covers {}s of namespace {}",
-            key.namespace, route.key.gk.kind, route.key.namespace
-        ),
-    }
-}
+use crate::engine::topology::not_there;
 
 /// Why a policy is not attached to a target; none when it is.
 pub(super) fn not_attached(

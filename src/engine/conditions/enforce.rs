@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::idle::idle;
 use super::{State, TargetStatus, Winner};
 use crate::engine::effective::{Group, Outcome, Stack};
 use crate::engine::ids::{ByKey, ObjectKey, Place};
@@ -210,43 +211,6 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
         let winner = by.entry(key).or_default();
         winner.from.extend(shown.from);
         winner.settings.add(shown.sides);
-    }
-}
-
-/// Why a policy reaches no effective target.
-fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String {
-    let of_namespaces = [
-        Level::GatewayNamespace,
-        Level::RouteNamespace,
-        Level::BackendNamespace,
-    ];
-    let namespaces = of_namespaces
-        .into_iter()
-        .find(|level| policy.profile.rank(*level).is_some());
-    let level = match Level::end_for(&target.object.gk) {
-        Level::Port if target.object.gk.is_core("Namespace") => {
-            Some(namespaces.unwrap_or(Level::GatewayNamespace))
-        }
-        Level::Listener if target.section.is_none() => Some(Level::Gateway),
-        Level::Rule if target.section.is_none() => Some(Level::Route),
-        level => Some(level),
-    };
-    if level.is_some_and(|level| policy.profile.rank(level).is_none()) {
-        return format!("{} does not count at this level", policy.key().gk.kind);
-    }
-    if groups
-        .iter()
-        .any(|group| !group.attached && !group.ends.lowers.is_empty())
-    {
-        return format!("{} is not attached to a Gateway", target.object);
-    }
-    let incomplete = groups.iter().any(|group| !group.ends.lowers.is_empty());
-    if incomplete {
-        format!("no backend that is there is reached from {target}")
-    } else if *policy.profile.needs_route {
-        format!("no route is attached under {target}")
-    } else {
-        format!("nothing that it acts on is under {target}")
     }
 }
 

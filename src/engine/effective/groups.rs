@@ -13,7 +13,7 @@ use crate::engine::merge::Own;
 use crate::engine::object::{Node, Object};
 use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
 use crate::engine::topology::{
-    Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_rules,
+    Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_rules, unaccepted,
 };
 use crate::engine::work;
 
@@ -60,6 +60,8 @@ impl Survey<'_> {
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, None);
             let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None);
+            let place = steps.last().map(|step| &step.place);
+            let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
             let lower = Lower {
                 steps,
                 complete: true,
@@ -72,7 +74,7 @@ impl Survey<'_> {
                 stack,
                 effective,
                 complete: true,
-                attached: true,
+                attached,
             }
         })
         .collect()

@@ -11,11 +11,11 @@ use crate::engine::attach::{asked, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::maps;
-use crate::engine::object::{Listener, Node, Object, ParentRef, is_route};
+use crate::engine::object::{Node, Object, ParentRef, is_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
-    Upper, Uppers, fits_service, may_accept, through_gateway, through_hidden, through_service,
-    through_set,
+    OneKind, Through, Upper, Uppers, fits_service, listeners_of, may_accept, may_keep_out,
+    through_hidden, through_listeners, through_service,
 };
 use crate::engine::work::{self, Work};
 
@@ -42,6 +42,7 @@ pub(super) struct Regions<'a> {
     taken: maps::HashMap<*const Object, Uppers>,
     /// Namespaces from where requests come, by what they come to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, ByKey>,
+    one_kind: OneKind<'a>,
     work: Work,
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Regions<'a> {
 #[derive(Debug)]
 pub(super) struct Parent {
     object: Arc<Object>,
-    ways: Vec<Rc<Upper>>,
+    ways: Vec<Through>,
 }
 
 /// What acceptance depends on, but for hostnames: routes that are alike in this may come by the same listeners.
@@ -68,8 +69,7 @@ impl Parent {
     fn find(snapshot: &Snapshot, key: &ObjectKey) -> Option<Self> {
         let object = snapshot.get(key)?;
         let ways = match &object.node {
-            Node::Gateway { .. } => through_gateway(object),
-            Node::ListenerSet { .. } => through_set(snapshot, object),
+            Node::Gateway { .. } | Node::ListenerSet { .. } => through_listeners(snapshot, object),
             Node::Service { .. } => Vec::new(),
             _ => return None,
         };
@@ -91,6 +91,7 @@ impl<'a> Regions<'a> {
             lists: maps::HashMap::default(),
             taken: maps::HashMap::default(),
             consumers: HashMap::default(),
+            one_kind: OneKind::new(snapshot),
             work,
         }
     }
@@ -154,9 +155,8 @@ impl<'a> Regions<'a> {
                 }
             }
             let parent = self.parent(&parent.key);
-            region
-                .uppers
-                .extend(parent.iter().flat_map(|p| p.ways.iter().cloned()));
+            let ways = parent.iter().flat_map(|parent| &parent.ways);
+            region.uppers.extend(ways.map(|(_, way)| way.clone()));
         }
         region.uppers.sort();
         region.routes = self.with_ways(routes.into_iter());
@@ -209,7 +209,14 @@ impl<'a> Regions<'a> {
         if let Some(known) = self.taken.get(&Arc::as_ptr(route)) {
             return known.clone();
         }
-        let taken = if let Some(all) = entrances.all(hostnames, |ways| self.list(ways)) {
+        let closed = self.closed(route);
+        let taken = if !closed.is_empty() {
+            let ways = entrances.fitting(hostnames);
+            let ways: Vec<&Rc<Upper>> = ways
+                .filter(|way| !closed.contains(&Rc::as_ptr(way)))
+                .collect();
+            self.list(&ways)
+        } else if let Some(all) = entrances.all(hostnames, |ways| self.list(ways)) {
             all.clone()
         } else {
             // One route is little, whatever its hostnames: only what comes with others counts.
@@ -228,6 +235,37 @@ impl<'a> Regions<'a> {
         };
         self.taken.insert(Arc::as_ptr(route), taken.clone());
         taken
+    }
+
+    /// Ways in that a route does not take because listeners keep it out for older ones of another kind.
+    fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<*const Upper> {
+        let mut closed = maps::HashSet::default();
+        let Node::Route { parents, .. } = &route.node else {
+            return closed;
+        };
+        for reference in parents {
+            let Some(parent) = self.may_be_closed(route, reference) else {
+                continue;
+            };
+            for (index, way) in &parent.ways {
+                let Some(index) = index else { continue };
+                let (kept_out, looked_at) = self.one_kind.kept_out(&parent.object, *index);
+                self.work.spend(looked_at / work::GROUPS);
+                if kept_out.contains_key(&Arc::as_ptr(route)) {
+                    closed.insert(Rc::as_ptr(way));
+                }
+            }
+        }
+        closed
+    }
+
+    /// A parent of a route that may keep it out for older ones of another kind.
+    fn may_be_closed(&mut self, route: &Object, reference: &ParentRef) -> Option<Rc<Parent>> {
+        if !Level::is_above_routes(&reference.object.gk) {
+            return None;
+        }
+        let parent = self.parent(&reference.object)?;
+        may_keep_out(self.snapshot, &parent.object, &route.key.gk).then_some(parent)
     }
 
     /// Ways in as one list; one that leads from nowhere where there are none.
@@ -253,6 +291,13 @@ impl<'a> Regions<'a> {
             Level::is_above_routes(&parent.object.gk) && !self.snapshot.hides(&parent.object)
         };
         if !parents.iter().all(lasts) {
+            return None;
+        }
+        // Who is kept out depends on other routes.
+        if parents
+            .iter()
+            .any(|parent| self.may_be_closed(route, parent).is_some())
+        {
             return None;
         }
         let entrances = self.entrances(route);
@@ -310,8 +355,12 @@ impl<'a> Regions<'a> {
             self.work.spend(ways.len() / work::GROUPS);
             return ways.into_iter().map(free).collect();
         }
-        let listeners = listeners(&parent.object).iter().zip(&parent.ways);
-        let open = listeners.filter(|(listener, _)| {
+        let listeners = listeners_of(&parent.object);
+        let accepted = parent.ways.iter().filter_map(|(index, way)| {
+            let listener = listeners.get((*index)?)?;
+            Some((listener, way))
+        });
+        let open = accepted.filter(|(listener, _)| {
             may_accept(self.snapshot, &parent.object, listener, route, reference)
         });
         let entrances = open.map(|(listener, way)| Entrance {
@@ -369,11 +418,4 @@ fn are_alike(one: &Object, other: &Object) -> bool {
         && parents == others
         && one.key.gk == other.key.gk
         && !parents.iter().any(|p| p.object.gk.is_core("Service"))
-}
-
-fn listeners(object: &Object) -> &[Listener] {
-    match &object.node {
-        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => listeners,
-        _ => &[],
-    }
 }

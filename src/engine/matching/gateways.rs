@@ -16,7 +16,7 @@ use super::{Front, Lost, Matching, Outcome, RuleTaken, Stage, Taken, Way};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object};
 use crate::engine::snapshot::class_key;
-use crate::engine::topology::Refusal;
+use crate::engine::topology::{Conflict, Refusal, kept_out_by};
 
 impl<'a> Matching<'a> {
     /// The ways of a request through the Gateways that are asked about, in their order.
@@ -34,9 +34,21 @@ impl<'a> Matching<'a> {
         let (entries, outside) = of_gateway(self.snapshot, gateway);
         let outside = outside.iter().filter(|entry| entry.would_take(request));
         let outside: BTreeSet<&ObjectKey> = outside.map(|entry| &entry.owner.key).collect();
+        let fitting = entries.iter().filter(|entry| entry.fits(request)).copied();
+        let (mixed, fitting): (Vec<Entry<'a>>, Vec<_>) =
+            fitting.partition(|entry| entry.conflict == Some(Conflict::Protocol));
+        if fitting.is_empty() && !mixed.is_empty() {
+            let front = Front::Gateway {
+                gateway: gateway.key.clone(),
+                port: mixed.first().map(|entry| entry.listener.port),
+            };
+            let why = words::conflicted(&mixed);
+            let way = Way::missed(front, Stage::ListenerConflict, why, Vec::new());
+            return vec![noting(way, outside)];
+        }
         let mut sockets: BTreeMap<Socket, Vec<Entry<'a>>> = BTreeMap::new();
-        for entry in entries.iter().filter(|entry| entry.fits(request)) {
-            sockets.entry(entry.socket()).or_default().push(*entry);
+        for entry in fitting {
+            sockets.entry(entry.socket()).or_default().push(entry);
         }
         if sockets.is_empty() {
             let front = Front::Gateway {
@@ -53,6 +65,7 @@ impl<'a> Matching<'a> {
         let ways = ways.flat_map(|entries| self.at_socket(request, gateway, &entries));
         let ways = ways.map(|mut way| {
             way.notes.extend(self.without_class(gateway));
+            way.notes.extend(words::not_accepted(&mixed));
             noting(way, outside.iter().copied())
         });
         ways.collect()
@@ -82,17 +95,15 @@ impl<'a> Matching<'a> {
             Some((fit, *entry))
         });
         let (conflicted, fitting): (Vec<_>, Vec<(Fit, Entry<'a>)>) =
-            fitting.partition(|(_, entry)| entry.conflicted);
-        let in_conflict = |(_, entry): &(Fit, Entry<'a>)| entry.words();
-        let names: Vec<String> = conflicted.iter().map(in_conflict).collect();
+            fitting.partition(|(_, entry)| entry.conflict.is_some());
+        let conflicted: Vec<Entry<'a>> = conflicted.into_iter().map(|(_, entry)| entry).collect();
         let Some(best) = fitting.iter().map(|(fit, _)| *fit).max() else {
             let front = Front::Gateway {
                 gateway: gateway.key.clone(),
                 port: entries.first().map(|entry| entry.listener.port),
             };
-            if !names.is_empty() {
-                let names = names.join(" and ");
-                let why = format!("{names} have one port, protocol and hostname: none is accepted");
+            if !conflicted.is_empty() {
+                let why = words::conflicted(&conflicted);
                 let stage = Stage::ListenerConflict;
                 return vec![Way::missed(front, stage, why, Vec::new())];
             }
@@ -108,10 +119,7 @@ impl<'a> Matching<'a> {
         let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
         let ways = first.into_iter().map(|(_, entry)| {
             let mut way = self.at_listener(request, entry, &others);
-            if !names.is_empty() {
-                let names = names.join(", ");
-                way.notes.push(format!("not accepted, for another listener has its port, protocol and hostname: {names}"));
-            }
+            way.notes.extend(words::not_accepted(&conflicted));
             way
         });
         ways.collect()
@@ -120,7 +128,7 @@ impl<'a> Matching<'a> {
     fn at_listener(&self, request: &Request, entry: Entry<'a>, others: &[Entry<'a>]) -> Way {
         let host = request.hostname();
         let hosts = Hosts::Count(host.as_deref());
-        let here = attached(self.snapshot, entry.owner, entry.listener);
+        let here = attached(self.snapshot, &entry.own());
         let choice = self.choose(request, hosts, here.routes.iter().copied());
         let mut lost = choice.others();
         lost.extend(self.kept_out(request, hosts, &entry, &here, choice.hits.first()));
@@ -150,11 +158,7 @@ impl<'a> Matching<'a> {
         let mut lost = Vec::new();
         for (route, rival) in &here.rejected {
             if let Some(hit) = self.choose(request, hosts, [*route]).hits.first() {
-                let why = format!(
-                    "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
-                    rival.key
-                );
-                lost.push(hit.lost(Criterion::RouteKind, why));
+                lost.push(hit.lost(Criterion::RouteKind, kept_out_by(rival)));
             }
         }
         for (route, parent, why) in &here.refused {
@@ -163,7 +167,9 @@ impl<'a> Matching<'a> {
             let meant = match why {
                 Refusal::Protocol => named,
                 Refusal::Section | Refusal::Port => first.is_none(),
-                Refusal::Kind | Refusal::Hostname | Refusal::Namespace => true,
+                Refusal::Kind | Refusal::Hostname | Refusal::Namespace | Refusal::Conflict(_) => {
+                    true
+                }
             };
             if let (true, Some(hit)) = (meant, self.choose(request, hosts, [*route]).hits.first()) {
                 let why = words::refused(entry, route, parent, *why);
@@ -186,7 +192,7 @@ impl<'a> Matching<'a> {
         let mut seen: BTreeSet<(ObjectKey, usize)> = BTreeSet::new();
         let mut lost = Vec::new();
         for other in others {
-            let there = attached(self.snapshot, other.owner, other.listener);
+            let there = attached(self.snapshot, &other.own());
             let choice = self.choose(request, hosts, there.routes.iter().copied());
             let Some(hit) = choice.hits.first() else {
                 continue;

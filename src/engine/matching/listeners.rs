@@ -1,15 +1,13 @@
 //! The listeners of a Gateway with those of its `ListenerSets`, and which of them take a request.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::hostname::{self, Fit};
 use super::request::{Request, Scheme};
 use super::{Front, ListenerFront};
-use crate::engine::object::{Listener, Node, Object};
-use crate::engine::policy::Precedence;
+use crate::engine::object::{Listener, Object};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::topology::joins;
+use crate::engine::topology::{Acceptance, Carries, Conflict, OwnListener, listeners_of};
 
 /// A listener with the object that it is of.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +16,8 @@ pub(super) struct Entry<'a> {
     /// The Gateway itself, or a `ListenerSet`.
     pub(super) owner: &'a Arc<Object>,
     pub(super) listener: &'a Listener,
-    /// Whether it is not accepted, because another is not told apart from it.
-    pub(super) conflicted: bool,
+    /// Why it is not accepted.
+    pub(super) conflict: Option<Conflict>,
 }
 
 /// Listeners that a connection reaches alike; the hostname tells them apart.
@@ -29,73 +27,31 @@ pub(super) struct Socket {
     carries: Carries,
 }
 
-/// What a listener's protocol carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Carries {
-    Http,
-    Tls,
-    Tcp,
-    Udp,
-    /// A protocol of an implementation.
-    Other,
-}
-
 /// All listeners of a Gateway: its own first, then those of its `ListenerSets` by age and name. Apart
 /// from them, those of the `ListenerSets` that it does not let join.
 pub(super) fn of_gateway<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a Arc<Object>,
 ) -> (Vec<Entry<'a>>, Vec<Entry<'a>>) {
-    let sets = snapshot.below(&gateway.key);
-    let sets = sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }));
-    let mut sets: Vec<&Arc<Object>> = sets.collect();
-    sets.sort_by_cached_key(|set| Precedence::of(set));
-    let (joined, outside): (Vec<_>, Vec<_>) = sets
-        .into_iter()
-        .partition(|set| joins(snapshot, gateway, set));
-    let owners = std::iter::once(gateway).chain(joined);
-    let mut entries: Vec<Entry<'_>> = owners.flat_map(|owner| entries(gateway, owner)).collect();
-    mark_conflicts(&mut entries);
-    let outside = outside.into_iter();
-    let outside = outside.flat_map(|owner| self::entries(gateway, owner));
-    (entries, outside.collect())
-}
-
-fn entries<'a>(
-    gateway: &'a Arc<Object>,
-    owner: &'a Arc<Object>,
-) -> impl Iterator<Item = Entry<'a>> {
-    let listeners = match &owner.node {
-        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => &**listeners,
-        _ => &[],
-    };
-    listeners.iter().map(move |listener| Entry {
-        gateway,
-        owner,
-        listener,
-        conflicted: false,
-    })
-}
-
-/// Of listeners with one port, protocol and hostname the first owner's is accepted; where an owner has
-/// several of them itself, none is.
-fn mark_conflicts(entries: &mut [Entry<'_>]) {
-    let mut alike: BTreeMap<(u16, Arc<str>, Option<String>), Vec<usize>> = BTreeMap::new();
-    for (i, entry) in entries.iter().enumerate() {
-        let Listener { port, protocol, .. } = entry.listener;
-        let hostname = entry.hostname().map(|name| hostname::normal(name));
-        let places = alike.entry((*port, protocol.clone(), hostname));
-        places.or_default().push(i);
-    }
-    for places in alike.into_values() {
-        let mut owners = places.iter().map(|i| entries.get(*i).map(|e| &e.owner.key));
-        let twice = owners.next() == owners.next();
-        for i in places.into_iter().skip(usize::from(!twice)) {
-            if let Some(entry) = entries.get_mut(i) {
-                entry.conflicted = true;
-            }
+    let (mut joined, mut outside) = (Vec::new(), Vec::new());
+    for (key, accepted) in Acceptance::of(snapshot, gateway).owners() {
+        let Some(owner) = snapshot.get(key) else {
+            continue;
+        };
+        let entries = listeners_of(owner).iter().enumerate();
+        let entries = entries.map(|(i, listener)| Entry {
+            gateway,
+            owner,
+            listener,
+            conflict: accepted.conflict(i),
+        });
+        if accepted.refusal().is_none() {
+            joined.extend(entries);
+        } else {
+            outside.extend(entries);
         }
     }
+    (joined, outside)
 }
 
 // === impl Entry ===
@@ -103,17 +59,20 @@ fn mark_conflicts(entries: &mut [Entry<'_>]) {
 impl<'a> Entry<'a> {
     /// Its hostname, where its protocol has one.
     pub(super) fn hostname(&self) -> Option<&'a Arc<str>> {
-        let named = !matches!(self.carries(), Carries::Tcp | Carries::Udp);
+        let named = self.carries().has_hostname();
         self.listener.hostname.as_ref().filter(|_| named)
     }
 
     fn carries(&self) -> Carries {
-        match &*self.listener.protocol {
-            "HTTP" => Carries::Http,
-            "HTTPS" | "TLS" => Carries::Tls,
-            "TCP" => Carries::Tcp,
-            "UDP" => Carries::Udp,
-            _ => Carries::Other,
+        Carries::of(self.listener)
+    }
+
+    /// The listener with its owner, for what decides which routes it takes.
+    pub(super) fn own(&self) -> OwnListener<'a> {
+        OwnListener {
+            owner: self.owner,
+            listener: self.listener,
+            conflict: self.conflict,
         }
     }
 

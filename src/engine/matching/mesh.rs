@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::attached::references;
 use super::backends::{Backend, State};
 use super::choose::{Choice, Hosts};
 use super::filters::Here;
@@ -61,7 +60,7 @@ impl<'a> Matching<'a> {
             return vec![Way::missed(front, Stage::Port, why, near)];
         }
         // Where no route asks for a port all ports are alike.
-        let mut parents = routes.iter().flat_map(|route| references(route, key));
+        let mut parents = routes.iter().flat_map(|route| route.parents_to(key));
         let alike = parents.all(|parent| parent.port.is_none() && parent.section.is_none());
         let called = |port| Called {
             service,
@@ -196,7 +195,7 @@ fn others(at: Called<'_, '_>, attached: &[&Arc<Object>]) -> Option<String> {
 impl Called<'_, '_> {
     /// Whether a route is attached to the Service and its port.
     fn takes(&self, route: &Object) -> bool {
-        let mut parents = references(route, &self.service.key);
+        let mut parents = route.parents_to(&self.service.key);
         parents.any(|parent| fits_service(self.service, parent) && self.is_port(parent))
     }
 

@@ -10,7 +10,7 @@ use super::request::Request;
 use super::spec::Wants;
 use super::text::Text;
 use crate::engine::object::{Node, Object, ParentRef};
-use crate::engine::topology::Refusal;
+use crate::engine::topology::{Conflict, Refusal};
 
 /// Most that is said to be near.
 const SHOWN: usize = 5;
@@ -116,7 +116,35 @@ pub(super) fn refused(
             "listener {listener} takes no routes of namespace {}",
             route.key.namespace
         ),
+        Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
     }
+}
+
+/// That the listeners that would take a request are all in conflict.
+pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
+    let names: Vec<String> = entries.iter().map(Entry::words).collect();
+    let names = names.join(" and ");
+    let protocol = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Protocol);
+    if entries.iter().any(protocol) {
+        let port = entries.first().map_or(0, |entry| entry.listener.port);
+        format!(
+            "{names}: the protocols on port {port} do not go together, so none of them is accepted"
+        )
+    } else {
+        format!("{names} have one port, protocol and hostname: none is accepted")
+    }
+}
+
+/// Listeners beside the one that takes a request that are not accepted.
+pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
+    let of = |conflict: Conflict| {
+        let alike = entries.iter().filter(|e| e.conflict == Some(conflict));
+        let names: Vec<String> = alike.map(Entry::words).collect();
+        let names = names.join(", ");
+        (!names.is_empty()).then(|| format!("not accepted, for {conflict}: {names}"))
+    };
+    let each = [Conflict::Same, Conflict::Protocol].into_iter();
+    each.filter_map(of).collect()
 }
 
 /// How many characters of a path are alike, from the start.

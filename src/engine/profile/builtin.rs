@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::file::{File, ProfileFile};
+use super::file::{ControllerFile, File, ProfileFile};
 
 /// The files, by project.
 const FILES: [(&str, &str); 15] = [
@@ -34,18 +34,35 @@ const FILES: [(&str, &str); 15] = [
 /// # Errors
 /// When a file does not have the form of a profile; a test reads them all.
 pub fn builtin() -> Result<Vec<ProfileFile>, String> {
-    static PROFILES: LazyLock<Result<Vec<ProfileFile>, String>> = LazyLock::new(read);
-    PROFILES.clone()
+    Ok(files()?.profiles)
 }
 
-fn read() -> Result<Vec<ProfileFile>, String> {
-    let mut profiles = Vec::new();
+/// The facts about controllers that come with attache.
+///
+/// # Errors
+/// As [`builtin`].
+pub fn builtin_controllers() -> Result<Vec<ControllerFile>, String> {
+    Ok(files()?.controllers)
+}
+
+/// All files as one.
+fn files() -> Result<File, String> {
+    static ALL: LazyLock<Result<File, String>> = LazyLock::new(read);
+    ALL.clone()
+}
+
+fn read() -> Result<File, String> {
+    let mut all = File {
+        profiles: Vec::new(),
+        controllers: Vec::new(),
+    };
     for (name, text) in FILES {
         let file: File =
             serde_saphyr::from_str(text).map_err(|e| format!("built-in profile {name}: {e}"))?;
-        profiles.extend(file.profiles);
+        all.profiles.extend(file.profiles);
+        all.controllers.extend(file.controllers);
     }
-    Ok(profiles)
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -17,7 +17,23 @@ use crate::engine::level::Level;
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// The profiles, one a kind.
+    #[serde(default)]
     pub profiles: Vec<ProfileFile>,
+    /// Facts about controllers of Gateways.
+    #[serde(default)]
+    pub controllers: Vec<ControllerFile>,
+}
+
+/// What is known of a controller of Gateways, whatever the policies.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ControllerFile {
+    /// `controllerName` of its `GatewayClasses`.
+    pub name: String,
+    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Where it does not, the older
+    /// one is accepted, and the other is not.
+    #[serde(default)]
+    pub http_and_grpc_on_one_hostname: bool,
 }
 
 /// One profile. Every field is optional: what is left out is taken from the CRD.

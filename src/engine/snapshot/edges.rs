@@ -45,6 +45,19 @@ impl Edges {
         self.below.get(key).into_iter().flat_map(Set::iter)
     }
 
+    /// Whether an object is among what names another.
+    pub(super) fn is_below(&self, key: &ObjectKey, object: &ObjectKey) -> bool {
+        let below = self.below.get(key);
+        below.is_some_and(|set| set.from(object) == Some(object))
+    }
+
+    /// Whether an object of a kind is among what names another.
+    pub(super) fn has_below(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
+        let first = ObjectKey::new(kind.clone(), "", "");
+        let below = self.below.get(key);
+        below.is_some_and(|set| set.from(&first).is_some_and(|found| found.gk == *kind))
+    }
+
     /// The routes that send requests to an object; sorted.
     pub(super) fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
         self.using.get(key).into_iter().flat_map(Set::iter)
@@ -52,7 +65,7 @@ impl Edges {
 }
 
 /// What an object names above itself.
-fn above(object: &Object) -> Vec<ObjectKey> {
+pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
     let mut found = match &object.node {
         Node::Gateway { class, .. } => vec![class_key(class)],
         Node::ListenerSet { parent, .. } => vec![parent.object.clone()],

@@ -39,6 +39,14 @@ impl<T: Clone + Ord> Set<T> {
         }
     }
 
+    /// The first element that is not less than another.
+    pub(super) fn from(&self, least: &T) -> Option<&T> {
+        match self {
+            Self::One(element) => (element >= least).then_some(element),
+            Self::Many(elements) => elements.range::<_, T>(least..).next(),
+        }
+    }
+
     /// The elements, sorted.
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         let (one, many) = match self {
@@ -66,6 +74,8 @@ mod tests {
         let before = set.clone();
         assert!(set.remove(&2) && set.remove(&1) && set.remove(&4));
         assert_eq!((listed(&before), listed(&set)), (vec![1, 2, 3], vec![3]));
+        assert_eq!((before.from(&2), before.from(&4)), (Some(&2), None));
+        assert_eq!((set.from(&2), set.from(&4)), (Some(&3), None));
         assert!(!set.remove(&3));
         assert!(!Set::One(7).remove(&7));
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::conflicts::Conflict;
 use super::hostnames::intersect;
 use crate::engine::ids::GroupKind;
 use crate::engine::object::{From, Listener, Node, Object, ParentRef};
@@ -22,6 +23,19 @@ pub enum Refusal {
     Hostname,
     /// Routes of its namespace are not allowed.
     Namespace,
+    /// It is not accepted itself.
+    Conflict(Conflict),
+}
+
+/// A listener, the Gateway or `ListenerSet` that it is of, and whether it is accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnListener<'a> {
+    /// The Gateway or `ListenerSet`.
+    pub owner: &'a Object,
+    /// The listener.
+    pub listener: &'a Listener,
+    /// Why it is not accepted.
+    pub conflict: Option<Conflict>,
 }
 
 /// Whether a listener of `owner` may take a route that names it by this reference: section, port, namespace and kind
@@ -42,15 +56,17 @@ pub fn may_accept(
         )
 }
 
-/// The first thing that keeps a listener of `owner` from taking a route that names it by this
-/// reference; none where it takes it.
+/// The first thing that keeps a listener from taking a route that names its owner by this reference; none where it
+/// takes it, unless an older route of another kind keeps it out ([`super::kept_out`]).
 pub fn refusal(
     snapshot: &Snapshot,
-    owner: &Object,
-    listener: &Listener,
+    here: &OwnListener<'_>,
     route: &Object,
     parent: &ParentRef,
 ) -> Option<Refusal> {
+    let OwnListener {
+        owner, listener, ..
+    } = here;
     let unfit = unfit(listener, &route.key.gk, parent);
     if unfit.is_some() {
         return unfit;
@@ -63,8 +79,10 @@ pub fn refusal(
         return Some(Refusal::Hostname);
     }
     let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
-    let let_in = lets_in(snapshot, &listener.routes_from, own, theirs);
-    (!let_in).then_some(Refusal::Namespace)
+    if !lets_in(snapshot, &listener.routes_from, own, theirs) {
+        return Some(Refusal::Namespace);
+    }
+    here.conflict.map(Refusal::Conflict)
 }
 
 fn unfit(listener: &Listener, route: &GroupKind, parent: &ParentRef) -> Option<Refusal> {
@@ -100,7 +118,7 @@ pub fn fits_service(service: &Object, reference: &ParentRef) -> bool {
 }
 
 /// Whether a Gateway lets a `ListenerSet` join (`spec.allowedListeners`).
-pub fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
+pub(super) fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
     let Node::Gateway { sets, .. } = &gateway.node else {
         return false;
     };

@@ -140,10 +140,11 @@ pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) ->
     let key = &reference.object;
     if !Level::is_of_backend(&key.gk) {
         Some(Unreached::Kind)
+    } else if !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
+        // First: who may not refer to it is not told whether it is there.
+        Some(Unreached::NotGranted)
     } else if snapshot.lacks(key) {
         Some(Unreached::Missing)
-    } else if !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
-        Some(Unreached::NotGranted)
     } else {
         None
     }

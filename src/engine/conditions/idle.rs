@@ -1,0 +1,80 @@
+//! Why a policy has no effect on a target.
+
+use super::{State, TargetStatus};
+use crate::engine::effective::Group;
+use crate::engine::ids::Place;
+use crate::engine::level::Level;
+use crate::engine::object::Node;
+use crate::engine::policy::Policy;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::{Attachment, OneKind, attachment, why_unaccepted};
+
+/// How it is said of a route that is attached to nothing.
+const NOT_ATTACHED: &str = " is not attached to a Gateway";
+
+/// Why a policy reaches no effective target.
+pub(super) fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String {
+    let of_namespaces = [
+        Level::GatewayNamespace,
+        Level::RouteNamespace,
+        Level::BackendNamespace,
+    ];
+    let namespaces = of_namespaces
+        .into_iter()
+        .find(|level| policy.profile.rank(*level).is_some());
+    let level = match Level::end_for(&target.object.gk) {
+        Level::Port if target.object.gk.is_core("Namespace") => {
+            Some(namespaces.unwrap_or(Level::GatewayNamespace))
+        }
+        Level::Listener if target.section.is_none() => Some(Level::Gateway),
+        Level::Rule if target.section.is_none() => Some(Level::Route),
+        level => Some(level),
+    };
+    if level.is_some_and(|level| policy.profile.rank(level).is_none()) {
+        return format!("{} does not count at this level", policy.key().gk.kind);
+    }
+    if groups
+        .iter()
+        .any(|group| !group.attached && !group.ends.lowers.is_empty())
+    {
+        return format!("{}{NOT_ATTACHED}", target.object);
+    }
+    let incomplete = groups.iter().any(|group| !group.ends.lowers.is_empty());
+    if incomplete {
+        format!("no backend that is there is reached from {target}")
+    } else if *policy.profile.needs_route {
+        format!("no route is attached under {target}")
+    } else {
+        format!("nothing that it acts on is under {target}")
+    }
+}
+
+/// Adds to a state without effect what keeps requests away from the target: a listener that is not accepted, a route that
+/// is attached to nothing.
+pub(super) fn say_why(snapshot: &Snapshot, policy: &Policy, status: &mut TargetStatus) {
+    if policy.sets_nothing() {
+        return;
+    }
+    let Some(State::NoEffect(why)) = &mut status.state else {
+        return;
+    };
+    if let Some(unaccepted) = why_unaccepted(snapshot, &status.target) {
+        *why = unaccepted;
+    } else if why.ends_with(NOT_ATTACHED)
+        && let Some(reason) = not_attached(snapshot, &status.target)
+    {
+        *why = format!("{why}: {reason}");
+    }
+}
+
+/// Why a route is attached to nothing: what its first parentRef says.
+fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
+    let route = snapshot.get(&target.object)?;
+    let Node::Route { parents, .. } = &route.node else {
+        return None;
+    };
+    match attachment(&mut OneKind::new(snapshot), route, parents.first()?) {
+        Attachment::Refused { why, .. } => Some(why),
+        Attachment::Attached(_) | Attachment::Unknown(_) => None,
+    }
+}

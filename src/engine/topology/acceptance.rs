@@ -1,0 +1,206 @@
+//! Which listeners of a Gateway, and of the `ListenerSets` that name it, are accepted. Whoever asks whether a listener,
+//! a `ListenerSet` or a route is accepted, asks here.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::accept::joins;
+use super::conflicts::{Conflict, conflicts};
+use crate::engine::ids::{ByKey, ObjectKey, Place};
+use crate::engine::memo::Memo;
+use crate::engine::object::{Listener, Node, Object};
+use crate::engine::policy::Precedence;
+use crate::engine::snapshot::Snapshot;
+
+/// The listeners of a Gateway with those of the `ListenerSets` that name it.
+#[derive(Debug, Default)]
+pub struct Acceptance {
+    /// The Gateway first, then the `ListenerSets` that may join, by age and name, then the others.
+    order: Vec<ObjectKey>,
+    owners: HashMap<ObjectKey, Rc<Listeners>, ByKey>,
+}
+
+/// The listeners of one Gateway or `ListenerSet`: which of them are accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listeners {
+    /// Why none of them is part of a Gateway.
+    refused: Option<SetRefusal>,
+    /// Why each is not accepted, in the order of the spec.
+    conflicts: Box<[Option<Conflict>]>,
+}
+
+/// Why a `ListenerSet` is not part of a Gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SetRefusal {
+    /// Its parent is not there.
+    Missing,
+    /// Nothing is known of its parent.
+    Unknown,
+    /// Its parent is no Gateway.
+    NoGateway,
+    /// The Gateway does not let it join.
+    NotAllowed,
+}
+
+/// Why nothing comes in through a Gateway, a `ListenerSet` or one listener of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unaccepted {
+    /// The `ListenerSet` is not part of a Gateway.
+    Set(SetRefusal),
+    /// The listener is in conflict with another.
+    Listener(Conflict),
+    /// All listeners of the object are; the conflict of the first.
+    AllListeners(Conflict),
+}
+
+thread_local! {
+    static KNOWN: RefCell<Memo<ObjectKey, Rc<Acceptance>, ByKey>> = RefCell::default();
+}
+
+/// The listeners of a Gateway or of a `ListenerSet`; none for other objects.
+pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Rc<Listeners>> {
+    match &owner.node {
+        Node::Gateway { .. } => Acceptance::of(snapshot, owner)
+            .listeners(&owner.key)
+            .cloned(),
+        Node::ListenerSet { parent, .. } => {
+            let refused = |why| Some(Rc::new(Listeners::refused(owner, why)));
+            let Some(gateway) = snapshot.get(&parent.object) else {
+                let is_missing = snapshot.lacks(&parent.object);
+                return refused(if is_missing {
+                    SetRefusal::Missing
+                } else {
+                    SetRefusal::Unknown
+                });
+            };
+            if !matches!(gateway.node, Node::Gateway { .. }) {
+                return refused(SetRefusal::NoGateway);
+            }
+            let all = Acceptance::of(snapshot, gateway);
+            match all.listeners(&owner.key) {
+                Some(listeners) => Some(listeners.clone()),
+                // It is looked at as if it were there.
+                None if joins(snapshot, gateway, owner) => Some(Rc::new(Listeners::free(owner))),
+                None => refused(SetRefusal::NotAllowed),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Why no request comes in at a place: a Gateway, a `ListenerSet` or a listener; none where one may, and elsewhere.
+pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
+    let owner = snapshot.get(&place.object)?;
+    let known = listeners(snapshot, owner)?;
+    match known.refused {
+        Some(SetRefusal::Unknown) => return None,
+        Some(why) => return Some(Unaccepted::Set(why)),
+        None => {}
+    }
+    match &place.section {
+        None if known.is_accepted() => None,
+        None => {
+            let mut each = known.conflicts.iter();
+            each.find_map(|c| *c).map(Unaccepted::AllListeners)
+        }
+        Some(name) => {
+            let named = of(owner).iter().zip(&known.conflicts);
+            let mut named = named.filter(|(listener, _)| listener.name == *name);
+            let first = (*named.next()?.1)?;
+            let all = named.all(|(_, conflict)| conflict.is_some());
+            all.then_some(Unaccepted::Listener(first))
+        }
+    }
+}
+
+/// The listeners of a Gateway or `ListenerSet` as its spec has them.
+pub fn of(owner: &Object) -> &[Listener] {
+    match &owner.node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => listeners,
+        _ => &[],
+    }
+}
+
+// === impl Acceptance ===
+
+impl Acceptance {
+    /// What is accepted of a Gateway.
+    pub fn of(snapshot: &Snapshot, gateway: &Object) -> Rc<Self> {
+        let find = || Rc::new(Self::find(snapshot, gateway));
+        KNOWN.with(|memo| Memo::remembered(memo, snapshot.era(), &gateway.key, find))
+    }
+
+    fn find(snapshot: &Snapshot, gateway: &Object) -> Self {
+        let sets = snapshot.naming(&gateway.key);
+        let sets = sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }));
+        let mut sets: Vec<&Arc<Object>> = sets.collect();
+        sets.sort_by_cached_key(|set| Precedence::of(set));
+        let (joined, outside): (Vec<_>, Vec<_>) = sets
+            .into_iter()
+            .map(AsRef::as_ref)
+            .partition(|set| joins(snapshot, gateway, set));
+        let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
+        let conflicts = conflicts(joined.iter().map(|owner| of(owner)));
+        let mut found = Self::default();
+        for (owner, conflicts) in joined.into_iter().zip(conflicts) {
+            let refused = None;
+            found.add(owner, Listeners { refused, conflicts });
+        }
+        for set in outside {
+            found.add(set, Listeners::refused(set, SetRefusal::NotAllowed));
+        }
+        found
+    }
+
+    fn add(&mut self, owner: &Object, listeners: Listeners) {
+        self.order.push(owner.key.clone());
+        self.owners.insert(owner.key.clone(), Rc::new(listeners));
+    }
+
+    /// The listeners of the Gateway itself, or of a `ListenerSet` that names it.
+    pub fn listeners(&self, owner: &ObjectKey) -> Option<&Rc<Listeners>> {
+        self.owners.get(owner)
+    }
+
+    /// The Gateway first, then the `ListenerSets` that may join, by age and name, then the others.
+    pub fn owners(&self) -> impl Iterator<Item = (&ObjectKey, &Rc<Listeners>)> {
+        let owners = self.order.iter();
+        owners.filter_map(|key| Some((key, self.owners.get(key)?)))
+    }
+}
+
+// === impl Listeners ===
+
+impl Listeners {
+    fn free(owner: &Object) -> Self {
+        Self {
+            refused: None,
+            conflicts: of(owner).iter().map(|_| None).collect(),
+        }
+    }
+
+    fn refused(owner: &Object, why: SetRefusal) -> Self {
+        Self {
+            refused: Some(why),
+            ..Self::free(owner)
+        }
+    }
+
+    /// Why none of them is part of a Gateway.
+    pub fn refusal(&self) -> Option<SetRefusal> {
+        self.refused
+    }
+
+    /// Why one of them is not accepted, by its place in the spec, where its owner is.
+    pub fn conflict(&self, index: usize) -> Option<Conflict> {
+        self.conflicts.get(index).copied().flatten()
+    }
+
+    /// Whether the owner is accepted: part of a Gateway, and not left without a listener that is.
+    pub fn is_accepted(&self) -> bool {
+        let mut each = self.conflicts.iter();
+        self.refused.is_none() && (self.conflicts.is_empty() || each.any(Option::is_none))
+    }
+}

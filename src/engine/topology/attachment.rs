@@ -1,0 +1,225 @@
+//! Where each parentRef of a route leads: to listeners that take it, or to none, and why.
+
+use std::sync::Arc;
+
+use super::accept::{OwnListener, Refusal, fits_service, refusal};
+use super::acceptance::{
+    Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
+};
+use super::lower::Unreached;
+use super::route_kinds::{OneKind, may_keep_out};
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::object::{Listener, Node, Object, ParentRef};
+use crate::engine::snapshot::Snapshot;
+
+/// What a parentRef of a route leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attachment {
+    /// The listeners that take the route, or the Service of a mesh.
+    Attached(Vec<Place>),
+    /// What it names may be there, but nothing is known of it.
+    Unknown(String),
+    /// Nothing takes the route.
+    Refused {
+        /// The listener that it names, else the object.
+        at: Place,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Where a parentRef of a route leads.
+pub fn attachment(
+    one_kind: &mut OneKind<'_>,
+    route: &Arc<Object>,
+    parent: &ParentRef,
+) -> Attachment {
+    let snapshot = one_kind.snapshot();
+    let key = &parent.object;
+    let refused = |why| Attachment::Refused {
+        at: key.whole(),
+        why,
+    };
+    let Some(owner) = snapshot.get(key) else {
+        let why = not_there(snapshot, key);
+        return if snapshot.lacks(key) {
+            refused(why)
+        } else {
+            Attachment::Unknown(why)
+        };
+    };
+    match &owner.node {
+        Node::Service { .. } if fits_service(owner, parent) => {
+            Attachment::Attached(vec![key.whole()])
+        }
+        Node::Service { .. } => refused(format!("{key} has no such port")),
+        Node::Gateway { .. } | Node::ListenerSet { .. } => {
+            let Some(accepted) = listeners(snapshot, owner) else {
+                return refused(no_parent(key));
+            };
+            match accepted.refusal() {
+                Some(SetRefusal::Unknown) => Attachment::Unknown(not_joined(snapshot, owner)),
+                Some(_) => refused(not_joined(snapshot, owner)),
+                None => at_listeners(one_kind, (owner, &accepted), route, parent),
+            }
+        }
+        _ => refused(no_parent(key)),
+    }
+}
+
+fn at_listeners(
+    one_kind: &mut OneKind<'_>,
+    (owner, accepted): (&Object, &Listeners),
+    route: &Arc<Object>,
+    parent: &ParentRef,
+) -> Attachment {
+    // What the listener that came nearest says.
+    let mut nearest: Option<(bool, Refusal, &Listener)> = None;
+    let mut rival: Option<Arc<Object>> = None;
+    let mut taken = Vec::new();
+    for (i, listener) in listeners_of(owner).iter().enumerate() {
+        let here = OwnListener {
+            owner,
+            listener,
+            conflict: accepted.conflict(i),
+        };
+        match refusal(one_kind.snapshot(), &here, route, parent) {
+            None if may_keep_out(one_kind.snapshot(), owner, &route.key.gk) => {
+                let (kept_out, _) = one_kind.kept_out(owner, i);
+                match kept_out.get(&Arc::as_ptr(route)) {
+                    None => taken.push(owner.key.section(listener.name.clone())),
+                    Some(other) => rival = Some(other.clone()),
+                }
+            }
+            None => taken.push(owner.key.section(listener.name.clone())),
+            Some(why) => {
+                let refused = (is_named(parent, listener), why, listener);
+                if nearest.is_none_or(|(named, other, _)| (refused.0, why) > (named, other)) {
+                    nearest = Some(refused);
+                }
+            }
+        }
+    }
+    if !taken.is_empty() {
+        return Attachment::Attached(taken);
+    }
+    let nearest = nearest.map(|(_, why, listener)| (why, listener));
+    let why = match rival {
+        Some(rival) => kept_out_by(&rival),
+        None => refused(nearest, owner, route, parent),
+    };
+    let named = nearest.filter(|(_, listener)| is_named(parent, listener));
+    let at = match named.and(parent.section.as_ref()) {
+        Some(section) => owner.key.section(section.clone()),
+        None => owner.key.whole(),
+    };
+    Attachment::Refused { at, why }
+}
+
+fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
+    parent.section.as_ref() == Some(&listener.name)
+}
+
+/// That an object is not there, or that nobody can know.
+pub fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
+    if snapshot.lacks(key) || snapshot.knows(&key.gk) {
+        format!("there is no {key}")
+    } else {
+        format!("nothing is known of kind {}", key.gk)
+    }
+}
+
+/// That nothing can be attached to such an object.
+fn no_parent(key: &ObjectKey) -> String {
+    format!("{} cannot be a parent", key.gk)
+}
+
+/// That a `ListenerSet` is not part of a Gateway.
+fn not_joined(snapshot: &Snapshot, set: &Object) -> String {
+    let why = why_not_joined(snapshot, set);
+    format!("{} is not part of a Gateway: {why}", set.key)
+}
+
+/// Why a `ListenerSet` is not part of a Gateway.
+pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
+    let Node::ListenerSet { parent, .. } = &set.node else {
+        return no_parent(&set.key);
+    };
+    let gateway = &parent.object;
+    match listeners(snapshot, set).and_then(|listeners| listeners.refusal()) {
+        Some(SetRefusal::Missing | SetRefusal::Unknown) => not_there(snapshot, gateway),
+        Some(SetRefusal::NoGateway) => no_parent(gateway),
+        Some(SetRefusal::NotAllowed) => format!(
+            "{gateway} lets no ListenerSet of namespace {} join (spec.allowedListeners)",
+            set.key.namespace
+        ),
+        None => {
+            let why = why_unaccepted(snapshot, &set.key.whole());
+            why.unwrap_or_else(|| no_parent(&set.key))
+        }
+    }
+}
+
+/// Why no request comes in at a Gateway, a `ListenerSet` or a listener; none where one may.
+pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
+    Some(match unaccepted(snapshot, place)? {
+        Unaccepted::Set(_) => not_joined(snapshot, snapshot.get(&place.object)?),
+        Unaccepted::Listener(why) => format!("{place} is not accepted: {why}"),
+        Unaccepted::AllListeners(why) => {
+            format!("no listener of {} is accepted: {why}", place.object)
+        }
+    })
+}
+
+/// That an older route of another kind has a hostname of a route.
+pub fn kept_out_by(rival: &Object) -> String {
+    format!(
+        "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
+        rival.key
+    )
+}
+
+/// Why no listener of an object takes a route.
+fn refused(
+    nearest: Option<(Refusal, &Listener)>,
+    owner: &Object,
+    route: &Object,
+    parent: &ParentRef,
+) -> String {
+    let owner = &owner.key;
+    let Some((why, listener)) = nearest else {
+        return format!("{owner} has no listener");
+    };
+    let name = &listener.name;
+    match (why, &parent.section, parent.port) {
+        (_, Some(section), _) if section != name => format!("{owner} has no listener {section}"),
+        (Refusal::Port, None, Some(port)) => format!("{owner} has no listener on port {port}"),
+        (Refusal::Section | Refusal::Port, ..) => {
+            format!("listener {name} has port {}", listener.port)
+        }
+        (Refusal::Kind | Refusal::Protocol, ..) => {
+            format!("listener {name} takes no {}", route.key.gk.kind)
+        }
+        (Refusal::Hostname, ..) => {
+            let own = listener.hostname.as_deref().unwrap_or_default();
+            format!("listener {name} serves {own}, the route does not")
+        }
+        (Refusal::Namespace, ..) => format!(
+            "listener {name} takes no routes of namespace {}",
+            route.key.namespace
+        ),
+        (Refusal::Conflict(why), ..) => format!("listener {name} is not accepted: {why}"),
+    }
+}
+
+/// Why a reference of a route to a backend leads nowhere.
+pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> String {
+    match why {
+        Unreached::Kind => format!("{} cannot be a backend", backend.gk),
+        Unreached::Missing => format!("there is no {backend}"),
+        Unreached::NotGranted => format!(
+            "no ReferenceGrant in namespace {} covers {}s of namespace {}",
+            backend.namespace, route.gk.kind, route.namespace
+        ),
+    }
+}

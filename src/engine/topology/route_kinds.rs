@@ -1,0 +1,264 @@
+//! An `HTTPRoute` and a `GRPCRoute` on one hostname of a listener: a controller may serve both, or take the older one
+//! alone (Gateway API 1.7, `hostnames` of both kinds). Which it does is a fact about the controller.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
+use super::accept::{OwnListener, refusal};
+use super::acceptance::of as listeners_of;
+use super::hostnames::intersect;
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::maps;
+use crate::engine::object::{Listener, Node, Object};
+use crate::engine::policy::Precedence;
+use crate::engine::snapshot::{Snapshot, class_key};
+
+/// Routes that a listener does not take, by their addresses, each with the older route of the other kind.
+pub type KeptOut = maps::HashMap<*const Object, Arc<Object>>;
+
+static HTTP: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("HTTPRoute"));
+static GRPC: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GRPCRoute"));
+
+/// Longer names are no names of hosts.
+const LONGEST: usize = 253;
+
+/// The hostnames of the routes of one kind, by what can meet them.
+#[derive(Debug, Default)]
+struct Taken<'a, 'n> {
+    some: Option<&'a Arc<Object>>,
+    /// A route for every host.
+    every: Option<&'a Arc<Object>>,
+    names: HashMap<&'n str, &'a Arc<Object>>,
+    /// Names under which there are others.
+    under: HashMap<&'n str, &'a Arc<Object>>,
+}
+
+/// The kind of routes with which one of this kind may not share a hostname.
+fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
+    if *kind == *HTTP {
+        Some(&GRPC)
+    } else if *kind == *GRPC {
+        Some(&HTTP)
+    } else {
+        None
+    }
+}
+
+/// Whether routes of this kind may be kept out of the listeners of a Gateway or `ListenerSet`: routes of the other kind
+/// name it too, and its controller takes one kind for a hostname. Of a controller of which nothing is known, not even
+/// its name, nothing is said.
+pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
+    other_kind(kind).is_some_and(|other| snapshot.has_naming(&owner.key, other))
+        && takes_one_kind(snapshot, owner)
+}
+
+fn takes_one_kind(snapshot: &Snapshot, owner: &Object) -> bool {
+    let gateway = match &owner.node {
+        Node::ListenerSet { parent, .. } => snapshot.get(&parent.object).map(|o| &o.node),
+        node => Some(node),
+    };
+    let Some(Node::Gateway { class, .. }) = gateway else {
+        return false;
+    };
+    match snapshot.get(&class_key(class)).map(|class| &class.node) {
+        Some(Node::GatewayClass { controller }) => !snapshot.serves_both_kinds(controller),
+        _ => false,
+    }
+}
+
+/// The routes of the other kind that a route may keep out, or that may keep it out.
+pub fn rivals(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
+    let (Node::Route { parents, .. }, Some(other)) = (&route.node, other_kind(&route.key.gk))
+    else {
+        return Vec::new();
+    };
+    let owners = parents.iter().filter_map(|p| snapshot.get(&p.object));
+    let owners = owners.filter(|owner| may_keep_out(snapshot, owner, &route.key.gk));
+    let routes = owners.flat_map(|owner| snapshot.naming(&owner.key));
+    let routes = routes.filter(|route| route.key.gk == *other);
+    routes.map(|route| route.key.clone()).collect()
+}
+
+/// The routes that a listener keeps out for older ones of the other kind; none where its controller serves both.
+pub fn kept_out(snapshot: &Snapshot, here: &OwnListener<'_>) -> KeptOut {
+    if !may_keep_out(snapshot, here.owner, &HTTP) || !may_keep_out(snapshot, here.owner, &GRPC) {
+        return KeptOut::default();
+    }
+    let routes = snapshot.naming(&here.owner.key);
+    let routes = routes.filter(|route| other_kind(&route.key.gk).is_some());
+    let mut routes: Vec<&Arc<Object>> = routes
+        .filter(|route| {
+            let mut parents = route.parents_to(&here.owner.key);
+            parents.any(|parent| refusal(snapshot, here, route, parent).is_none())
+        })
+        .collect();
+    routes.sort_by_cached_key(|route| Precedence::of(route));
+    one_kind(here.listener, &routes)
+}
+
+/// Remembers which routes listeners keep out: each is asked for by many routes.
+#[derive(Debug)]
+pub struct OneKind<'a> {
+    snapshot: &'a Snapshot,
+    /// By owner and listener.
+    known: maps::HashMap<(ObjectKey, usize), Rc<KeptOut>>,
+}
+
+// === impl OneKind ===
+
+impl<'a> OneKind<'a> {
+    /// Knows nothing yet.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            snapshot,
+            known: maps::HashMap::default(),
+        }
+    }
+
+    /// The snapshot that it answers from.
+    pub fn snapshot(&self) -> &'a Snapshot {
+        self.snapshot
+    }
+
+    /// The routes that a listener keeps out, if it is accepted; and how many routes were looked at to find out.
+    pub fn kept_out(&mut self, owner: &Object, index: usize) -> (Rc<KeptOut>, usize) {
+        let key = (owner.key.clone(), index);
+        if let Some(known) = self.known.get(&key) {
+            return (known.clone(), 0);
+        }
+        let found = listeners_of(owner).get(index).map(|listener| {
+            let conflict = None;
+            let here = OwnListener {
+                owner,
+                listener,
+                conflict,
+            };
+            Rc::new(kept_out(self.snapshot, &here))
+        });
+        let found = found.unwrap_or_default();
+        self.known.insert(key, found.clone());
+        (found, self.snapshot.naming(&owner.key).count())
+    }
+}
+
+/// Of routes that a listener would take, the oldest first, those of which an older one of the other kind has a hostname.
+fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
+    let names = routes.iter().map(|route| hostnames(listener, route));
+    let names: Vec<Vec<String>> = names.collect();
+    let (mut http, mut grpc) = (Taken::default(), Taken::default());
+    let mut found = KeptOut::default();
+    for (route, names) in routes.iter().copied().zip(&names) {
+        let (own, other) = if route.key.gk == *HTTP {
+            (&mut http, &grpc)
+        } else {
+            (&mut grpc, &http)
+        };
+        match other.rival(names) {
+            Some(rival) => drop(found.insert(Arc::as_ptr(route), rival.clone())),
+            None => own.add(route, names),
+        }
+    }
+    found
+}
+
+/// The hostnames of a route that count on a listener, as they are compared; all where there are none.
+fn hostnames(listener: &Listener, route: &Object) -> Vec<String> {
+    let Node::Route { hostnames, .. } = &route.node else {
+        return Vec::new();
+    };
+    let theirs = listener.hostname.as_ref();
+    let counts = |ours: &&Arc<str>| theirs.is_none_or(|theirs| intersect(theirs, ours));
+    let count = hostnames.iter().filter(counts);
+    count.map(|name| name.to_ascii_lowercase()).collect()
+}
+
+// === impl Taken ===
+
+impl<'a, 'n> Taken<'a, 'n> {
+    fn add(&mut self, route: &'a Arc<Object>, names: &'n [String]) {
+        self.some.get_or_insert(route);
+        if names.is_empty() {
+            self.every.get_or_insert(route);
+        }
+        for name in names.iter().filter(|name| name.len() <= LONGEST) {
+            self.names.entry(name).or_insert(route);
+            for above in above(name) {
+                self.under.entry(above).or_insert(route);
+            }
+        }
+    }
+
+    /// A route that has a host in common with these names.
+    fn rival(&self, names: &[String]) -> Option<&'a Arc<Object>> {
+        if names.is_empty() {
+            return self.some;
+        }
+        let of_name = |name: &str| {
+            let same = self.names.get(name);
+            let wider = || above(name).find_map(|above| self.names.get(&*format!("*.{above}")));
+            let narrower = || self.under.get(name.strip_prefix("*.")?);
+            same.or_else(wider).or_else(narrower).copied()
+        };
+        let short = names.iter().filter(|name| name.len() <= LONGEST);
+        let mut rivals = short.filter_map(|name| of_name(name));
+        self.every.or_else(|| rivals.next())
+    }
+}
+
+/// What a name stands under: `b.c` and `c` for `a.b.c` and for `*.b.c`.
+fn above(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        rest = rest.split_once('.')?.1;
+        Some(rest)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::Taken;
+    use crate::engine::ids::GroupKind;
+    use crate::engine::object::Object;
+    use crate::engine::topology::hostnames::intersect;
+
+    #[test]
+    fn names_share_a_host_where_they_intersect() {
+        let route = to_raw_value(&json!({"metadata": {"name": "r", "namespace": "n"}})).unwrap();
+        let route = Object::from_json(&GroupKind::gateway_api("HTTPRoute"), &route).unwrap();
+        let route = Arc::new(route);
+        let all = [
+            "a.example.com",
+            "b.a.example.com",
+            "example.com",
+            "com",
+            "*.a.example.com",
+            "*.example.com",
+            "*.com",
+            "*.xample.com",
+            "other.org",
+        ];
+        for one in all {
+            for other in all {
+                let names = [one.to_owned()];
+                let mut taken = Taken::default();
+                taken.add(&route, &names);
+                let rival = taken.rival(&[other.to_owned()]);
+                assert_eq!(rival.is_some(), intersect(one, other), "{one} {other}");
+            }
+            let (names, none) = ([one.to_owned()], []);
+            let mut taken = Taken::default();
+            assert!(taken.rival(&none).is_none());
+            taken.add(&route, &names);
+            assert!(taken.rival(&none).is_some());
+            let mut every = Taken::default();
+            every.add(&route, &none);
+            assert!(every.rival(&names).is_some());
+        }
+    }
+}
