@@ -52,7 +52,7 @@ pub(super) fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String
 /// Adds to a state without effect what keeps requests away from the target: a listener that is not accepted, a route that
 /// is attached to nothing.
 pub(super) fn say_why(snapshot: &Snapshot, policy: &Policy, status: &mut TargetStatus) {
-    if policy.sets_nothing() {
+    if policy.adds_nothing() {
         return;
     }
     let Some(State::NoEffect(why)) = &mut status.state else {
