@@ -23,6 +23,7 @@ pub mod object;
 pub mod policy;
 pub mod profile;
 pub mod projected;
+pub mod protection;
 pub mod review;
 pub mod rivals;
 pub mod schema;

@@ -16,8 +16,10 @@ use crate::engine::snapshot::Snapshot;
 mod changes;
 mod fields;
 mod idle;
+mod protection;
 
 pub use fields::Field;
+pub use protection::LostProtection;
 
 /// What a change does to effective policies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -29,6 +31,8 @@ pub struct Impact {
     pub deleted: Vec<Named>,
     /// How many more go with those: what a Namespace holds, the objects of a definition.
     pub deleted_with: usize,
+    /// Protections that requests had before the change, and have not after it.
+    pub lost_protection: Vec<LostProtection>,
     /// What changes, by target.
     pub changes: Vec<Change>,
     /// Objects of the change that change nothing, and why.
@@ -137,6 +141,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),
         deleted_with: doing.with_them.len(),
+        lost_protection: protection::lost_protection(before, after, &found),
         summary: Summary {
             objects: objects.len(),
             policies: policies.len(),

@@ -120,6 +120,8 @@ pub struct Profile {
     pub exclude: Fact<Vec<String>>,
     /// What its settings protect by.
     pub protects: Fact<Vec<Protection>>,
+    /// Settings that switch a protection off, as paths within the settings.
+    pub switched_off_by: Fact<Vec<Vec<String>>>,
 }
 
 /// Profiles from the configuration and the built-in ones, before they meet a CRD.

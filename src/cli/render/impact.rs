@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::kind_names::Kinds;
 use super::style::{Style, Tone};
+use super::table::{Cell, Table};
 use crate::answer::impact::{Impact, What};
 use crate::answer::named::Named;
 use crate::engine::ids::ObjectKey;
@@ -20,6 +21,7 @@ const SHOWN: usize = 10;
 pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     let kinds = kinds(found);
     let mut text = line(style, Tone::Heading, &headline(found, &kinds));
+    text.push_str(&lost_protection(found, &kinds, style));
     for group in groups(&found.changes) {
         text.push('\n');
         text.push_str(&told(&group, &kinds, style));
@@ -41,6 +43,26 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
         text.push_str(&line(style, Tone::Faint, &closing));
     }
     text
+}
+
+/// What is lost comes before everything else: the protections that requests had, and have no longer.
+fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
+    if found.lost_protection.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["ON", "WITHOUT", "WAS SET BY", "SETTINGS"]);
+    for lost in &found.lost_protection {
+        let from = lost.from.iter().map(|policy| kinds.place(&policy.0));
+        let from: Vec<String> = from.collect();
+        table.row([
+            kinds.place(&lost.object.0).into(),
+            Cell::toned(lost.protection.clone(), Tone::Bad),
+            from.join(", ").into(),
+            lost.settings.join(", ").into(),
+        ]);
+    }
+    let title = line(style, Tone::Bad, "PROTECTION LOST");
+    format!("\n{title}{}", table.show(style, "  "))
 }
 
 fn line(style: Style, tone: Tone, text: &str) -> String {

@@ -97,6 +97,9 @@ impl Profile {
                         .collect(),
                 )
             }),
+            fact("switchedOffBy", &self.switched_off_by, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
             fact("controllers", &self.controllers, |v| json!(v)),
             fact("domain", &self.domain, |v| json!(v)),
             fact("status.shape", &self.status, |v| json!(v)),

@@ -70,6 +70,8 @@ pub struct ProfileFile {
     /// Protections that policies of the kind give, by what users call them, and the settings that give each: where the last
     /// of these is lost on a path, that is a finding of its own. `spec` alone is any policy of the kind.
     pub protects: Option<BTreeMap<String, Vec<String>>>,
+    /// Settings that switch such a protection off: `spec.extAuth.disable`.
+    pub switched_off_by: Option<Vec<String>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.

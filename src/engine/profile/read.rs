@@ -86,7 +86,7 @@ pub(super) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
 }
 
 /// `spec.jwt` as a path within the settings; of `spec` alone it is empty.
-fn setting_path(dotted: &str) -> Vec<String> {
+pub(super) fn setting_path(dotted: &str) -> Vec<String> {
     match dotted {
         "spec" => Vec::new(),
         dotted => path(&within_spec(dotted)),

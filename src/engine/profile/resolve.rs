@@ -60,6 +60,10 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
         controls: said(explicit, read::controls),
         protects: said(explicit, read::protections),
+        switched_off_by: said(explicit, |p| {
+            let paths = p.switched_off_by.as_ref()?.iter();
+            Some(paths.map(|path| read::setting_path(path)).collect())
+        }),
         controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
         domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
         status: first(explicit, |p| p.status.shape)

@@ -1,8 +1,7 @@
 //! What a change takes away: protections that a path had and has no longer, and settings of other policies that a new
 //! policy replaces (design 9, ruling 38).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
+use std::collections::BTreeSet;
 
 use super::change;
 use crate::engine::effective::Survey;
@@ -10,10 +9,11 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::{Shifted, between};
 use crate::engine::maps::HashMap;
-use crate::engine::merge::{Effective, LeafPath, Part};
+use crate::engine::merge::{LeafPath, Part};
 use crate::engine::object::is_route;
 use crate::engine::policy::Policy;
-use crate::engine::profile::{DictatedBy, Op, Profile, Protection, Strategy};
+use crate::engine::profile::{DictatedBy, Op, Strategy};
+use crate::engine::protection::lost;
 use crate::engine::setting::Setting;
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::words;
@@ -125,119 +125,36 @@ pub(super) fn protections(
     kind: &GroupKind,
     all: &[Shifted],
 ) -> Vec<Finding> {
-    let [before, after] = states;
-    let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {
-        return Vec::new();
-    };
-    let lost = profile.protects.iter().filter_map(|protection| {
-        let mut lost = Lost::default();
-        for shifted in all.iter().filter(|shifted| shifted.stays) {
-            lost.add(states, protection, shifted);
-        }
-        (!lost.objects.is_empty()).then(|| lost.finding(after, key, profile, protection))
-    });
-    lost.collect()
-}
-
-/// A protection that some paths lose.
-#[derive(Default)]
-struct Lost {
-    objects: BTreeSet<ObjectKey>,
-    settings: BTreeMap<LeafPath, Setting>,
-    /// The policies that gave it.
-    by: BTreeSet<ObjectKey>,
-    /// The policies that are in force there now.
-    now: BTreeSet<ObjectKey>,
-    known: HashMap<(*const (), *const ()), bool>,
-}
-
-// === impl Lost ===
-
-impl Lost {
-    fn add(&mut self, [before, after]: [&Snapshot; 2], protection: &Protection, shifted: &Shifted) {
-        let id = (shifted.before.address(), shifted.after.address());
-        let known = self.known.get(&id).copied();
-        let is_lost = known.unwrap_or_else(|| {
-            let had = given(before, protection, &shifted.before);
-            let has = given(after, protection, &shifted.after);
-            let is_lost = !had.is_empty() && has.is_empty();
-            if is_lost {
-                for (by, setting) in had {
-                    self.by.insert(by);
-                    let setting = setting.filter(|(path, _)| !path.is_empty());
-                    self.settings.extend(setting);
-                }
-                self.now.extend(shifted.after.policies());
-            }
-            self.known.insert(id, is_lost);
-            is_lost
-        });
-        if is_lost {
-            self.objects.extend(shifted.ends.objects().cloned());
-        }
-    }
-
-    fn finding(
-        self,
-        after: &Snapshot,
-        key: &ObjectKey,
-        profile: &Profile,
-        protection: &Protection,
-    ) -> Finding {
-        let name = &protection.name;
-        let by: Vec<String> = self.by.iter().map(ObjectKey::text).collect();
-        let verb = if self.objects.len() == 1 {
+    let lost = lost(states, kind, all.iter());
+    let findings = lost.into_iter().map(|loss| {
+        let by: Vec<String> = loss.by.iter().map(ObjectKey::text).collect();
+        let verb = if loss.objects.len() == 1 {
             "loses"
         } else {
             "lose"
         };
+        let name = &loss.protection;
         let message = format!(
             "{} {verb} the {name} of {}",
-            on(&self.objects),
+            on(&loss.objects),
             by.join(", ")
         );
-        let about = format!("{} {name}", profile.gk);
-        let mut finding = Finding::new(Code::ProtectionLost, key, message).about(about);
-        finding.settings = words::settings(&self.settings).into();
-        finding.source = remedy(after, key, profile).unwrap_or_default();
-        let told = self.by.into_iter().chain(self.now);
+        let mut finding =
+            Finding::new(Code::ProtectionLost, key, message).about(format!("{kind} {name}"));
+        finding.settings = words::settings(&loss.settings).into();
+        finding.source = remedy(states, key, kind).unwrap_or_default();
+        let told = loss.by.into_iter().chain(loss.now);
         finding.tells_of = told.filter(|policy| policy != key).collect();
         finding
-    }
-}
-
-/// What of a result gives a protection: policies, and the settings where these are known.
-fn given(
-    snapshot: &Snapshot,
-    protection: &Protection,
-    effective: &Effective,
-) -> Vec<(ObjectKey, Option<(LeafPath, Setting)>)> {
-    let gives = |path: &LeafPath| {
-        let mut settings = protection.settings.iter();
-        settings.any(|setting| {
-            let above = path.iter().map(Deref::deref).take(setting.len());
-            above.eq(setting.iter().map(String::as_str))
-        })
-    };
-    if effective.is_opaque() {
-        // Its controller alone knows the result: then what each of the policies sets counts.
-        let policies = effective.policies().into_iter();
-        let found = policies.filter(|key| {
-            let parts = snapshot.policy(key).into_iter().flat_map(|p| p.parts());
-            parts.flat_map(Part::paths).any(|path| gives(&path))
-        });
-        return found.map(|key| (key, None)).collect();
-    }
-    let leaves = effective.leaves().into_iter();
-    let leaves = leaves.filter(|(path, leaf)| !leaf.value.is_null() && gives(path));
-    let found = leaves.map(|(path, leaf)| (leaf.policy.clone(), Some((path, leaf.value.clone()))));
-    found.collect()
+    });
+    findings.collect()
 }
 
 /// How the change can be written so that nothing is lost: where the more specific policy says how it merges, and this one
 /// replaces what is above it.
-fn remedy(after: &Snapshot, key: &ObjectKey, profile: &Profile) -> Option<String> {
-    let policy = after.policy(key)?;
+fn remedy([_, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Option<String> {
+    let policy = after.policy(key).filter(|policy| policy.key().gk == *kind)?;
+    let profile = &policy.profile;
     let field = profile.strategies.path.as_ref()?;
     let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));
     let replaces = policy.parts().all(Part::is_whole);

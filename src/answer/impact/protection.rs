@@ -1,0 +1,61 @@
+//! Protections that a change takes away, object by object.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::answer::named::{KindName, Named, named};
+use crate::engine::ids::GroupKind;
+use crate::engine::impact::{Changed, Shifted};
+use crate::engine::protection::lost;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::words;
+
+/// A protection that requests to an object had before the change, and have not after it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LostProtection {
+    /// The effective target.
+    pub object: Named,
+    /// What the profile of the kind calls it: `authentication`.
+    pub protection: String,
+    /// The kind of policy that gave it.
+    pub policy_kind: KindName,
+    /// The policies that gave it.
+    pub from: Vec<Named>,
+    /// The settings that gave it; empty where only the kind's own controller knows them.
+    pub settings: Vec<String>,
+}
+
+/// The protections that the changed paths lose, sorted.
+pub(super) fn lost_protection(
+    before: &Snapshot,
+    after: &Snapshot,
+    found: &[Changed],
+) -> Vec<LostProtection> {
+    let kinds: BTreeSet<&GroupKind> = found.iter().map(|changed| &changed.shifted.kind).collect();
+    let mut all = Vec::new();
+    for kind in kinds {
+        let of_kind = found.iter().filter(|changed| changed.shifted.kind == *kind);
+        let mut shifted: Vec<&Rc<Shifted>> = of_kind.map(|changed| &changed.shifted).collect();
+        shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
+        shifted.dedup_by_key(|shifted| Rc::as_ptr(shifted));
+        let changes = shifted.iter().map(|shifted| &***shifted);
+        for loss in lost([before, after], kind, changes) {
+            let settings = loss.settings.keys().map(|path| words::field(path));
+            let settings: Vec<String> = settings.collect();
+            let each = loss.objects.iter().map(|object| LostProtection {
+                object: Named::from(&object.whole()),
+                protection: loss.protection.to_string(),
+                policy_kind: KindName::from(kind),
+                from: named(&loss.by),
+                settings: settings.clone(),
+            });
+            all.extend(each);
+        }
+    }
+    all.sort();
+    all
+}

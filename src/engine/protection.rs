@@ -1,0 +1,134 @@
+//! Protections that a change takes away: authentication, rate limits and the like, as the profiles of kinds name them.
+//!
+//! A path loses a protection when a setting that gives it was in force before the change, and none is in force after it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::ids::{GroupKind, ObjectKey};
+use super::impact::Shifted;
+use super::maps::HashMap;
+use super::merge::{Effective, LeafPath, Part};
+use super::profile::{Profile, Protection};
+use super::setting::Setting;
+use super::snapshot::Snapshot;
+
+/// A protection that some paths lose.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// What users call it: `authentication`.
+    pub protection: Arc<str>,
+    /// The effective targets of these paths.
+    pub objects: BTreeSet<ObjectKey>,
+    /// The settings that gave it; empty where only the kind's own controller knows them.
+    pub settings: BTreeMap<LeafPath, Setting>,
+    /// The policies that gave it.
+    pub by: BTreeSet<ObjectKey>,
+    /// The policies of the kind that are in force there after the change.
+    pub now: BTreeSet<ObjectKey>,
+}
+
+/// The protections of a kind that a change takes away; the states are those before and after it. Paths that come or go
+/// with the change lose nothing.
+pub fn lost<'a>(
+    states: [&Snapshot; 2],
+    kind: &GroupKind,
+    changes: impl Iterator<Item = &'a Shifted> + Clone,
+) -> Vec<Loss> {
+    let [before, after] = states;
+    let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {
+        return Vec::new();
+    };
+    let losses = profile.protects.iter().map(|protection| {
+        let mut losing = Losing::of(profile, protection);
+        for shifted in changes.clone().filter(|shifted| shifted.stays) {
+            losing.add(states, shifted);
+        }
+        losing.loss
+    });
+    losses.filter(|loss| !loss.objects.is_empty()).collect()
+}
+
+/// Finds what becomes of one protection, each pair of results once: there are many paths and few results.
+struct Losing<'a> {
+    profile: &'a Profile,
+    protection: &'a Protection,
+    known: HashMap<(*const (), *const ()), bool>,
+    loss: Loss,
+}
+
+// === impl Losing ===
+
+impl<'a> Losing<'a> {
+    fn of(profile: &'a Profile, protection: &'a Protection) -> Self {
+        Self {
+            profile,
+            protection,
+            known: HashMap::default(),
+            loss: Loss {
+                protection: protection.name.clone(),
+                objects: BTreeSet::new(),
+                settings: BTreeMap::new(),
+                by: BTreeSet::new(),
+                now: BTreeSet::new(),
+            },
+        }
+    }
+
+    fn add(&mut self, [before, after]: [&Snapshot; 2], shifted: &Shifted) {
+        let id = (shifted.before.address(), shifted.after.address());
+        let known = self.known.get(&id).copied();
+        let is_lost = known.unwrap_or_else(|| {
+            let had = self.given(before, &shifted.before);
+            let has = self.given(after, &shifted.after);
+            let is_lost = !had.is_empty() && has.is_empty();
+            if is_lost {
+                for (by, setting) in had {
+                    self.loss.by.insert(by);
+                    let setting = setting.filter(|(path, _)| !path.is_empty());
+                    self.loss.settings.extend(setting);
+                }
+                self.loss.now.extend(shifted.after.policies());
+            }
+            self.known.insert(id, is_lost);
+            is_lost
+        });
+        if is_lost {
+            self.loss.objects.extend(shifted.ends.objects().cloned());
+        }
+    }
+
+    /// What of a result gives the protection: policies, and the settings where these are known.
+    fn given(
+        &self,
+        snapshot: &Snapshot,
+        effective: &Effective,
+    ) -> Vec<(ObjectKey, Option<(LeafPath, Setting)>)> {
+        if effective.is_opaque() {
+            // Its controller alone knows the result: then what each of the policies sets counts.
+            let policies = effective.policies().into_iter();
+            let found = policies.filter(|key| {
+                let policy = snapshot.policy(key).into_iter();
+                let mut paths = policy.flat_map(|p| p.parts()).flat_map(Part::paths);
+                paths.any(|path| self.gives(&path))
+            });
+            return found.map(|key| (key, None)).collect();
+        }
+        let leaves = effective.leaves().into_iter();
+        let leaves = leaves.filter(|(path, leaf)| !leaf.value.is_null() && self.gives(path));
+        let found =
+            leaves.map(|(path, leaf)| (leaf.policy.clone(), Some((path, leaf.value.clone()))));
+        found.collect()
+    }
+
+    /// Whether a setting gives the protection, and is none that switches it off.
+    fn gives(&self, path: &LeafPath) -> bool {
+        let under = |setting: &Vec<String>| {
+            let above = path.iter().map(Deref::deref).take(setting.len());
+            above.eq(setting.iter().map(String::as_str))
+        };
+        let mut settings = self.protection.settings.iter();
+        settings.any(under) && !self.profile.switched_off_by.iter().any(under)
+    }
+}
