@@ -113,6 +113,9 @@ pub struct Standing {
     pub reason: Option<String>,
     /// The policies that supersede it here.
     pub by: Vec<Named>,
+    /// What its controllers do with it that attache does not model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
 }
 
 /// Where a policy stands, seen from an object.
@@ -142,6 +145,9 @@ pub struct OfPolicy {
     pub reason: Option<String>,
     /// The policies that supersede it somewhere.
     pub by: Vec<Named>,
+    /// What its controllers do with it that attache does not model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
     /// Its settings, under the name of the stanza where it has any.
     pub settings: BTreeMap<String, serde_json::Value>,
     /// Target by target.

@@ -251,6 +251,9 @@ pub struct Standing {
     pub by: Vec<Named>,
     /// The settings of it that are not in force, where others of it are.
     pub lost: Vec<String>,
+    /// What its controllers do with it that attache does not model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
 }
 
 /// What becomes of a policy on the way of a request.

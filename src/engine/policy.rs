@@ -10,7 +10,7 @@ use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::level::Level;
 use super::merge::{Part, Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
-use super::profile::{Direction, Op, Profile, Strategy};
+use super::profile::{Caveat, Direction, Op, Profile, Strategy};
 use super::selector::Selector;
 use super::shared;
 use super::work;
@@ -202,6 +202,28 @@ impl Policy {
     /// Whether it names no target, of a kind that says that it need not.
     pub fn is_without_target(&self) -> bool {
         self.is_without_target
+    }
+
+    /// What its controllers do with it that is not modelled.
+    pub fn caveats(&self) -> impl Iterator<Item = &str> {
+        let applies = |caveat: &&Caveat| {
+            let mut targets = self.targets.iter().map(|target| &target.gk.kind);
+            let by_target =
+                caveat.targets.is_empty() || targets.any(|kind| caveat.targets.contains(kind));
+            let sets = |setting: &Vec<String>| {
+                let mut paths = self.parts().flat_map(Part::paths);
+                paths.any(|path| {
+                    let above = path.iter().map(|key| &**key).take(setting.len());
+                    above.eq(setting.iter().map(String::as_str))
+                })
+            };
+            by_target && (caveat.settings.is_empty() || caveat.settings.iter().any(sets))
+        };
+        self.profile
+            .caveats
+            .iter()
+            .filter(applies)
+            .map(|caveat| &*caveat.text)
     }
 
     /// Whether it has no settings, and counts for nothing.

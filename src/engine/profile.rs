@@ -25,7 +25,7 @@ pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use parts::{
-    Allowed, Annotation, Control, Merging, Protection, RefField, StanzaNames, Strategies,
+    Allowed, Annotation, Caveat, Control, Merging, Protection, RefField, StanzaNames, Strategies,
 };
 pub use words::*;
 
@@ -120,6 +120,8 @@ pub struct Profile {
     pub exclude: Fact<Vec<String>>,
     /// What its settings protect by.
     pub protects: Fact<Vec<Protection>>,
+    /// What is not modelled of the kind.
+    pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.
     pub switched_off_by: Fact<Vec<Vec<String>>>,
 }

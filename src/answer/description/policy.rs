@@ -27,6 +27,7 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
             .unwrap_or(PolicyState::NoEffect),
         reason: reason(survey.snapshot(), policy, &status),
         by: named(&status.by()),
+        caveats: policy.caveats().map(str::to_owned).collect(),
         settings: settings(policy),
         targets: status.targets.iter().map(on_target).collect(),
         changes: changes(survey.snapshot(), policy),

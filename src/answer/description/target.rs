@@ -240,6 +240,7 @@ fn standing(object: &ObjectKey, over: &Over) -> Standing {
             .map(str::to_owned)
             .or_else(|| of_strategy(policy)),
         by,
+        caveats: policy.caveats().map(str::to_owned).collect(),
     }
 }
 

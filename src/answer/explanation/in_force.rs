@@ -109,7 +109,9 @@ impl Path {
         let standings = standings.into_iter();
         (
             found,
-            standings.map(|(key, found)| found.told(&key)).collect(),
+            standings
+                .map(|(key, found)| found.told(&key, survey.snapshot()))
+                .collect(),
         )
     }
 
@@ -328,7 +330,7 @@ impl Found {
         self.lost.extend(fate.lost.into_keys());
     }
 
-    fn told(self, key: &ObjectKey) -> Standing {
+    fn told(self, key: &ObjectKey, snapshot: &Snapshot) -> Standing {
         let state = match (self.survives, self.lost.is_empty()) {
             (true, false) => Fate::PartiallyEnforced,
             (false, _) if self.conflicted => Fate::Conflicted,
@@ -347,6 +349,9 @@ impl Found {
             state,
             by: self.by.iter().map(Named::from).collect(),
             lost,
+            caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
+                policy.caveats().map(str::to_owned).collect()
+            }),
         }
     }
 }

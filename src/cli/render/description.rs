@@ -74,6 +74,9 @@ fn target(about: &OfTarget, style: Style) -> String {
         text.push('\n');
         text.push_str(&table.show(style, ""));
     }
+    let caveats = about.policies.iter();
+    let caveats = caveats.map(|standing| (&standing.policy, &standing.caveats));
+    text.push_str(&words::caveats(caveats, style, ""));
     text.push_str(&Part::here(about).show(style));
     text.push_str(&Part::on_routes(about).show(style));
     text.push_str(&backends(about, style));

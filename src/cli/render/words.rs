@@ -1,10 +1,11 @@
 //! Names, fields, values and counts as people read them; escaped where they are painted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::style::Tone;
+use super::style::{Style, Tone};
 use crate::answer::Named;
 use crate::answer::state::PolicyState;
 use crate::engine::ids::Place;
@@ -59,6 +60,35 @@ pub(crate) fn value(value: &Value) -> String {
             format!("{shown}… ({length} characters)")
         }
     }
+}
+
+/// What is not modelled of policies, each sentence once with the policies that it is about.
+pub(crate) fn caveats<'a>(
+    all: impl Iterator<Item = (&'a Named, &'a Vec<String>)>,
+    style: Style,
+    indent: &str,
+) -> String {
+    let mut about: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (policy, caveats) in all {
+        for caveat in caveats {
+            let names = about.entry(caveat).or_default();
+            let name = format!("{} {}", policy.0.object.gk.kind, path(policy));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let mut text = String::new();
+    for (caveat, names) in about {
+        let title = style.paint(Tone::Heading, "NOT MODELLED");
+        let line = format!("{}: {caveat}", list(names));
+        let _ = write!(
+            text,
+            "\n{indent}{title}  {}\n",
+            style.paint(Tone::Warning, &line)
+        );
+    }
+    text
 }
 
 /// `1 path`, `3 paths`.

@@ -100,6 +100,9 @@ impl Profile {
             fact("switchedOffBy", &self.switched_off_by, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
+            fact("caveats", &self.caveats, |v| {
+                list(v, |caveat| json!(caveat.text))
+            }),
             fact("controllers", &self.controllers, |v| json!(v)),
             fact("domain", &self.domain, |v| json!(v)),
             fact("status.shape", &self.status, |v| json!(v)),

@@ -72,6 +72,8 @@ pub struct ProfileFile {
     pub protects: Option<BTreeMap<String, Vec<String>>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
     pub switched_off_by: Option<Vec<String>>,
+    /// What the controllers of the kind do and attache does not model.
+    pub caveats: Option<Vec<CaveatFile>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
@@ -106,6 +108,20 @@ pub struct ControlFile {
     /// Whether `false`, 0 and the empty text in the target say nothing, like an absent field.
     #[serde(default)]
     pub zero_is_unset: bool,
+}
+
+/// Something that the controller does and that attache does not model. It is shown beside every policy to which it applies.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaveatFile {
+    /// One sentence for users.
+    pub text: String,
+    /// Kinds of targets: it applies to policies that name one of these. To all where it is left out.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Paths of settings: it applies to policies that set one of these. To all where it is left out.
+    #[serde(default)]
+    pub settings: Vec<String>,
 }
 
 /// Status.

@@ -108,6 +108,18 @@ pub struct Protection {
     pub settings: Vec<Vec<String>>,
 }
 
+/// Something that the controller of a kind does and that is not modelled: what is said of a policy to which it applies may
+/// be wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caveat {
+    /// One sentence for users.
+    pub text: Arc<str>,
+    /// It applies to policies with a target of these kinds; to all where there are none.
+    pub targets: Vec<Arc<str>>,
+    /// It applies to policies that set something under one of these paths; to all where there are none.
+    pub settings: Vec<Vec<String>>,
+}
+
 /// How the policies of a kind meet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merging {

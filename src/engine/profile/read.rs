@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::file::{ControlFile, Match, ProfileFile, RefFile, StrategyValue};
-use super::{Allowed, Annotation, Control, Protection, RefField, Strategy};
+use super::{Allowed, Annotation, Caveat, Control, Protection, RefField, Strategy};
 use crate::engine::ids::GroupKind;
 
 /// Paths are written from the object and kept from `spec`.
@@ -83,6 +83,19 @@ pub(super) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
             .collect(),
     });
     Some(protection.collect())
+}
+
+pub(super) fn caveats(profile: &ProfileFile) -> Option<Vec<Caveat>> {
+    let caveats = profile.caveats.as_ref()?.iter().map(|caveat| Caveat {
+        text: caveat.text.as_str().into(),
+        targets: texts(&caveat.targets),
+        settings: caveat
+            .settings
+            .iter()
+            .map(|path| setting_path(path))
+            .collect(),
+    });
+    Some(caveats.collect())
 }
 
 /// `spec.jwt` as a path within the settings; of `spec` alone it is empty.

@@ -59,6 +59,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         ports_by: said(explicit, |p| p.targets.ports_by),
         conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
         controls: said(explicit, read::controls),
+        caveats: said(explicit, read::caveats),
         protects: said(explicit, read::protections),
         switched_off_by: said(explicit, |p| {
             let paths = p.switched_off_by.as_ref()?.iter();

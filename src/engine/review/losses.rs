@@ -153,7 +153,9 @@ pub(super) fn protections(
 /// How the change can be written so that nothing is lost: where the more specific policy says how it merges, and this one
 /// replaces what is above it.
 fn remedy([_, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Option<String> {
-    let policy = after.policy(key).filter(|policy| policy.key().gk == *kind)?;
+    let policy = after
+        .policy(key)
+        .filter(|policy| policy.key().gk == *kind)?;
     let profile = &policy.profile;
     let field = profile.strategies.path.as_ref()?;
     let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));

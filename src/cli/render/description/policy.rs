@@ -23,6 +23,8 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
     let state = words::state(about.state, &about.by, about.reason.as_deref());
     let state = style.paint(words::tone(about.state), &state);
     let _ = writeln!(text, "   {facts}   {state}");
+    let caveats = std::iter::once((&about.object, &about.caveats));
+    text.push_str(&words::caveats(caveats, style, ""));
     text.push_str(&settings(about, style));
     text.push_str(&targets(about, style));
     for target in &about.targets {

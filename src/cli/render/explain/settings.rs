@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
+use super::super::words as render_words;
 use crate::answer::explanation::{Fate, Standing, Step};
 use crate::answer::{Effective, Named};
 use crate::engine::ids::Place;
@@ -31,6 +32,9 @@ pub(super) fn text(step: &Step, style: Style) -> String {
     if !beaten.is_empty() {
         let _ = write!(text, "\n{}", beaten.show(style, "  "));
     }
+    let caveats = step.policies.iter();
+    let caveats = caveats.map(|standing| (&standing.policy, &standing.caveats));
+    text.push_str(&render_words::caveats(caveats, style, "  "));
     text
 }
 
