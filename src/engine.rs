@@ -4,6 +4,7 @@ pub mod affected;
 pub mod age;
 pub mod attach;
 pub mod cel;
+pub mod clash;
 pub mod conditions;
 pub mod conduct;
 pub mod disclosure;

@@ -17,12 +17,14 @@ mod annotations;
 mod crd;
 mod few;
 mod json;
+mod paths;
 mod same;
 mod unreadable;
 mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
+pub use paths::Paths;
 pub use unreadable::Unreadable;
 pub use weight::is_bearable;
 pub(crate) use weight::{is_large, weigh, weigh_all};
@@ -110,6 +112,8 @@ pub enum Node {
         hostnames: Box<[Arc<str>]>,
         /// Rules in the order of the spec.
         rules: Box<[Rule]>,
+        /// The paths that they match.
+        paths: Paths,
     },
     /// A Service.
     Service {

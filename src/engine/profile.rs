@@ -98,6 +98,8 @@ pub struct Profile {
     pub same_target: Fact<SameTarget>,
     /// Which policies of one object meet.
     pub meets: Fact<Meets>,
+    /// What of other objects makes its controllers reject a policy.
+    pub clashes: Fact<Vec<Clash>>,
     /// The fields of the settings by which policies of one target conflict; all where it is empty.
     pub conflict_fields: Fact<Vec<Vec<String>>>,
     /// Fields of targets that settings control.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::few::{Few, MOST_HOSTNAMES};
+use super::paths::{MatchJson, Paths};
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
     ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
@@ -120,6 +121,7 @@ struct ParentJson {
 #[serde(rename_all = "camelCase", default)]
 struct RuleJson {
     name: Option<Text>,
+    matches: Option<Few<MatchJson>>,
     backend_refs: Option<Few<ParentJson>>,
 }
 
@@ -220,7 +222,9 @@ pub(super) fn node(
         }
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => {
             let spec: RouteSpec = parse("spec", text)?;
+            let rules = spec.rules.iter().flat_map(|few| &few.0);
             Node::Route {
+                paths: Paths::of(rules.map(|rule| rule.matches.as_ref())),
                 parents: all(spec.parent_refs, |p| parent(p, header)),
                 hostnames: all(spec.hostnames, |Text(host)| host),
                 rules: all(spec.rules, |r| rule(r, header)),

@@ -55,6 +55,7 @@ impl Profile {
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
             fact("conflict.meets", &self.meets, |v| json!(v)),
+            fact("conflict.clashes", &self.clashes, |v| json!(v)),
             fact("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),

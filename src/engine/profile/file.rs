@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, PortsBy, SameTarget,
-    SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
+    Clash, Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, PortsBy,
+    SameTarget, SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
@@ -91,6 +91,8 @@ pub struct Conflict {
     pub same_target: Option<SameTarget>,
     /// Which policies of one object meet at all.
     pub meets: Option<Meets>,
+    /// What of other objects makes its controllers reject a policy.
+    pub clashes: Option<Vec<Clash>>,
     /// The fields by which policies conflict, as paths within the settings; all where it is left out.
     pub fields: Option<Vec<String>>,
 }

@@ -48,6 +48,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         exclude: excluded(explicit, &refs, &strategies),
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         meets: said(explicit, |p| p.conflict.meets),
+        clashes: said(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),
         without: said(explicit, |p| p.targets.without),

@@ -130,6 +130,19 @@ pub enum Meets {
     AnySection,
 }
 
+/// Why controllers of a kind reject a policy for what other objects say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clash {
+    /// A route that the policy does not name matches a hostname and a path that one matches which it names, on one port of
+    /// one Gateway. Then the whole policy is rejected.
+    RoutesSharePath,
+    /// A plain HTTP listener that the policy names shares its port with one that it does not name.
+    PlainListenersSharePort,
+    /// A rule sends to a Service that the policy names and to one that it does not name.
+    BackendsOfOneRule,
+}
+
 /// Whether a reference may name an object of another namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

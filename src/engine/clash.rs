@@ -1,0 +1,211 @@
+//! Policies that their controllers reject for what other objects say: routes that share a path, listeners that share a
+//! port, backends of one rule. Profiles name the kinds (`conflict.clashes`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::ids::{ObjectKey, Place};
+use super::object::{Listener, Node, Object, ParentRef, is_route};
+use super::policy::Policy;
+use super::profile::Clash;
+use super::snapshot::Snapshot;
+use super::topology::{intersect, joins, refusal};
+
+/// Why a policy is rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clashing {
+    /// The reason that the condition has.
+    pub reason: &'static str,
+    /// In one line, with the object that is in the way.
+    pub message: String,
+}
+
+/// Where requests come in: the Gateway, the port, and the hostname that listener and route have in common.
+type Entry = (ObjectKey, u16, Arc<str>);
+
+/// What makes the controllers of a kind reject a policy at one of its targets; none where nothing does.
+pub fn clash(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
+    let mut clashes = policy.profile.clashes.iter();
+    clashes.find_map(|clash| match clash {
+        Clash::RoutesSharePath => shared_path(snapshot, policy),
+        Clash::PlainListenersSharePort => shared_port(snapshot, target),
+        Clash::BackendsOfOneRule => mixed_rule(snapshot, policy, target),
+    })
+}
+
+/// A route that the policy does not name and that shares a path with one that it names.
+fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
+    let own = &policy.key().namespace;
+    let targets = policy.targets.iter().filter(|target| is_route(&target.gk));
+    let named = targets.filter_map(|target| target.object(own));
+    let named: BTreeSet<ObjectKey> = named.collect();
+    named.iter().find_map(|key| {
+        let route = snapshot.get(key)?;
+        let Node::Route { paths, .. } = &route.node else {
+            return None;
+        };
+        let entries = entries(snapshot, route);
+        let gateways: BTreeSet<&ObjectKey> = entries.iter().map(|(gateway, ..)| gateway).collect();
+        let others = gateways
+            .into_iter()
+            .flat_map(|gateway| routes_of(snapshot, gateway));
+        let mut others = others.filter(|other| !named.contains(&other.key));
+        let other = others.find(|other| {
+            matches!(&other.node, Node::Route { paths: theirs, .. } if paths.meet(theirs))
+                && !entries.is_disjoint(&self::entries(snapshot, other))
+        })?;
+        Some(Clashing {
+            reason: "TargetConflict",
+            message: format!("{} matches a hostname and a path of {key} too", other.key),
+        })
+    })
+}
+
+/// The routes that name a Gateway or a `ListenerSet` of it; sorted by parent.
+fn routes_of<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a ObjectKey,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let own = snapshot.below(gateway);
+    let sets = snapshot.below(gateway);
+    let sets = sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }));
+    let of_sets = sets.flat_map(|set| snapshot.below(&set.key));
+    own.chain(of_sets).filter(|object| is_route(&object.key.gk))
+}
+
+/// Where requests to a route come in.
+fn entries(snapshot: &Snapshot, route: &Object) -> BTreeSet<Entry> {
+    let Node::Route {
+        parents, hostnames, ..
+    } = &route.node
+    else {
+        return BTreeSet::new();
+    };
+    let mut found = BTreeSet::new();
+    for parent in parents {
+        let Some((gateway, owner, listeners)) = listeners(snapshot, parent) else {
+            continue;
+        };
+        let taking = listeners
+            .iter()
+            .filter(|listener| refusal(snapshot, owner, listener, route, parent).is_none());
+        for listener in taking {
+            for host in in_common(listener.hostname.as_ref(), hostnames) {
+                found.insert((gateway.key.clone(), listener.port, host));
+            }
+        }
+    }
+    found
+}
+
+/// The Gateway behind a parent, what owns the listeners, and these.
+fn listeners<'a>(
+    snapshot: &'a Snapshot,
+    parent: &ParentRef,
+) -> Option<(&'a Object, &'a Object, &'a [Listener])> {
+    let owner = snapshot.get(&parent.object)?;
+    match &owner.node {
+        Node::Gateway { listeners, .. } => Some((owner, owner, listeners)),
+        Node::ListenerSet { parent, listeners } => {
+            let gateway = snapshot.get(&parent.object)?;
+            joins(snapshot, gateway, owner).then_some((gateway, owner, listeners))
+        }
+        _ => None,
+    }
+}
+
+/// The hostnames that a listener takes of a route: the more specific one of each pair; empty for all.
+fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
+    let Some(theirs) = listener else {
+        return if route.is_empty() {
+            vec![Arc::default()]
+        } else {
+            route.to_vec()
+        };
+    };
+    if route.is_empty() {
+        return vec![theirs.clone()];
+    }
+    let ours = route.iter().filter(|ours| intersect(theirs, ours));
+    let more_specific = |ours: &Arc<str>| match (theirs.starts_with('*'), ours.starts_with('*')) {
+        (true, false) => ours.clone(),
+        (false, true) => theirs.clone(),
+        _ if theirs.len() > ours.len() => theirs.clone(),
+        _ => ours.clone(),
+    };
+    ours.map(more_specific).collect()
+}
+
+/// A plain HTTP listener that shares its port with one of the target.
+fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
+    let owner = snapshot.get(&target.object)?;
+    let (gateway, own) = match &owner.node {
+        // One on a whole Gateway is on all of its listeners.
+        Node::Gateway { listeners, .. } if target.section.is_some() => (owner, listeners),
+        Node::ListenerSet { parent, listeners } => (snapshot.get(&parent.object)?, listeners),
+        _ => return None,
+    };
+    let is_own = |owner: &Object, listener: &Listener| {
+        owner.key == target.object
+            && target
+                .section
+                .as_ref()
+                .is_none_or(|section| *section == listener.name)
+    };
+    let mut all: Vec<(&Object, &Listener)> = Vec::new();
+    if let Node::Gateway { listeners, .. } = &gateway.node {
+        all.extend(listeners.iter().map(|listener| (&**gateway, listener)));
+    }
+    for set in snapshot.below(&gateway.key) {
+        if let Node::ListenerSet { listeners, .. } = &set.node
+            && joins(snapshot, gateway, set)
+        {
+            all.extend(listeners.iter().map(|listener| (&**set, listener)));
+        }
+    }
+    let is_plain = |listener: &&Listener| &*listener.protocol == "HTTP";
+    let mine = own.iter().filter(is_plain);
+    let mut mine = mine.filter(|listener| is_own(owner, listener));
+    mine.find_map(|listener| {
+        let mut others = all.iter().filter(|(owner, other)| {
+            is_plain(other) && !is_own(owner, other) && other.port == listener.port
+        });
+        let (other_owner, other) = others.next()?;
+        Some(Clashing {
+            reason: "Invalid",
+            message: format!(
+                "listener {} of {} shares port {} with listener {}, and settings of plain HTTP listeners hold for a port",
+                other.name, other_owner.key, other.port, listener.name
+            ),
+        })
+    })
+}
+
+/// A rule that sends to a Service of the policy and to one that is not of it.
+fn mixed_rule(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
+    let own = &policy.key().namespace;
+    let is_of_policy = |key: &ObjectKey| {
+        let meta = snapshot.get(key).map(|object| &object.meta);
+        let mut targets = policy.targets.iter();
+        targets.any(|entry| entry.matches(own, key, meta))
+    };
+    snapshot.using(&target.object).find_map(|route| {
+        let Node::Route { rules, .. } = &route.node else {
+            return None;
+        };
+        let is_of_target =
+            |rule: &&super::object::Rule| rule.backends.iter().any(|b| b.object == target.object);
+        let mut rules = rules.iter().filter(is_of_target);
+        let other = rules.find_map(|rule| {
+            let mut backends = rule.backends.iter().map(|backend| &backend.object);
+            backends.find(|key| key.gk.is_core("Service") && !is_of_policy(key))
+        })?;
+        Some(Clashing {
+            reason: "Conflicted",
+            message: format!(
+                "a rule of {} sends to {} too, which has not this policy",
+                route.key, other
+            ),
+        })
+    })
+}
