@@ -75,6 +75,8 @@ pub struct TargetStatus {
     pub lost: Lost,
     /// What it does of what comes through each Gateway, or Service of a mesh.
     pub through: BTreeMap<ObjectKey, State>,
+    /// Whether it is in force on a path on which there are other policies of its kind.
+    meets_others: bool,
 }
 
 /// A policy that supersedes another.
@@ -112,6 +114,15 @@ impl PolicyStatus {
         by
     }
 
+    /// Whether it may take something away from other policies of its kind: where it is in force beside them or in their
+    /// place, or where it makes both be rejected.
+    pub fn may_take_away(&self) -> bool {
+        let mut targets = self.targets.iter();
+        targets.any(|target| {
+            target.meets_others || matches!(target.accepted, Accepted::Conflicted(_))
+        })
+    }
+
     /// The effective targets at which something of it is in force.
     pub fn acts_on(&self) -> BTreeSet<&Place> {
         let targets = self.targets.iter();
@@ -141,6 +152,7 @@ impl TargetStatus {
             acts_on: ActsOn::default(),
             lost: Lost::default(),
             through: BTreeMap::new(),
+            meets_others: false,
         }
     }
 

@@ -29,6 +29,11 @@ fn stands(stack: &Stack, policy: &Policy, place: &Place) -> bool {
     levels.any(|level| level.policies.has(policy.key()))
 }
 
+fn has_others(stack: &Stack, policy: &Policy) -> bool {
+    let mut policies = stack.iter().flat_map(|level| level.policies.iter());
+    policies.any(|other| other.key() != policy.key())
+}
+
 /// How many leaves of a policy [`enforce`] looks at, at most.
 pub(super) fn leaves(policy: &Policy, groups: &[&Group]) -> usize {
     let outcomes: maps::HashSet<Outcome> = groups.iter().map(|group| group.outcome()).collect();
@@ -56,6 +61,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
             }
             let fate = group.fate(policy);
             let in_force = InForce::of(&fate);
+            status.meets_others |= fate.survives && has_others(&group.stack, policy);
             found(policy, group, fate, status);
             in_force
         });

@@ -31,13 +31,13 @@ pub(super) fn taken_by(is: &mut Survey<'_>, policy: &Policy) -> Taken {
     }
     let loses = |shifted: &Shifted| shifted.stays && takes_away(shifted, key);
     let taken = changed.into_iter().filter(loses).collect();
-    Taken::These(Box::new(before), taken)
+    Taken::These(Some(Box::new(before)), taken)
 }
 
 /// What a policy takes from others, path by path.
 pub(super) enum Taken {
-    /// The state without the policy, and the paths on which others lose something by it.
-    These(Box<Snapshot>, Vec<Shifted>),
+    /// The paths on which others lose something by it, and the state without it, where there are any.
+    These(Option<Box<Snapshot>>, Vec<Shifted>),
     /// It was more than a request may work out.
     TooMuch,
 }
@@ -45,13 +45,19 @@ pub(super) enum Taken {
 // === impl Taken ===
 
 impl Taken {
+    /// It takes nothing.
+    pub(super) fn nothing() -> Self {
+        Self::These(None, Vec::new())
+    }
+
     /// The findings on a policy that is created: the protections that are lost, and what else changes.
     pub(super) fn findings(self, is: &mut Survey<'_>, policy: &Policy) -> Vec<Finding> {
         let key = policy.key();
         match self {
             Self::TooMuch => vec![change::too_much(key, "what this policy takes away")],
+            Self::These(None, _) => Vec::new(),
             Self::These(_, all) if all.is_empty() => Vec::new(),
-            Self::These(before, all) => {
+            Self::These(Some(before), all) => {
                 let mut findings = protections([&before, is.snapshot()], key, &key.gk, &all);
                 findings.push(change::effect(is, key, &key.gk, &all));
                 findings
@@ -62,8 +68,8 @@ impl Taken {
     /// The findings on a policy that is there: the protections that others lose by it.
     pub(super) fn protections(&self, is: &Survey<'_>, policy: &Policy) -> Vec<Finding> {
         match self {
-            Self::TooMuch => Vec::new(),
-            Self::These(before, all) => {
+            Self::TooMuch | Self::These(None, _) => Vec::new(),
+            Self::These(Some(before), all) => {
                 let key = policy.key();
                 protections([before, is.snapshot()], key, &key.gk, all)
             }

@@ -56,7 +56,11 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     match before {
         None => {
             findings.extend(affects(policy, &status));
-            let taken = losses::taken_by(&mut survey, policy);
+            let taken = if status.may_take_away() || policy.adds_nothing() {
+                losses::taken_by(&mut survey, policy)
+            } else {
+                losses::Taken::nothing()
+            };
             taken.complete(&mut findings, policy);
             findings.extend(taken.findings(&mut survey, policy));
         }
@@ -74,7 +78,8 @@ pub(super) fn standing(survey: &mut Survey<'_>, policy: &Policy) -> Vec<Finding>
     }
     let status = status(survey, policy);
     findings.extend(affects(policy, &status));
-    if !policy.profile.protects.is_empty() || policy.replaces_by_nothing() {
+    let protects = !policy.profile.protects.is_empty() && status.may_take_away();
+    if protects || policy.is_empty() {
         let taken = losses::taken_by(survey, policy);
         taken.complete(&mut findings, policy);
         findings.extend(taken.protections(survey, policy));
