@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ids::{ObjectKey, Place};
-use super::object::{Listener, Node, Object, ParentRef, is_route};
+use super::object::{Listener, Node, Object, is_route};
 use super::policy::Policy;
 use super::profile::Clash;
 use super::snapshot::Snapshot;
-use super::topology::{intersect, joins, refusal};
+use super::topology::{Acceptance, Attachment, OneKind, attachment, intersect, listeners_of};
 
 /// Why a policy is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +39,13 @@ fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
     let targets = policy.targets.iter().filter(|target| is_route(&target.gk));
     let named = targets.filter_map(|target| target.object(own));
     let named: BTreeSet<ObjectKey> = named.collect();
+    let mut one_kind = OneKind::new(snapshot);
     named.iter().find_map(|key| {
         let route = snapshot.get(key)?;
         let Node::Route { paths, .. } = &route.node else {
             return None;
         };
-        let entries = entries(snapshot, route);
+        let entries = entries(&mut one_kind, route);
         let gateways: BTreeSet<&ObjectKey> = entries.iter().map(|(gateway, ..)| gateway).collect();
         let others = gateways
             .into_iter()
@@ -52,7 +53,7 @@ fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
         let mut others = others.filter(|other| !named.contains(&other.key));
         let other = others.find(|other| {
             matches!(&other.node, Node::Route { paths: theirs, .. } if paths.meet(theirs))
-                && !entries.is_disjoint(&self::entries(snapshot, other))
+                && !entries.is_disjoint(&self::entries(&mut one_kind, other))
         })?;
         Some(Clashing {
             reason: "TargetConflict",
@@ -74,7 +75,7 @@ fn routes_of<'a>(
 }
 
 /// Where requests to a route come in.
-fn entries(snapshot: &Snapshot, route: &Object) -> BTreeSet<Entry> {
+fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
     let Node::Route {
         parents, hostnames, ..
     } = &route.node
@@ -83,35 +84,32 @@ fn entries(snapshot: &Snapshot, route: &Object) -> BTreeSet<Entry> {
     };
     let mut found = BTreeSet::new();
     for parent in parents {
-        let Some((gateway, owner, listeners)) = listeners(snapshot, parent) else {
+        let Attachment::Attached(places) = attachment(one_kind, route, parent) else {
             continue;
         };
-        let taking = listeners
-            .iter()
-            .filter(|listener| refusal(snapshot, owner, listener, route, parent).is_none());
-        for listener in taking {
+        let snapshot = one_kind.snapshot();
+        for place in places {
+            let Some((gateway, listener)) = listener_at(snapshot, &place) else {
+                continue;
+            };
             for host in in_common(listener.hostname.as_ref(), hostnames) {
-                found.insert((gateway.key.clone(), listener.port, host));
+                found.insert((gateway.clone(), listener.port, host));
             }
         }
     }
     found
 }
 
-/// The Gateway behind a parent, what owns the listeners, and these.
-fn listeners<'a>(
-    snapshot: &'a Snapshot,
-    parent: &ParentRef,
-) -> Option<(&'a Object, &'a Object, &'a [Listener])> {
-    let owner = snapshot.get(&parent.object)?;
-    match &owner.node {
-        Node::Gateway { listeners, .. } => Some((owner, owner, listeners)),
-        Node::ListenerSet { parent, listeners } => {
-            let gateway = snapshot.get(&parent.object)?;
-            joins(snapshot, gateway, owner).then_some((gateway, owner, listeners))
-        }
-        _ => None,
-    }
+/// A listener by its place, with the Gateway that it is part of.
+fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<(&'a ObjectKey, &'a Listener)> {
+    let owner = snapshot.get(&place.object)?;
+    let gateway = match &owner.node {
+        Node::ListenerSet { parent, .. } => &parent.object,
+        _ => &owner.key,
+    };
+    let mut listeners = listeners_of(owner).iter();
+    let listener = listeners.find(|listener| Some(&listener.name) == place.section.as_ref())?;
+    Some((gateway, listener))
 }
 
 /// The hostnames that a listener takes of a route: the more specific one of each pair; empty for all.
@@ -139,43 +137,42 @@ fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
 /// A plain HTTP listener that shares its port with one of the target.
 fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
     let owner = snapshot.get(&target.object)?;
-    let (gateway, own) = match &owner.node {
+    let gateway = match &owner.node {
         // One on a whole Gateway is on all of its listeners.
-        Node::Gateway { listeners, .. } if target.section.is_some() => (owner, listeners),
-        Node::ListenerSet { parent, listeners } => (snapshot.get(&parent.object)?, listeners),
+        Node::Gateway { .. } if target.section.is_some() => owner,
+        Node::ListenerSet { parent, .. } => snapshot.get(&parent.object)?,
         _ => return None,
     };
-    let is_own = |owner: &Object, listener: &Listener| {
-        owner.key == target.object
-            && target
-                .section
-                .as_ref()
-                .is_none_or(|section| *section == listener.name)
+    // Those that are accepted, each with what it is of.
+    let acceptance = Acceptance::of(snapshot, gateway);
+    let mut all: Vec<(&ObjectKey, &Listener)> = Vec::new();
+    for (key, accepted) in acceptance.owners() {
+        let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
+        let listeners = listeners.unwrap_or_default().iter().enumerate();
+        let counts = |index: usize, listener: &Listener| {
+            accepted.refusal().is_none()
+                && accepted.conflict(index).is_none()
+                && &*listener.protocol == "HTTP"
+        };
+        let plain = listeners.filter(|(index, listener)| counts(*index, listener));
+        all.extend(
+            plain.filter_map(|(_, listener)| Some((snapshot.get(key).map(|o| &o.key)?, listener))),
+        );
+    }
+    let is_own = |(owner, listener): &&(&ObjectKey, &Listener)| {
+        let section = target.section.as_ref();
+        **owner == target.object && section.is_none_or(|section| *section == listener.name)
     };
-    let mut all: Vec<(&Object, &Listener)> = Vec::new();
-    if let Node::Gateway { listeners, .. } = &gateway.node {
-        all.extend(listeners.iter().map(|listener| (&**gateway, listener)));
-    }
-    for set in snapshot.below(&gateway.key) {
-        if let Node::ListenerSet { listeners, .. } = &set.node
-            && joins(snapshot, gateway, set)
-        {
-            all.extend(listeners.iter().map(|listener| (&**set, listener)));
-        }
-    }
-    let is_plain = |listener: &&Listener| &*listener.protocol == "HTTP";
-    let mine = own.iter().filter(is_plain);
-    let mut mine = mine.filter(|listener| is_own(owner, listener));
-    mine.find_map(|listener| {
-        let mut others = all.iter().filter(|(owner, other)| {
-            is_plain(other) && !is_own(owner, other) && other.port == listener.port
-        });
-        let (other_owner, other) = others.next()?;
+    let mut own = all.iter().filter(is_own);
+    own.find_map(|(_, listener)| {
+        let mut others = all.iter().filter(|other| !is_own(other));
+        let (owner, other) = others.find(|(_, other)| other.port == listener.port)?;
         Some(Clashing {
             reason: "Invalid",
             message: format!(
-                "listener {} of {} shares port {} with listener {}, and settings of plain HTTP listeners hold for a port",
-                other.name, other_owner.key, other.port, listener.name
+                "listener {} shares port {} with listener {} of {owner}, and settings of plain HTTP listeners hold for a \
+                 whole port",
+                listener.name, other.port, other.name
             ),
         })
     })

@@ -118,9 +118,8 @@ impl PolicyStatus {
     /// place, or where it makes both be rejected.
     pub fn may_take_away(&self) -> bool {
         let mut targets = self.targets.iter();
-        targets.any(|target| {
-            target.meets_others || matches!(target.accepted, Accepted::Conflicted(_))
-        })
+        targets
+            .any(|target| target.meets_others || matches!(target.accepted, Accepted::Conflicted(_)))
     }
 
     /// The effective targets at which something of it is in force.

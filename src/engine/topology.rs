@@ -28,6 +28,7 @@ pub use attachment::{
     Attachment, attachment, kept_out_by, not_there, not_usable, why_not_joined, why_unaccepted,
 };
 pub use conflicts::{Carries, Conflict};
+pub(super) use hostnames::intersect;
 pub use lower::{Lower, Unreached, backend, to_backends, to_route, to_rules, unreached};
 pub use lowers::Lowers;
 pub use route_kinds::{KeptOut, OneKind, kept_out, may_keep_out, rivals};

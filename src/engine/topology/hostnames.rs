@@ -1,7 +1,7 @@
 //! Hostnames with wildcards.
 
 /// Whether two hostnames have a host in common; `*.` stands for one label or more.
-pub(super) fn intersect(a: &str, b: &str) -> bool {
+pub(in crate::engine) fn intersect(a: &str, b: &str) -> bool {
     match (a.strip_prefix('*'), b.strip_prefix('*')) {
         (None, None) => a.eq_ignore_ascii_case(b),
         (Some(suffix), None) => under(b, suffix),
