@@ -335,6 +335,7 @@ fn accepted(
     }
     match survey.rival(policy, place) {
         Some(winner) => Accepted::Conflicted(winner),
+        None if policy.is_refused_on(&place.object.gk) => Accepted::Invalid,
         None => Accepted::Accepted,
     }
 }

@@ -133,6 +133,7 @@ impl Group {
     /// What comes of the policies at a place and above it: what holds for its own fields. Policies on
     /// other sections of its object and below it are left out.
     pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
+        let profile = self.facts().unwrap_or(profile);
         let here = self.ends.steps().filter(|step| step.place == *place);
         let Some(level) = here.map(|step| step.level).min() else {
             return Effective::default();
@@ -148,8 +149,22 @@ impl Group {
         merged(profile, &levels.collect::<Vec<_>>(), None)
     }
 
+    /// The facts that hold on these paths; none where nothing stands there.
+    fn facts(&self) -> Option<&Profile> {
+        let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
+        policies.next().map(|policy| &*policy.profile)
+    }
+
+    /// A policy that stands on these paths, with the settings that act there.
+    pub fn as_here<'a>(&'a self, policy: &'a Policy) -> &'a Policy {
+        let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
+        let here = policies.find(|here| here.key() == policy.key());
+        here.map_or(policy, |here| here)
+    }
+
     /// What became of a policy that stands on these paths.
     pub fn fate(&self, policy: &Policy) -> Fate {
+        let policy = self.as_here(policy);
         let profile = &policy.profile;
         merge::fate(policy, &self.effective, || {
             let levels = taking_part(profile, &self.stack).map(|here| &**here);

@@ -30,7 +30,8 @@ mod wholes;
 pub use branches::Branches;
 pub use fate::{Fate, fate, field_conflicts};
 pub use instead::{Instead, Sides};
-use level::{added_up, level_pieces, may_count};
+pub(super) use level::may_count;
+use level::{added_up, level_pieces};
 pub use own::{Own, is_unset};
 pub(super) use piece::pieces;
 pub use piece::{Part, Piece};
@@ -436,7 +437,9 @@ fn fold(
         (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
         (above, below) => return above.unknown_with(below),
     };
+    let fills = &profile.merging.fills;
     let units = match op {
+        Op::ByKey if !fills.is_empty() => Units::Paths(fills),
         _ if strategies.legacy && op != Op::ByKey => Units::Paths(&strategies.maps),
         _ if !paths.is_empty() => Units::Paths(paths),
         Op::ByKey => Units::Entries,

@@ -1,7 +1,7 @@
 //! A policy: what it targets, its strategy, its settings; and the order of precedence.
 
 use std::cmp::Ordering;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::level::Level;
 use super::merge::{Part, Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
-use super::profile::{Caveat, Direction, Op, Profile, Strategy};
+use super::profile::{Caveat, Direction, OnRoutes, Op, Profile, Strategy};
 use super::selector::Selector;
 use super::shared;
 use super::work;
@@ -43,6 +43,10 @@ pub struct Policy {
     pub(super) agreed: Box<str>,
     /// Its settings.
     pieces: Box<[Piece]>,
+    /// What it is on routes on which other facts hold, as the profile lists these; made when first asked for.
+    on_routes: OnceLock<Box<[Arc<Policy>]>>,
+    /// Those of these routes on which it is refused for its settings.
+    refused: Box<[usize]>,
     /// How much more it is to read them than their number says, in leaves: their values may be long.
     length: u32,
     precedence: Precedence,
@@ -136,8 +140,10 @@ impl Policy {
             length: u32::try_from(length).unwrap_or(u32::MAX),
             strategies,
             agreed: settings::agreed(spec, &profile).into(),
+            refused: settings::refused(spec, &profile).into(),
             precedence: Precedence::of(&object),
             is_without_target: optional && entries(spec, &profile).is_empty(),
+            on_routes: OnceLock::new(),
             object,
             profile,
         }
@@ -162,6 +168,22 @@ impl Policy {
     /// Its settings, ready to be merged; empty when its strategy cannot be used.
     pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'_>> {
         self.pieces.iter().map(|piece| piece.of(self))
+    }
+
+    /// What it is on the routes for which its profile has other facts, by their place in the profile.
+    pub(super) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
+        let made = self.on_routes.get_or_init(|| {
+            let all = self.profile.on_routes.iter();
+            let read = |on: &OnRoutes| Self::read(self.object.clone(), on.profile.clone());
+            all.map(|on| Arc::new(read(on))).collect()
+        });
+        made.get(place)
+    }
+
+    /// Whether it is refused on routes of a kind, for settings that these do not take.
+    pub fn is_refused_on(&self, route: &GroupKind) -> bool {
+        let on = self.profile.on_routes_of(route);
+        on.is_some_and(|(place, _)| self.refused.contains(&place))
     }
 
     /// How many settings it has; one with a long path counts for several.

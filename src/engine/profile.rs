@@ -18,6 +18,7 @@ pub mod file;
 mod parts;
 mod read;
 mod resolve;
+mod routes;
 mod words;
 
 pub use builtin::{builtin, builtin_controllers};
@@ -27,6 +28,7 @@ pub use facts::{Named, words};
 pub use parts::{
     Allowed, Annotation, Caveat, Control, Merging, Protection, RefField, StanzaNames, Strategies,
 };
+pub use routes::OnRoutes;
 pub use words::*;
 
 /// How the names of our own annotations begin.
@@ -120,12 +122,16 @@ pub struct Profile {
     pub unset: Fact<Strategy>,
     /// Fields of `spec` that are not settings.
     pub exclude: Fact<Vec<String>>,
+    /// The only fields of `spec` that are settings, where not all are.
+    pub only: Option<Vec<String>>,
     /// What its settings protect by.
     pub protects: Fact<Vec<Protection>>,
     /// What is not modelled of the kind.
     pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.
     pub switched_off_by: Fact<Vec<Vec<String>>>,
+    /// What holds on routes of some kinds.
+    pub on_routes: Fact<Vec<OnRoutes>>,
 }
 
 /// Profiles from the configuration and the built-in ones, before they meet a CRD.

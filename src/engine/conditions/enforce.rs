@@ -55,8 +55,13 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             let sole = group.effective.sole();
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
-                let lost = paths.get_or_insert_with(|| paths_of(policy));
-                beaten(other, group, lost, status);
+                let here = group.as_here(policy);
+                if Arc::ptr_eq(&here.profile, &policy.profile) {
+                    let lost = paths.get_or_insert_with(|| paths_of(policy));
+                    beaten(other, group, lost, status);
+                } else {
+                    beaten(other, group, &paths_of(here), status);
+                }
                 return InForce::Not;
             }
             let fate = group.fate(policy);

@@ -14,6 +14,9 @@ const NOT_ATTACHED: &str = " is not attached to a Gateway";
 
 /// Why a policy reaches no effective target.
 pub(super) fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String {
+    if let Some(why) = idle_on_route(policy, target) {
+        return why;
+    }
     let of_namespaces = [
         Level::GatewayNamespace,
         Level::RouteNamespace,
@@ -77,4 +80,19 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
         Attachment::Refused { why, .. } => Some(why),
         Attachment::Attached(_) | Attachment::Unknown(_) => None,
     }
+}
+
+/// Why a policy on a route of a kind that takes few settings does nothing there.
+fn idle_on_route(policy: &Policy, target: &Place) -> Option<String> {
+    let (place, on) = policy.profile.on_routes_of(&target.object.gk)?;
+    let (own, route) = (&policy.key().gk.kind, &target.object.gk.kind);
+    if target.section.is_some() && !on.sections {
+        return Some(format!(
+            "{own} does not act on the rules of a {route} one by one"
+        ));
+    }
+    let there = policy.on_routes(place)?;
+    there
+        .counts_for_nothing()
+        .then(|| format!("nothing that it sets acts on a {route}"))
 }

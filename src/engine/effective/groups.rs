@@ -59,7 +59,7 @@ impl Survey<'_> {
         let nothing = self.stacks.nothing();
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, None);
-            let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None);
+            let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None, None);
             let place = steps.last().map(|step| &step.place);
             let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
             let lower = Lower {
@@ -99,7 +99,7 @@ impl Survey<'_> {
     /// The group of ways in that lead no further.
     fn ending(&mut self, profile: &Profile, way: Way, own: Option<&Own>, complete: bool) -> Group {
         let nothing = self.stacks.nothing();
-        let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own);
+        let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own, None);
         Group {
             ends: Ends {
                 uppers: way.uppers,
@@ -131,7 +131,7 @@ impl Survey<'_> {
             let had = groups.len();
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
-            let own = self.own(profile, &route.key);
+            let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
             let mut of: Option<Option<&Arc<str>>> = None;
             for way in ways.iter() {
                 let consumer = way.consumer.as_ref();
@@ -141,9 +141,13 @@ impl Survey<'_> {
                     of = Some(consumer);
                 }
                 for lower in ends.iter().filter(|lower| way.has || lower.has) {
-                    let (stack, effective) =
-                        self.stacks
-                            .fold(profile, &way.stack, &lower.stack, own.as_ref());
+                    let (stack, effective) = self.stacks.fold(
+                        profile,
+                        &way.stack,
+                        &lower.stack,
+                        own.as_ref(),
+                        Some(kind),
+                    );
                     groups.push(Group {
                         ends: Ends {
                             uppers: way.uppers.clone(),
@@ -209,7 +213,9 @@ impl Survey<'_> {
             for lower in backend(self.snapshot, loose, inside) {
                 let stack = self.stacks.stack(profile, &lower.steps, None);
                 let own = self.own(profile, loose);
-                let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, own.as_ref());
+                let (stack, effective) =
+                    self.stacks
+                        .fold(profile, &nothing, &stack, own.as_ref(), None);
                 groups.push(Group {
                     complete: lower.complete,
                     ends: Ends {

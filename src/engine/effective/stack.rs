@@ -11,10 +11,10 @@ use crate::engine::attach::{Stand, asked, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
-use crate::engine::merge::{Effective, Own, leaves_of, merged, read_of, won};
+use crate::engine::merge::{Effective, Own, leaves_of, may_count, merged, read_of, won};
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
-use crate::engine::profile::{Profile, ServiceAs, With};
+use crate::engine::profile::{OnRoutes, Profile, ServiceAs, With};
 use crate::engine::rivals::{compared, winner};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::to_route;
@@ -48,9 +48,12 @@ pub(super) struct Stacks<'a> {
     nothing: Rc<Stack>,
     /// What stands at the Namespace that was asked for last, of one kind.
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
-    folded: maps::HashMap<(usize, usize), (Rc<Stack>, Arc<Effective>)>,
+    folded: maps::HashMap<FoldOf, (Rc<Stack>, Arc<Effective>)>,
     work: Work,
 }
+
+/// The stacks above and below by their addresses, and the place of the facts in the profile that hold on the route.
+type FoldOf = (usize, usize, Option<usize>);
 
 /// A level of a stack. Its list is that of one place; only those that are mixed may be of several.
 type Name = (Level, *const Arc<Policy>, Option<Place>);
@@ -227,11 +230,14 @@ impl<'a> Stacks<'a> {
         upper: &Rc<Stack>,
         lower: &Rc<Stack>,
         own: Option<&Own>,
+        route: Option<&GroupKind>,
     ) -> (Rc<Stack>, Arc<Effective>) {
         if self.work.is_spent() {
             return (self.nothing.clone(), Arc::default());
         }
-        let id = (Rc::as_ptr(upper) as usize, Rc::as_ptr(lower) as usize);
+        let on = route.and_then(|route| profile.on_routes_of(route));
+        let of = on.map(|(place, _)| place);
+        let id = (Rc::as_ptr(upper) as usize, Rc::as_ptr(lower) as usize, of);
         if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
             return (stack.clone(), effective.clone());
         }
@@ -246,6 +252,10 @@ impl<'a> Stacks<'a> {
         }
         if !profile.hierarchy.is_empty() {
             stack.sort_by_key(|level| profile.rank(level.step.level));
+        }
+        let profile = on.map_or(profile, |(_, on)| &on.profile);
+        if let Some((place, on)) = on {
+            stack = on_routes(stack, place, on);
         }
         let effective = Arc::new(self.effective(profile, &stack, own));
         let answer = (Rc::new(stack), effective);
@@ -290,6 +300,26 @@ impl<'a> Stacks<'a> {
 fn differs_in_unknown(stack: &Stack) -> bool {
     let mut pairs = stack.iter().zip(stack.iter().skip(1));
     pairs.any(|(one, next)| one.unknown != next.unknown)
+}
+
+/// What stands there on routes for which other facts hold: each policy as it is there, and none that has no setting for
+/// them. One that is passed over for an older one is so there too, whatever the older one sets.
+fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
+    let acts = |level: &StackLevel| on.sections || level.step.level != Level::Rule;
+    let levels = stack.into_iter().filter(acts).filter_map(|level| {
+        let there = may_count(&on.profile, &level.policies).iter();
+        let target = &level.step.place.object.gk;
+        let there = there.filter(|policy| !policy.is_refused_on(target));
+        let there = there.filter_map(|policy| policy.on_routes(place));
+        let there = there.filter(|policy| !policy.counts_for_nothing());
+        let policies: Vec<Arc<Policy>> = there.cloned().collect();
+        (!policies.is_empty()).then(|| StackLevel {
+            step: level.step,
+            policies: policies.into(),
+            unknown: level.unknown,
+        })
+    });
+    levels.collect()
 }
 
 /// The levels that are folded. Where the more specific policy decides and merges only with what stands

@@ -30,7 +30,10 @@ pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> V
 }
 
 /// Those of a level that are not passed over for their age alone.
-pub(super) fn may_count<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> &'a [Arc<Policy>] {
+pub(in crate::engine) fn may_count<'a>(
+    profile: &Profile,
+    level: &'a [Arc<Policy>],
+) -> &'a [Arc<Policy>] {
     let counts = match *profile.same_target {
         _ if profile.strategies.legacy => None,
         SameTarget::OldestWins => level.get(..1),

@@ -127,6 +127,16 @@ pub(in crate::engine) fn settings_of<'a>(
     })
 }
 
+/// The routes on which a policy with these settings is refused, by their places in the profile.
+pub(super) fn refused(spec: &Value, profile: &Profile) -> Vec<usize> {
+    let all = profile.on_routes.iter().enumerate();
+    let refuses = all.filter(|(_, on)| {
+        let mut settings = settings_of(spec, StanzaPlace::Spec, profile);
+        on.refuses_others && settings.any(|(name, _)| !on.settings.contains(name))
+    });
+    refuses.map(|(place, _)| place).collect()
+}
+
 /// How many values it holds, itself one of them; a map counts for several.
 pub(super) fn values(value: &Value) -> usize {
     match value {
@@ -137,7 +147,8 @@ pub(super) fn values(value: &Value) -> usize {
 }
 
 fn is_excluded(name: &str, profile: &Profile) -> bool {
-    profile.exclude.iter().any(|excluded| excluded == name)
+    let has = |names: &Vec<String>| names.iter().any(|known| known == name);
+    has(&profile.exclude) || profile.only.as_ref().is_some_and(|only| !has(only))
 }
 
 /// The strategy that a field names; a name that means nothing to the engine is custom where the

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Allowed, Fact, Profile, Protection, RefField, Source, Strategies, Strategy};
+use super::{Allowed, Fact, OnRoutes, Profile, Protection, RefField, Source, Strategies, Strategy};
 use crate::engine::ids::GroupKind;
 
 /// One fact of a kind.
@@ -82,6 +82,7 @@ impl Profile {
                 list(v, |field| json!(format!("spec.{field}")))
             }),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
+            fact("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
             fact("controls", &self.controls, |v| {
                 list(v, |c| {
                     json!({"setting": c.setting.join("."), "target": kind(&c.target),
@@ -193,6 +194,17 @@ fn reference(field: &RefField) -> Value {
     ];
     add(&mut said, parts);
     said
+}
+
+fn on_routes(on: &OnRoutes) -> Value {
+    let kinds: Vec<&str> = on.kinds.iter().map(|gk| &*gk.kind).collect();
+    let settings: Vec<String> = on
+        .settings
+        .iter()
+        .map(|name| format!("spec.{name}"))
+        .collect();
+    json!({"kinds": kinds, "settings": settings, "sections": on.sections,
+           "refusesOthers": on.refuses_others})
 }
 
 fn allowed(allowed: &Allowed) -> Value {

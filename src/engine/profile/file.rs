@@ -283,6 +283,24 @@ pub struct Merge {
     pub essential: Option<Vec<String>>,
     /// Fields of `spec` that are not settings, beside targets and strategy.
     pub exclude: Option<Vec<String>>,
+    /// Routes on which only some settings act, each filled in from above where a more specific policy does not have it.
+    pub on_routes: Option<Vec<OnRoutesFile>>,
+}
+
+/// What holds on routes of some kinds.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OnRoutesFile {
+    /// Kinds of routes, of the group `gateway.networking.k8s.io`.
+    pub kinds: Vec<String>,
+    /// The settings that act there: `spec.timeout`.
+    pub settings: Vec<String>,
+    /// Whether policies on a rule act.
+    #[serde(default = "yes")]
+    pub sections: bool,
+    /// Whether a policy on such a route is refused for any other setting.
+    #[serde(default)]
+    pub refuses_others: bool,
 }
 
 /// Whether a kind has stanzas, and how they are written.

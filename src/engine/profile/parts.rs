@@ -129,6 +129,8 @@ pub struct Merging {
     pub with: Fact<With>,
     /// Fields that are replaced as one; `*` stands for any key.
     pub units: Fact<Vec<Vec<String>>>,
+    /// What is replaced as one where policies merge by key and these are said.
+    pub fills: Vec<Vec<String>>,
     /// Lists merged entry by entry: field name to the key of its entries.
     pub list_keys: Fact<BTreeMap<String, String>>,
     /// Names of lists that add up on one target.

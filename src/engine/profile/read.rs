@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::file::{ControlFile, Match, ProfileFile, RefFile, StrategyValue};
-use super::{Allowed, Annotation, Caveat, Control, Protection, RefField, Strategy};
+use super::file::{ControlFile, Match, OnRoutesFile, ProfileFile, RefFile, StrategyValue};
+use super::{
+    Allowed, Annotation, Caveat, Control, OnRoutes, Profile, Protection, RefField, Strategy,
+};
 use crate::engine::ids::GroupKind;
 
 /// Paths are written from the object and kept from `spec`.
@@ -56,6 +58,22 @@ pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
         file.kind.iter().map(of_kind).collect::<Vec<_>>()
     };
     Some(allow.iter().flat_map(of_group).collect())
+}
+
+/// What holds on routes of some kinds.
+pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRoutes> {
+    let of = |file: &OnRoutesFile| {
+        let kinds = file.kinds.iter().map(|kind| GroupKind::gateway_api(kind));
+        let settings = file.settings.iter().map(|path| within_spec(path));
+        OnRoutes::new(
+            general,
+            kinds.collect(),
+            settings.collect(),
+            file.sections,
+            file.refuses_others,
+        )
+    };
+    files.iter().map(of).collect()
 }
 
 pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {

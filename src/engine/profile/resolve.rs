@@ -43,8 +43,10 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let cross_namespace = first(explicit, |p| p.targets.cross_namespace)
         .or_else(|| from_crd(derived.and_then(|d| d.cross_namespace)))
         .unwrap_or_else(|| default(CrossNamespace::Forbidden));
-    Profile {
+    let mut profile = Profile {
         gk: gk.clone(),
+        only: None,
+        on_routes: Fact::default(),
         exclude: excluded(explicit, &refs, &strategies),
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         meets: said(explicit, |p| p.conflict.meets),
@@ -87,7 +89,12 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         required,
         strategies,
         unset,
+    };
+    if let Some(on_routes) = first(explicit, |p| p.merge.on_routes.clone()) {
+        profile.on_routes.from = on_routes.from;
+        profile.on_routes.value = read::on_routes(&profile, &on_routes.value);
     }
+    profile
 }
 
 pub(super) fn first<T>(
@@ -213,6 +220,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         dictated_by: said(explicit, |p| p.merge.dictated_by),
         with: said(explicit, |p| p.merge.with),
         units: said(explicit, |p| Some(read::paths(p.merge.units.as_ref()?))),
+        fills: Vec::new(),
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
         add_up: said(explicit, |p| p.merge.add_up.clone()),
         empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
