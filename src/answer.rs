@@ -15,6 +15,7 @@ pub mod kinds;
 pub mod named;
 pub mod policies;
 pub mod report;
+pub mod reported;
 pub mod state;
 pub mod workload;
 

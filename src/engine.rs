@@ -25,6 +25,7 @@ pub mod policy;
 pub mod profile;
 pub mod projected;
 pub mod protection;
+pub mod reports;
 pub mod review;
 pub mod rivals;
 pub mod schema;

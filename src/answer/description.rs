@@ -12,6 +12,7 @@ use super::impact::Change;
 use super::kinds::Kind;
 use super::named::Named;
 use super::policies::Listed;
+use super::reported::FromStatus;
 use super::state::{Acceptance, PolicyState};
 use crate::engine::profile::Class;
 
@@ -108,7 +109,7 @@ pub struct Standing {
     pub strategy: Option<String>,
     /// What became of it on the paths through this object.
     pub state: PolicyState,
-    /// Why it has no effect here.
+    /// Why it is not attached or has no effect here, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that supersede it here.
@@ -116,6 +117,9 @@ pub struct Standing {
     /// What its controllers do with it that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
+    /// What its status says.
+    #[serde(flatten)]
+    pub status: FromStatus,
 }
 
 /// Where a policy stands, seen from an object.
@@ -140,7 +144,7 @@ pub struct OfPolicy {
     pub strategy: Option<String>,
     /// What became of it on all targets together.
     pub state: PolicyState,
-    /// Why it has no effect.
+    /// Why it is not attached or has no effect, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that supersede it somewhere.
@@ -148,6 +152,9 @@ pub struct OfPolicy {
     /// What its controllers do with it that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
+    /// What its status says.
+    #[serde(flatten)]
+    pub status: FromStatus,
     /// Its settings, under the name of the stanza where it has any.
     pub settings: BTreeMap<String, serde_json::Value>,
     /// Target by target.
@@ -166,7 +173,7 @@ pub struct OnTarget {
     pub accepted: Acceptance,
     /// What became of it there.
     pub state: PolicyState,
-    /// Why it has no effect there.
+    /// Why it is not attached or has no effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that supersede it there, wholly or in part.

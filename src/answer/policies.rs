@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::Answer;
 use super::named::{KindName, Named, named};
-use super::state::{Acceptance, PolicyState, no_effect};
+use super::reported::FromStatus;
+use super::state::{Acceptance, PolicyState};
 use crate::engine::affected::acting_at;
 use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
 use crate::engine::effective::Survey;
@@ -44,7 +45,8 @@ pub struct Listed {
     pub strategy: Option<String>,
     /// What it does on all its targets together.
     pub state: PolicyState,
-    /// Why it has no effect, or what is wrong with its strategy or its target entries.
+    /// Why it is not attached or has no effect, what is wrong with its strategy or its target entries, and where its
+    /// controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that supersede it somewhere.
@@ -53,6 +55,9 @@ pub struct Listed {
     pub acts_on: usize,
     /// When it was created (RFC 3339); null where a file does not say.
     pub created: Option<String>,
+    /// What its status says.
+    #[serde(flatten)]
+    pub status: FromStatus,
     /// Its targets, in the order of the spec; of a selector the objects that it selects now.
     pub targets: Vec<Target>,
 }
@@ -67,7 +72,7 @@ pub struct Target {
     pub accepted: Acceptance,
     /// What the policy does there; null where it is not attached.
     pub state: Option<PolicyState>,
-    /// Why it has no effect there.
+    /// Why it is not attached or has no effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Objects below it where another policy replaces this one whole.
@@ -190,11 +195,16 @@ fn listed(
         by: named(&status.by()),
         acts_on: status.objects().len(),
         created: created.map(|created| created.to_string()),
-        targets: status.targets.iter().map(target).collect(),
+        status: FromStatus::with(&status.said, status.disagreement()),
+        targets: status
+            .targets
+            .iter()
+            .map(|on| target(snapshot, policy, on))
+            .collect(),
     }
 }
 
-fn target(status: &TargetStatus) -> Target {
+fn target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> Target {
     let state = status.state.as_ref();
     Target {
         target: Named::from(&status.target),
@@ -202,7 +212,7 @@ fn target(status: &TargetStatus) -> Target {
         state: state
             .filter(|_| status.accepted == Accepted::Accepted)
             .map(PolicyState::from),
-        reason: no_effect(state).map(str::to_owned),
+        reason: reason::of_target(snapshot, policy, status),
         overridden_on: named(&status.overridden_on()),
         merged_with: named(&status.merged_with),
     }

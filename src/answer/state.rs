@@ -16,6 +16,8 @@ pub enum PolicyState {
     Overridden,
     /// Another policy of the kind has its target for itself.
     Conflicted,
+    /// Its controllers reject it.
+    Rejected,
     /// Its strategy cannot be used, or its target may not be named.
     Invalid,
     /// There is no such target.
@@ -31,6 +33,8 @@ pub enum Acceptance {
     Accepted,
     /// Another policy of the kind has the target for itself.
     Conflicted,
+    /// Its controllers reject it.
+    Rejected,
     /// The strategy cannot be used, or the target may not be named.
     Invalid,
     /// There is no such target.
@@ -41,11 +45,12 @@ pub enum Acceptance {
 
 impl PolicyState {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Enforced,
         Self::PartiallyEnforced,
         Self::Overridden,
         Self::Conflicted,
+        Self::Rejected,
         Self::Invalid,
         Self::TargetNotFound,
         Self::NoEffect,
@@ -58,6 +63,7 @@ impl PolicyState {
             Self::PartiallyEnforced => "PartiallyEnforced",
             Self::Overridden => "Overridden",
             Self::Conflicted => "Conflicted",
+            Self::Rejected => "Rejected",
             Self::Invalid => "Invalid",
             Self::TargetNotFound => "TargetNotFound",
             Self::NoEffect => "NoEffect",
@@ -70,6 +76,7 @@ impl PolicyState {
         match accepted {
             Accepted::Accepted => state.map(Self::from),
             Accepted::Conflicted(_) => Some(Self::Conflicted),
+            Accepted::Rejected(_) => Some(Self::Rejected),
             Accepted::Invalid => Some(Self::Invalid),
             Accepted::TargetNotFound => Some(Self::TargetNotFound),
         }
@@ -92,6 +99,7 @@ impl From<&Accepted> for Acceptance {
         match accepted {
             Accepted::Accepted => Self::Accepted,
             Accepted::Conflicted(_) => Self::Conflicted,
+            Accepted::Rejected(_) => Self::Rejected,
             Accepted::Invalid => Self::Invalid,
             Accepted::TargetNotFound => Self::TargetNotFound,
         }

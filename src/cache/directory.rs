@@ -174,7 +174,12 @@ impl Loaded {
         });
         for ((Found { gk, origin, raw }, _), object) in found.into_iter().zip(objects) {
             match object {
-                Ok(object) => loaded.push(object, origin, &mut places),
+                Ok(mut object) => {
+                    if let Some(base) = base {
+                        base.keep_reported(&mut object);
+                    }
+                    loaded.push(object, origin, &mut places);
+                }
                 Err(why) => problems.push(problem(&gk, &origin, &raw, &why.to_string())),
             }
         }
@@ -224,6 +229,7 @@ impl Loaded {
                 meta,
                 node: Node::Other,
                 spec: None,
+                reported: None,
             });
         }
     }

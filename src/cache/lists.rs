@@ -300,5 +300,6 @@ fn of_crd(crd: &Arc<Crd>) -> Object {
         meta: Meta::default(),
         node: Node::Crd(Arc::clone(crd)),
         spec: None,
+        reported: None,
     }
 }

@@ -1,6 +1,7 @@
 //! An object of any kind as the API server sends it, read so leniently that no object breaks a list.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource;
@@ -10,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{
-    Header, Incoming, Meta, Object, RawAnnotations, Unreadable, short_annotations,
+    Header, Incoming, Meta, Object, RawAnnotations, Reported, Unreadable, short_annotations,
 };
 use crate::engine::selector::Labels;
 use crate::engine::shared::Text;
@@ -24,6 +25,8 @@ pub struct RawObject {
     header: Header,
     /// `spec`, as it came.
     pub spec: Option<Box<RawValue>>,
+    /// What controllers wrote into its status.
+    reported: Option<Arc<Reported>>,
     /// Whether the status says `Established`, which only CRDs do.
     pub established: bool,
     /// Why it cannot be used, if it cannot.
@@ -51,6 +54,7 @@ struct SlimMeta<'a> {
     annotations: Option<RawAnnotations<'a>>,
     creation_timestamp: Option<Time>,
     deletion_timestamp: Option<Time>,
+    generation: Option<i64>,
 }
 
 /// What identifies an object whose metadata is odd elsewhere.
@@ -91,15 +95,22 @@ impl RawObject {
                 };
             }
         };
-        let (version, header, odd) = read_header(parts.metadata);
+        let Metadata {
+            version,
+            header,
+            generation,
+            odd,
+        } = read_header(parts.metadata);
+        let status = parts.status;
         Self {
+            reported: status.and_then(|status| Reported::read(status, &header, generation)),
             metadata: ObjectMeta {
                 resource_version: version,
                 ..ObjectMeta::default()
             },
             header,
             spec: parts.spec.map(ToOwned::to_owned),
-            established: parts.status.is_some_and(is_established),
+            established: status.is_some_and(is_established),
             odd,
         }
     }
@@ -135,9 +146,19 @@ impl RawObject {
         if let Some(why) = &self.odd {
             return Err(why.clone());
         }
-        let spec = self.spec.as_deref();
-        let header = Cow::Borrowed(header);
-        Object::read(gk, Incoming { header, spec })
+        let incoming = Incoming {
+            header: Cow::Borrowed(header),
+            spec: self.spec.as_deref(),
+            status: None,
+        };
+        let mut object = Object::read(gk, incoming)?;
+        object.reported.clone_from(&self.reported);
+        if self.header.namespace != header.namespace
+            && let Some(reported) = &mut object.reported
+        {
+            Arc::make_mut(reported).place_in(&header.namespace);
+        }
+        Ok(object)
     }
 }
 
@@ -176,21 +197,29 @@ impl Resource for RawObject {
     }
 }
 
-/// The resource version, what the engine keeps, and what is odd.
-fn read_header(raw: Option<&RawValue>) -> (Option<String>, Header, Option<Unreadable>) {
+/// What is read of an object's metadata.
+#[derive(Default)]
+struct Metadata {
+    /// The resource version.
+    version: Option<String>,
+    /// What the engine keeps.
+    header: Header,
+    /// By which conditions are known to be out of date.
+    generation: Option<i64>,
+    /// What is odd.
+    odd: Option<Unreadable>,
+}
+
+fn read_header(raw: Option<&RawValue>) -> Metadata {
     let Some(raw) = raw else {
-        return (
-            None,
-            Header::default(),
-            Some(Unreadable::new("it has no metadata")),
-        );
+        return Metadata {
+            odd: Some(Unreadable::new("it has no metadata")),
+            ..Metadata::default()
+        };
     };
     match serde_json::from_str::<SlimMeta<'_>>(raw.get()) {
         Ok(slim) => {
-            let odd = slim
-                .name
-                .is_none()
-                .then(|| Unreadable::new("it has no name"));
+            let nameless = slim.name.is_none();
             let meta = Meta {
                 labels: slim.labels.unwrap_or_default(),
                 annotations: short_annotations(slim.annotations),
@@ -198,21 +227,26 @@ fn read_header(raw: Option<&RawValue>) -> (Option<String>, Header, Option<Unread
                 deleting: slim.deletion_timestamp.is_some(),
                 generation: None,
             };
-            let header = Header {
-                name: slim.name.unwrap_or_default().0,
-                namespace: slim.namespace.unwrap_or_default().0,
-                meta,
-            };
-            (slim.resource_version, header, odd)
+            Metadata {
+                version: slim.resource_version,
+                header: Header {
+                    name: slim.name.unwrap_or_default().0,
+                    namespace: slim.namespace.unwrap_or_default().0,
+                    meta,
+                },
+                generation: slim.generation,
+                odd: nameless.then(|| Unreadable::new("it has no name")),
+            }
         }
         // The name still tells which object left, and the version lets the watch go on behind it.
         Err(error) => {
             let (version, header) = names(raw);
-            (
+            Metadata {
                 version,
                 header,
-                Some(Unreadable::because("odd metadata", error)),
-            )
+                generation: None,
+                odd: Some(Unreadable::because("odd metadata", error)),
+            }
         }
     }
 }

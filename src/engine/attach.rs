@@ -7,6 +7,7 @@ use super::ids::{GroupKind, ObjectKey};
 use super::object::{From, Node, Object};
 use super::policy::{Policy, TargetRef, is_cluster_scoped};
 use super::profile::{CrossNamespace, Only, Profile};
+use super::reports::{self, Rejected};
 use super::section;
 use super::snapshot::{Snapshot, namespace_key};
 
@@ -24,6 +25,8 @@ pub struct Stand {
     pub consumer: bool,
     /// It stands at every Namespace, so what stands at this one alone is more specific.
     pub wide: bool,
+    /// Its controllers reject it on some paths.
+    pub disputed: bool,
 }
 
 /// Whether a policy may attach to an object, by its kind, namespace and scope.
@@ -55,7 +58,8 @@ impl Stand {
 
 /// Policies that stand at an object and its sections: by kind, the established first (oldest, then
 /// `namespace/name`). What may not reach it, or names a section that is not there, is not attached
-/// (rulings 16 and 34). Policies without a usable strategy take no part in anything.
+/// (rulings 16 and 34), nor what its controllers reject (ruling 36). Policies without a usable strategy take no part in
+/// anything.
 pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
     let mut policies = snapshot.standing(key).peekable();
     if policies.peek().is_none() {
@@ -73,6 +77,10 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             continue;
         }
         let own = &policy.key().namespace;
+        let rejected = reports::rejected(snapshot, policy);
+        if rejected.at(key) && !reports::is_of_another_target(snapshot, policy, key) {
+            continue;
+        }
         for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
             let reach = reach(snapshot, policy, target, key);
             if !reach.is_attached() {
@@ -85,6 +93,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
                     unknown: target.unknown.clone(),
                     consumer: reach == Reach::Consumer,
                     wide: target.gk.is_core("Namespace") && target.object(own).is_none(),
+                    disputed: matches!(rejected, Rejected::Through(_)),
                 });
             };
             if target.is_whole() {

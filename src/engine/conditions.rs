@@ -9,6 +9,7 @@ use super::ids::{ObjectKey, Place};
 use super::maps::HashSet;
 use super::merge::Instead;
 use super::policy::{Policy, Select, TargetRef};
+use super::reports::{self, Rejected, Report, Said};
 use super::snapshot::Snapshot;
 
 mod acts_on;
@@ -18,6 +19,7 @@ mod enforce;
 mod idle;
 mod list;
 mod lost;
+mod reported;
 mod targets;
 
 pub use acts_on::ActsOn;
@@ -26,6 +28,7 @@ use below::Below;
 use enforce::{enforce, leaves, standing, together};
 pub use list::{Condition, conditions};
 pub use lost::Lost;
+pub use reported::{Disagreement, disagreement};
 pub use targets::{Affected, affected, controller};
 
 /// Whether a policy is attached to a target.
@@ -33,6 +36,8 @@ pub use targets::{Affected, affected, controller};
 pub enum Accepted {
     /// It is.
     Accepted,
+    /// Its controllers reject it, and nothing else speaks against it (ruling 36).
+    Rejected(Box<Report>),
     /// The strategy cannot be used, or the target may not be named.
     Invalid,
     /// This one stands there already.
@@ -97,6 +102,8 @@ pub struct PolicyStatus {
     pub state: Option<State>,
     /// Target by target, in the order of the spec; a selector gives the objects that it selects now.
     pub targets: Vec<TargetStatus>,
+    /// What its controllers say of it.
+    pub said: Said,
 }
 
 // === impl PolicyStatus ===
@@ -209,6 +216,7 @@ pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(survey.snapshot(), policy)),
         state: together(&targets).or_else(|| unnamed(policy)),
         targets,
+        said: Said::of(survey.snapshot(), policy),
     }
 }
 
@@ -305,6 +313,10 @@ fn on_target(
             enforce(policy, &mine, &mut status);
             idle::say_why(survey.snapshot(), policy, &mut status);
         }
+        let rejected = reports::rejected(survey.snapshot(), policy);
+        if matches!(rejected, Rejected::Through(_)) && status.state == Some(State::Enforced) {
+            status.state = Some(State::PartiallyEnforced);
+        }
     }
     status
 }
@@ -333,9 +345,19 @@ fn accepted(
         }
         _ => {}
     }
-    match survey.rival(policy, place) {
-        Some(winner) => Accepted::Conflicted(winner),
-        None if policy.is_refused_on(&place.object.gk) => Accepted::Invalid,
-        None => Accepted::Accepted,
+    if let Some(winner) = survey.rival(policy, place) {
+        return Accepted::Conflicted(winner);
+    }
+    let object = &place.object;
+    if policy.is_refused_on(&object.gk) {
+        return Accepted::Invalid;
+    }
+    let is_rejected = reports::rejected(snapshot, policy).at(object);
+    let report = reports::rejection(snapshot, policy).filter(|_| is_rejected);
+    match report {
+        Some(report) if !reports::is_of_another_target(snapshot, policy, object) => {
+            Accepted::Rejected(Box::new(report))
+        }
+        _ => Accepted::Accepted,
     }
 }

@@ -30,6 +30,7 @@ mod own;
 mod region;
 mod routes;
 mod stack;
+mod via;
 mod ways_on;
 
 pub use bare::BareRoute;

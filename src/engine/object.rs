@@ -18,6 +18,7 @@ mod crd;
 mod few;
 mod json;
 mod paths;
+pub mod reported;
 mod same;
 mod unreadable;
 mod weight;
@@ -25,6 +26,7 @@ mod weight;
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
 pub use paths::Paths;
+pub use reported::Reported;
 pub use unreadable::Unreadable;
 pub use weight::is_bearable;
 pub(crate) use weight::{is_large, weigh, weigh_all};
@@ -65,6 +67,8 @@ pub struct Incoming<'a> {
     pub header: Cow<'a, Header>,
     /// Its `spec`, when it has one.
     pub spec: Option<&'a RawValue>,
+    /// Its `status`, when it has one.
+    pub status: Option<&'a RawValue>,
 }
 
 /// An object as the engine keeps it.
@@ -78,6 +82,9 @@ pub struct Object {
     pub node: Node,
     /// Its whole `spec`, as JSON text. A snapshot keeps it only of kinds in which policies control fields.
     pub spec: Option<Arc<str>>,
+    /// What controllers wrote into its status, where that says something. An object of a request says nothing: its
+    /// status is of another time.
+    pub reported: Option<Arc<Reported>>,
 }
 
 /// The part of an object that depends on its kind.
@@ -241,6 +248,11 @@ impl<'a> Incoming<'a> {
         json::parts(text)
     }
 
+    /// What controllers wrote into its status.
+    pub fn reported(&self) -> Option<Arc<Reported>> {
+        Reported::read(self.status?, &self.header, self.header.meta.generation)
+    }
+
     /// Whether the specs of two states are the same values: key order and spaces do not count. Large ones are the same
     /// only where they are the same text: the API server writes both alike.
     pub fn same_spec(&self, other: &Self) -> bool {
@@ -284,6 +296,7 @@ impl Object {
                 Cow::Borrowed(header) => header.meta.clone(),
                 Cow::Owned(header) => header.meta,
             },
+            reported: None,
         })
     }
 
@@ -292,20 +305,27 @@ impl Object {
     /// # Errors
     /// When it is not an object, or as in [`Object::read`].
     pub fn from_json(gk: &GroupKind, text: &RawValue) -> Result<Self, Unreadable> {
-        Self::read(gk, Incoming::parse(text)?)
+        let incoming = Incoming::parse(text)?;
+        let reported = incoming.reported();
+        let object = Self::read(gk, incoming)?;
+        Ok(Self { reported, ..object })
     }
 
     /// Whether another state of it is the same to policies, as far as both are kept.
     pub fn is_same(&self, other: &Self) -> bool {
         let (one, two) = (&self.meta, &other.meta);
+        self.has_same_spec(other)
+            && (&one.labels, &one.annotations) == (&two.labels, &two.annotations)
+            && (one.created, one.deleting) == (two.created, two.deleting)
+    }
+
+    /// Whether its spec is the same in another state, as far as both are kept.
+    pub fn has_same_spec(&self, other: &Self) -> bool {
         let same_spec = match (self.spec.as_deref(), other.spec.as_deref()) {
             (None, Some(_)) | (Some(_), None) => !matches!(self.node, Node::Other),
             (one, two) => same_json(one, two),
         };
-        same_spec
-            && self.node == other.node
-            && (&one.labels, &one.annotations) == (&two.labels, &two.annotations)
-            && (one.created, one.deleting) == (two.created, two.deleting)
+        same_spec && self.node == other.node
     }
 
     /// Leaves out what no profile asks for.
@@ -334,6 +354,7 @@ impl Object {
             && self.meta == other.meta
             && self.node == other.node
             && self.spec == other.spec
+            && self.reported == other.reported
     }
 
     /// Where a route sends requests; nothing for other kinds.

@@ -11,6 +11,7 @@ use super::ids::{GroupKind, ObjectKey};
 use super::object::{Annotations, Crd, Node, Object, is_route};
 use super::policy::{self, Policy};
 use super::profile::{Profile, ProfileRules, is_policy_kind};
+use super::reports;
 
 mod edges;
 mod era;
@@ -50,6 +51,8 @@ pub struct Snapshot {
     kinds: HashMap<GroupKind, Kind>,
     profiles: OrdMap<GroupKind, Arc<Profile>>,
     policies: KeyMap<Arc<Policy>>,
+    /// Those that some controller rejects, where it takes other objects to know on which paths.
+    disputed: OrdSet<ObjectKey>,
     stands: stands::Stands,
     edges: edges::Edges,
     /// `ReferenceGrants` by namespace.
@@ -111,17 +114,40 @@ impl Snapshot {
 
     /// The same for a change that may never come: nothing that is found out about it is remembered.
     #[must_use]
-    pub fn what_if(&self, change: Change) -> Self {
+    pub fn what_if(&self, mut change: Change) -> Self {
+        if let Change::Applied(object) = &mut change {
+            self.keep_reported_of(object);
+        }
         self.supposing(self.apply(change))
     }
 
     /// The same for a policy that is there as well, and its spec, which is read on the way.
     pub(super) fn what_if_policy(&self, mut object: Arc<Object>) -> (Self, Value) {
         self.trim(&mut object);
+        self.keep_reported_of(&mut object);
         let spec = policy::spec(&object);
         let mut next = self.clone();
         next.insert(object, Some(&spec));
         (self.supposing(next), spec)
+    }
+
+    /// Fills in what controllers reported of an object whose sender says nothing of it. It holds as long as the spec is
+    /// the same: what they think of another spec is not known yet.
+    pub fn keep_reported(&self, object: &mut Object) {
+        let known = self.get(&object.key);
+        if let Some(known) = known.filter(|known| known.reported.is_some())
+            && object.reported.is_none()
+            && known.has_same_spec(object)
+        {
+            object.reported.clone_from(&known.reported);
+        }
+    }
+
+    fn keep_reported_of(&self, object: &mut Arc<Object>) {
+        let known = self.get(&object.key);
+        if known.is_some_and(|known| known.reported.is_some()) {
+            self.keep_reported(Arc::make_mut(object));
+        }
     }
 
     /// What came of this snapshot, and may never come.
@@ -254,6 +280,18 @@ impl Snapshot {
         keys.filter_map(|key| self.policies.get(key))
     }
 
+    /// Policies that some controller rejects, where it takes other objects to know on which paths; sorted.
+    pub(super) fn disputed(&self) -> impl Iterator<Item = &Arc<Policy>> {
+        let keys = self.disputed.iter();
+        keys.filter_map(|key| self.policies.get(key))
+    }
+
+    /// Whether one of them may name an object or a section of it.
+    pub(super) fn is_disputed_at(&self, key: &ObjectKey) -> bool {
+        let is_disputed = |policy: &Arc<Policy>| self.disputed.contains(policy.key());
+        !self.disputed.is_empty() && self.stands.of_object(key).any(is_disputed)
+    }
+
     /// Policies that may name an object or sections of it; whether they do is asked of each.
     pub fn standing(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
         self.stands.of_object(key)
@@ -332,7 +370,7 @@ impl Snapshot {
         kind.absent.remove(&key);
         let known = kind.objects.get(&key);
         if known.is_some_and(|known| Arc::ptr_eq(known, &object) || known.is_identical(&object)) {
-            // A list brought it again, or what changed is nothing that is kept: its status.
+            // A list brought it again, or what changed is nothing that is kept: a part of its status.
             return;
         }
         if !lasts {
@@ -467,6 +505,9 @@ impl Snapshot {
         if policy.may_stand_above_routes() {
             self.era = Era::next();
         }
+        if reports::is_disputed(&policy) {
+            self.disputed.insert(key.clone());
+        }
         self.stands.set(&policy);
         self.policies.insert(key, policy);
     }
@@ -477,6 +518,7 @@ impl Snapshot {
                 self.era = Era::next();
             }
             self.stands.unset(&policy);
+            self.disputed.remove(key);
         }
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                 accepted: match on.accepted {
                     Accepted::Accepted => "Accepted",
                     Accepted::Invalid => "Invalid",
+                    Accepted::Rejected(_) => "Rejected",
                     Accepted::Conflicted(_) => "Conflicted",
                     Accepted::TargetNotFound => "TargetNotFound",
                 },

@@ -206,6 +206,7 @@ fn accepted(accepted: &Accepted) -> String {
         Accepted::Accepted => "Accepted".to_owned(),
         Accepted::Invalid => "Invalid".to_owned(),
         Accepted::TargetNotFound => "TargetNotFound".to_owned(),
+        Accepted::Rejected(report) => format!("Rejected, its controller reports {report}"),
         Accepted::Conflicted(with) => format!("Conflicted with {}", with.path()),
     }
 }
@@ -248,7 +249,9 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             }
             title.push(format!("apply {key}"));
             touched.push(key);
-            after = after.apply(Change::Applied(Arc::new(object(&new))));
+            let mut new = object(&new);
+            after.keep_reported(&mut new);
+            after = after.apply(Change::Applied(Arc::new(new)));
         }
     }
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();

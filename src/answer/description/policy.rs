@@ -8,8 +8,9 @@ use super::target::strategy;
 use super::{OfPolicy, OnTarget};
 use crate::answer::impact::{Change, Doing, impact};
 use crate::answer::named::{Named, named};
-use crate::answer::policies::reason::reason;
-use crate::answer::state::{Acceptance, PolicyState, no_effect};
+use crate::answer::policies::reason::{of_target, reason};
+use crate::answer::reported::FromStatus;
+use crate::answer::state::{Acceptance, PolicyState};
 use crate::engine::conditions::{Accepted, TargetStatus, status};
 use crate::engine::effective::Survey;
 use crate::engine::policy::{Policy, StanzaPlace};
@@ -29,7 +30,12 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         by: named(&status.by()),
         caveats: policy.caveats().map(str::to_owned).collect(),
         settings: settings(policy),
-        targets: status.targets.iter().map(on_target).collect(),
+        status: FromStatus::with(&status.said, status.disagreement()),
+        targets: status
+            .targets
+            .iter()
+            .map(|on| on_target(survey.snapshot(), policy, on))
+            .collect(),
         changes: changes(survey.snapshot(), policy),
     }
 }
@@ -59,7 +65,7 @@ fn settings(policy: &Policy) -> BTreeMap<String, Value> {
     found.collect()
 }
 
-fn on_target(status: &TargetStatus) -> OnTarget {
+fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnTarget {
     let mut by = named(status.by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
@@ -70,7 +76,7 @@ fn on_target(status: &TargetStatus) -> OnTarget {
         accepted: Acceptance::from(&status.accepted),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: no_effect(status.state.as_ref()).map(str::to_owned),
+        reason: of_target(snapshot, policy, status),
         by,
         lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
         overridden_on: named(&status.overridden_on()),

@@ -7,17 +7,20 @@ use super::routes::{on_routes, using};
 use super::{OfTarget, OnBackend, Relation, Standing};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
-use crate::answer::policies::reason::of_strategy;
-use crate::answer::state::{PolicyState, no_effect};
-use crate::engine::conditions::{Accepted, TargetStatus, attachments, on_paths};
+use crate::answer::policies::reason::{of_strategy, of_target};
+use crate::answer::reported::{FromStatus, told};
+use crate::answer::state::PolicyState;
+use crate::engine::conditions::{Accepted, TargetStatus, attachments, disagreement, on_paths};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::object::{Node, Object};
 use crate::engine::policy::Policy;
 use crate::engine::profile::words;
+use crate::engine::reports::Said;
 use crate::engine::rivals::winner;
 use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
 
 /// The policies that stand over an object, by policy and place.
 type Found = BTreeMap<(ObjectKey, Place), Over>;
@@ -70,7 +73,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         hostnames,
         not_attached_to: not_attached_to(survey, key, &entrances),
         attached_to: entrances.iter().map(Named::from).collect(),
-        policies: sorted(key, found),
+        policies: sorted(survey.snapshot(), key, found),
         effective,
         without,
         backends: object.map_or_else(Vec::new, |route| backends(survey, place, &route)),
@@ -123,7 +126,7 @@ fn on_backend(survey: &mut Survey<'_>, object: &ObjectKey, route: &Place) -> Vec
         over(&backend, &groups, &mut found);
     }
     refused(survey, &backend, &mut found);
-    sorted(object, found)
+    sorted(survey.snapshot(), object, found)
 }
 
 /// The kinds of which policies stand at the object or on paths through it.
@@ -222,11 +225,20 @@ fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
     }
 }
 
-fn standing(object: &ObjectKey, over: &Over) -> Standing {
+fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> Standing {
     let (policy, status) = (&over.policy, &over.status);
     let mut by = named(status.by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
+    }
+    let said = Said::of(snapshot, policy);
+    let differs = disagreement(&status.accepted, status.state.as_ref(), &said);
+    let mut reasons: Vec<String> = of_strategy(policy)
+        .or_else(|| of_target(snapshot, policy, status))
+        .into_iter()
+        .collect();
+    if !matches!(status.accepted, Accepted::Rejected(_)) {
+        reasons.extend(told(&said, differs));
     }
     Standing {
         policy: Named::from(policy.key()),
@@ -236,11 +248,10 @@ fn standing(object: &ObjectKey, over: &Over) -> Standing {
         strategy: strategy(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: no_effect(status.state.as_ref())
-            .map(str::to_owned)
-            .or_else(|| of_strategy(policy)),
+        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         by,
         caveats: policy.caveats().map(str::to_owned).collect(),
+        status: FromStatus::with(&said, differs),
     }
 }
 
@@ -253,14 +264,15 @@ fn relation(object: &ObjectKey, over: &Over) -> Relation {
 }
 
 /// By kind, from the least specific place to the object itself.
-fn sorted(object: &ObjectKey, found: Found) -> Vec<Standing> {
+fn sorted(snapshot: &Snapshot, object: &ObjectKey, found: Found) -> Vec<Standing> {
     let mut found: Vec<Over> = found.into_values().collect();
     found.sort_by_cached_key(|over| {
         let (policy, place) = (over.policy.key().clone(), over.status.target.clone());
         let attached = relation(object, over) == Relation::Attached;
         (policy.gk.clone(), attached, over.level, place, policy)
     });
-    found.iter().map(|over| standing(object, over)).collect()
+    let told = found.iter().map(|over| standing(snapshot, object, over));
+    told.collect()
 }
 
 /// The strategy of a policy in words; both of a policy of the older dialect.

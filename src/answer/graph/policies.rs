@@ -29,7 +29,7 @@ fn one(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>, policy: &Policy) {
         let frontend = at.target.object.gk.is_core("Service")
             && *policy.profile.service_as == ServiceAs::Frontend;
         let target = sketch.place(&at.target, frontend);
-        match words::not_attached(sketch.snapshot, policy, &at) {
+        match words::not_attached(sketch.snapshot, policy, &at.target, &at.accepted) {
             None => sketch.line(node, target, Link::Attached, None),
             reason => sketch.line(node, target, Link::NotAttached, reason),
         }

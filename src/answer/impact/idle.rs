@@ -73,6 +73,9 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
         (Accepted::Invalid, _) => {
             format!("it {verb} invalid: its strategy or its target cannot be used")
         }
+        (Accepted::Rejected(report), _) => {
+            format!("it {verb} not in force: its controller reports {report}")
+        }
         (Accepted::TargetNotFound, _) => match status.targets.first() {
             Some(target) => format!(
                 "it {verb} attached to nothing: there is no {}",

@@ -1,11 +1,17 @@
 //! Why a policy does nothing, as far as its own fields say it.
 
-use crate::engine::conditions::{Accepted, PolicyStatus, State};
+use crate::answer::reported::told;
+use crate::answer::state::no_effect;
+use crate::engine::attach::{Reach, reach};
+use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus};
+use crate::engine::ids::Place;
+use crate::engine::object::section_noun;
 use crate::engine::policy::{Fault, Policy, StrategyFault, TargetRef, entries, spec, stanzas};
 use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::not_there;
 
-/// What is wrong with its strategy or its target entries, or why it names or reaches nothing; none where
-/// there is nothing to say.
+/// What is wrong with its strategy or its target entries, why it is not attached or reaches nothing, and what its
+/// controllers say against it; none where there is nothing to say.
 pub(in crate::answer) fn reason(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -16,28 +22,91 @@ pub(in crate::answer) fn reason(
     }
     let spec = spec(&policy.object);
     let mut reasons = Vec::new();
+    let mut add = |reason: String| {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    };
+    let is_idle = matches!(status.state, Some(State::NoEffect(_)));
     if let Some(State::NoEffect(why)) = &status.state {
-        reasons.push(why.clone());
+        add(why.clone());
     }
-    if status.accepted == Accepted::Invalid {
-        let taken = policy.targets.iter().all(|target| target.is_taken);
-        let why = if taken {
-            "what it names may not be named from its namespace"
-        } else {
-            "its kind does not take what it names as a target"
-        };
-        reasons.push(why.to_owned());
+    if status.accepted != Accepted::Accepted || is_idle {
+        let targets = status.targets.iter();
+        let reasons = targets.filter_map(|target| of_target(snapshot, policy, target));
+        reasons.for_each(&mut add);
     }
     let entries = entries(&spec, &policy.profile);
-    reasons.extend(entries.iter().filter_map(|entry| {
-        let fault = entry.target.as_ref().err()?;
-        Some(wrong(&entry.path, fault))
-    }));
+    for entry in &entries {
+        if let Err(fault) = &entry.target {
+            add(wrong(&entry.path, fault));
+        }
+    }
+    // Where it is rejected, its targets say it.
+    if !matches!(status.accepted, Accepted::Rejected(_))
+        && let Some(said) = told(&status.said, status.disagreement())
+    {
+        add(said);
+    }
     if reasons.is_empty() && status.targets.is_empty() {
         let idle = selecting_nothing(snapshot, policy);
         reasons.push(idle.unwrap_or_else(|| "it names no target".to_owned()));
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Why a policy is not attached to a target or has no effect there; none where neither is so.
+pub(in crate::answer) fn of_target(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &TargetStatus,
+) -> Option<String> {
+    let idle = no_effect(target.state.as_ref()).map(str::to_owned);
+    not_attached(snapshot, policy, &target.target, &target.accepted).or(idle)
+}
+
+/// Why a policy is not attached to a target; none when it is.
+pub(in crate::answer) fn not_attached(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    place: &Place,
+    accepted: &Accepted,
+) -> Option<String> {
+    let target = &place.object;
+    let kind = &policy.key().gk.kind;
+    let object = snapshot.get(target);
+    let own = &policy.key().namespace;
+    let names = |entry: &&TargetRef| {
+        let meta = object.map(|object| &object.meta);
+        entry.is_whole() == place.section.is_none() && entry.matches(own, target, meta)
+    };
+    let entry = policy.targets.iter().find(names);
+    let reach = entry.map(|entry| reach(snapshot, policy, entry, target));
+    Some(match accepted {
+        Accepted::Accepted => return None,
+        Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
+        Accepted::Rejected(report) => format!("its controller reports {report}"),
+        _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
+        Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
+            (Some(Reach::Forbidden), _) => format!("{kind} stays in its own namespace"),
+            (Some(Reach::ClusterScoped), _) => {
+                format!("{kind} has a namespace and {} has none", target.gk)
+            }
+            (Some(Reach::Untaken), Some(section)) if policy.profile.takes_kind(&target.gk) => {
+                format!("{kind} takes no section of {target}, such as {section}")
+            }
+            (Some(Reach::Untaken), _) => format!("{kind} cannot target {}", target.gk),
+            (Some(Reach::NotGranted), _) => format!(
+                "no ReferenceGrant in namespace {} covers {kind} of namespace {own}",
+                target.namespace,
+            ),
+            (Some(Reach::Free | Reach::Consumer) | None, Some(section)) if object.is_some() => {
+                let noun = section_noun(&target.gk).unwrap_or("section");
+                format!("{target} has no {noun} {section}")
+            }
+            (Some(Reach::Free | Reach::Consumer) | None, _) => not_there(snapshot, target),
+        },
+    })
 }
 
 /// Why labels select nothing; none where none of its targets selects.

@@ -211,7 +211,10 @@ fn tone(state: PolicyState) -> Tone {
         PolicyState::PartiallyEnforced | PolicyState::Overridden | PolicyState::NoEffect => {
             Tone::Warning
         }
-        PolicyState::Conflicted | PolicyState::Invalid | PolicyState::TargetNotFound => Tone::Bad,
+        PolicyState::Conflicted
+        | PolicyState::Rejected
+        | PolicyState::Invalid
+        | PolicyState::TargetNotFound => Tone::Bad,
     }
 }
 

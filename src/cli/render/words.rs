@@ -132,7 +132,10 @@ pub(crate) fn tone(state: PolicyState) -> Tone {
         PolicyState::PartiallyEnforced | PolicyState::Overridden | PolicyState::NoEffect => {
             Tone::Warning
         }
-        PolicyState::Conflicted | PolicyState::Invalid | PolicyState::TargetNotFound => Tone::Bad,
+        PolicyState::Conflicted
+        | PolicyState::Rejected
+        | PolicyState::Invalid
+        | PolicyState::TargetNotFound => Tone::Bad,
     }
 }
 
@@ -142,6 +145,7 @@ fn state_words(state: PolicyState) -> &'static str {
         PolicyState::PartiallyEnforced => "partly overridden",
         PolicyState::Overridden => "overridden",
         PolicyState::Conflicted => "conflicted",
+        PolicyState::Rejected => "rejected",
         PolicyState::Invalid => "invalid",
         PolicyState::TargetNotFound => "target not found",
         PolicyState::NoEffect => "no effect",
@@ -159,7 +163,9 @@ pub(crate) fn state(state: PolicyState, by: &[Named], reason: Option<&str>) -> S
         };
         text = format!("{text} {with} {}", list(by.iter().map(path)));
     }
-    match reason {
+    // Who is there already has been said.
+    let is_said = state == PolicyState::Conflicted && !by.is_empty();
+    match reason.filter(|_| !is_said) {
         Some(reason) => format!("{text}: {reason}"),
         None => text,
     }

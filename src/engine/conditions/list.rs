@@ -40,6 +40,9 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
 fn accepted(accepted: &Accepted) -> Condition {
     let (status, reason, message) = match accepted {
         Accepted::Accepted => (true, "Accepted", "Attached".to_owned()),
+        Accepted::Rejected(report) => {
+            (false, "Invalid", format!("Its controller reports {report}"))
+        }
         Accepted::Invalid => (
             false,
             "Invalid",

@@ -19,7 +19,7 @@ pub(super) struct At {
     pub(super) stands: Rc<[Stand]>,
     /// The kinds of them, sorted.
     pub(super) kinds: Vec<GroupKind>,
-    /// Whether some act on requests from their own namespace alone.
+    /// Whether some do not act on all requests that come there.
     pub(super) asks: bool,
     /// How much it is to find all of this out, in leaves.
     pub(super) work: usize,
@@ -59,7 +59,7 @@ impl At {
         let sorted = stands.len() * stands.len().max(1).ilog2() as usize;
         Self {
             kinds: kinds.map(|stand| stand.policy.key().gk.clone()).collect(),
-            asks: stands.iter().any(|stand| stand.consumer),
+            asks: stands.iter().any(|stand| stand.consumer || stand.disputed),
             work: work
                 + asked / work::SELECTED
                 + stands.len() / work::FOUND

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::region::Region;
+use super::via::Via;
 use super::{Ends, Group, Stack, Survey};
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::{Level, Step};
 use crate::engine::maps::{HashMap, HashSet};
 use crate::engine::merge::Own;
 use crate::engine::object::{Node, Object};
-use crate::engine::profile::{CrossNamespace, Profile, ServiceAs};
+use crate::engine::profile::{Profile, ServiceAs};
 use crate::engine::topology::{
     Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_rules, unaccepted,
 };
@@ -21,8 +22,8 @@ use crate::engine::work;
 #[derive(Clone, Debug)]
 struct Way {
     uppers: Uppers,
-    /// Whose requests alone come this way.
-    consumer: Option<Arc<str>>,
+    /// What of it the policies on the way on depend on.
+    via: Via,
     stack: Rc<Stack>,
     has: bool,
     attached: bool,
@@ -58,7 +59,7 @@ impl Survey<'_> {
         );
         let nothing = self.stacks.nothing();
         ends.map(|steps| {
-            let stack = self.stacks.stack(profile, &steps, None);
+            let stack = self.stacks.stack(profile, &steps, &Via::default());
             let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None, None);
             let place = steps.last().map(|step| &step.place);
             let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
@@ -132,13 +133,13 @@ impl Survey<'_> {
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
             let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
-            let mut of: Option<Option<&Arc<str>>> = None;
+            let mut of: Option<&Via> = None;
             for way in ways.iter() {
-                let consumer = way.consumer.as_ref();
-                if of != Some(consumer) {
+                let via = &way.via;
+                if of != Some(via) {
                     ends.clear();
-                    self.stacked_lowers((focus, consumer), profile, route, end, &mut ends);
-                    of = Some(consumer);
+                    self.stacked_lowers((focus, via), profile, route, end, &mut ends);
+                    of = Some(via);
                 }
                 for lower in ends.iter().filter(|lower| way.has || lower.has) {
                     let (stack, effective) = self.stacks.fold(
@@ -211,7 +212,7 @@ impl Survey<'_> {
             // thing itself can reach it, and none on its Namespace.
             let inside = is_service || profile.effective.value.contains(&loose.gk);
             for lower in backend(self.snapshot, loose, inside) {
-                let stack = self.stacks.stack(profile, &lower.steps, None);
+                let stack = self.stacks.stack(profile, &lower.steps, &Via::default());
                 let own = self.own(profile, loose);
                 let (stack, effective) =
                     self.stacks
@@ -282,19 +283,17 @@ impl Survey<'_> {
     ) -> Vec<Way> {
         self.spend(ways.len() / work::GROUPS);
         let mut found: Vec<(Way, Vec<Rc<Upper>>)> = Vec::new();
-        let mut index: HashMap<(*const Stack, bool, Option<&Arc<str>>), usize> = HashMap::default();
+        let mut index: HashMap<(*const Stack, bool, Via), usize> = HashMap::default();
         for upper in ways {
-            // Other kinds do not ask where requests come from.
-            let asks = profile.cross_namespace.value == CrossNamespace::Consumer;
-            let consumer = upper.consumer.as_ref().filter(|_| asks);
-            let stack = self.stacks.stack(profile, &upper.steps, consumer);
+            let via = self.stacks.via(profile, upper);
+            let stack = self.stacks.stack(profile, &upper.steps, &via);
             let has = focus.is_none_or(|key| upper.has(key));
-            let alike = (Rc::as_ptr(&stack), has, consumer);
+            let alike = (Rc::as_ptr(&stack), has, via.clone());
             let at = *index.entry(alike).or_insert_with(|| {
                 let way = Way {
                     uppers: Rc::from([]),
                     attached: !upper.steps.is_empty() || !*profile.needs_route,
-                    consumer: consumer.cloned(),
+                    via,
                     stack,
                     has,
                 };
@@ -315,7 +314,7 @@ impl Survey<'_> {
     /// Adds the ways on through a route by what stands on them.
     fn stacked_lowers(
         &mut self,
-        (focus, consumer): (Option<&ObjectKey>, Option<&Arc<str>>),
+        (focus, via): (Option<&ObjectKey>, &Via),
         profile: &Profile,
         route: &Arc<Object>,
         end: Level,
@@ -332,7 +331,7 @@ impl Survey<'_> {
             let lowers = self.ways_on.to_rules(&namespace, route);
             let through = (&namespace, &**route);
             ends.push(End {
-                stack: self.stacks.of_route(profile, &at, through, consumer),
+                stack: self.stacks.of_route(profile, &at, through, via),
                 has: focus.is_none_or(|key| lowers.may_have(key)),
                 complete: true,
                 lowers,
@@ -347,7 +346,7 @@ impl Survey<'_> {
         self.spend(ways.len());
         let mut found: Vec<(End, Vec<Rc<Lower>>)> = Vec::new();
         for lower in ways {
-            let stack = self.stacks.stack(profile, &lower.steps, consumer);
+            let stack = self.stacks.stack(profile, &lower.steps, via);
             let has = focus.is_none_or(|key| lower.has(key));
             let complete = lower.complete;
             let same = |(e, _): &&mut (End, Vec<Rc<Lower>>)| {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::at::At;
 use super::here::Here;
 use super::memo;
+use super::via::{Disputes, Via};
 use crate::engine::attach::{Stand, asked, standing};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
@@ -15,9 +16,10 @@ use crate::engine::merge::{Effective, Own, leaves_of, may_count, merged, read_of
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{OnRoutes, Profile, ServiceAs, With};
+use crate::engine::reports::{Rejected, rejected};
 use crate::engine::rivals::{compared, winner};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::topology::to_route;
+use crate::engine::topology::{Upper, to_route};
 use crate::engine::work::{self, Work};
 
 /// Policies of one kind at one place, the established first.
@@ -49,6 +51,7 @@ pub(super) struct Stacks<'a> {
     /// What stands at the Namespace that was asked for last, of one kind.
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<FoldOf, (Rc<Stack>, Arc<Effective>)>,
+    disputes: Disputes,
     work: Work,
 }
 
@@ -71,6 +74,7 @@ impl<'a> Stacks<'a> {
             nothing: Rc::default(),
             last: None,
             folded: maps::HashMap::default(),
+            disputes: Disputes::default(),
             work,
         }
     }
@@ -104,7 +108,7 @@ impl<'a> Stacks<'a> {
             let asked = asked(self.snapshot, key);
             Rc::new(At::new(standing(self.snapshot, key), asked))
         };
-        let found = if above {
+        let found = if above && !self.snapshot.is_disputed_at(key) {
             memo::at(self.snapshot.era(), key, found)
         } else {
             found()
@@ -122,7 +126,9 @@ impl<'a> Stacks<'a> {
         if self.work.is_spent() {
             return None;
         }
-        let (mine, by) = at.each().find(|(stand, _)| is_mine(stand))?;
+        let Some((mine, by)) = at.each().find(|(stand, _)| is_mine(stand)) else {
+            return self.rival_of_rejected(policy, &at, place);
+        };
         if by.is_some() {
             return by.cloned();
         }
@@ -135,6 +141,29 @@ impl<'a> Stacks<'a> {
         winner(&here.policies, policy).map(|winner| winner.key().clone())
     }
 
+    /// The same for a policy that is left out because its controllers reject it.
+    fn rival_of_rejected(&self, policy: &Policy, at: &At, place: &Place) -> Option<ObjectKey> {
+        if rejected(self.snapshot, policy) == Rejected::Nowhere {
+            return None;
+        }
+        let key = policy.key();
+        let others = at.on(&key.gk, place.section.as_ref());
+        let others = others.flat_map(|place| place.policies.iter().cloned());
+        let mut here: Vec<Arc<Policy>> = others.collect();
+        here.extend(self.snapshot.policy(key).cloned());
+        here.sort_by(|a, b| a.precedence().cmp(b.precedence()));
+        self.work.spend(compared(&here));
+        if self.work.is_spent() {
+            return None;
+        }
+        winner(&here, policy).map(|winner| winner.key().clone())
+    }
+
+    /// What the policies on a path depend on, beside its places, when it comes in by a way.
+    pub(super) fn via(&mut self, profile: &Profile, upper: &Upper) -> Via {
+        self.disputes.via(self.snapshot, profile, upper)
+    }
+
     /// What stands on the steps through a route on whose sections nothing stands. Most routes have no policy of their
     /// own, and those of a Namespace come one after the other: then it is what stands at the Namespace.
     pub(super) fn of_route(
@@ -142,32 +171,29 @@ impl<'a> Stacks<'a> {
         profile: &Profile,
         at: &At,
         (namespace, route): (&ObjectKey, &Object),
-        consumer: Option<&Arc<str>>,
+        via: &Via,
     ) -> Rc<Stack> {
         if !at.stands.is_empty() {
-            return self.stack(profile, &to_route(namespace, route), consumer);
+            return self.stack(profile, &to_route(namespace, route), via);
         }
-        if let (None, Some((kind, last, stack))) = (consumer, &self.last)
+        let is_any = *via == Via::default();
+        if let Some((kind, last, stack)) = &self.last
+            && is_any
             && last == namespace
             && *kind == profile.gk
         {
             return stack.clone();
         }
         let above = [Step::new(Level::RouteNamespace, namespace.whole())];
-        let stack = self.stack(profile, &above, consumer);
-        if consumer.is_none() {
+        let stack = self.stack(profile, &above, via);
+        if is_any {
             self.last = Some((profile.gk.clone(), namespace.clone(), stack.clone()));
         }
         stack
     }
 
     /// What stands on steps, of one kind; equal stacks are one.
-    pub(super) fn stack(
-        &mut self,
-        profile: &Profile,
-        steps: &[Step],
-        consumer: Option<&Arc<str>>,
-    ) -> Rc<Stack> {
+    pub(super) fn stack(&mut self, profile: &Profile, steps: &[Step], via: &Via) -> Rc<Stack> {
         let mut found: Vec<(&Step, Option<Arc<str>>, Here)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
         for step in steps {
@@ -182,7 +208,7 @@ impl<'a> Stacks<'a> {
                 let policies = if at.asks {
                     let here = at.each().filter(|(_, by)| by.is_none());
                     let here = here.map(|(stand, _)| stand);
-                    self.asked_by(here.filter(|stand| place.has(stand)), consumer)
+                    self.asked_by(here.filter(|stand| place.has(stand)), via)
                 } else {
                     place.policies.clone()
                 };
@@ -208,14 +234,9 @@ impl<'a> Stacks<'a> {
         self.named.entry(name).or_insert_with(stacked).clone()
     }
 
-    /// Those that act on requests from a namespace.
-    fn asked_by<'b>(
-        &mut self,
-        here: impl Iterator<Item = &'b Stand>,
-        consumer: Option<&Arc<str>>,
-    ) -> Here {
-        let acts =
-            here.filter(|stand| !stand.consumer || consumer == Some(&stand.policy.key().namespace));
+    /// Those that act on requests that come in by a way.
+    fn asked_by<'b>(&mut self, here: impl Iterator<Item = &'b Stand>, via: &Via) -> Here {
+        let acts = here.filter(|stand| via.lets_act(stand));
         let policies: Vec<Arc<Policy>> = acts.map(|stand| stand.policy.clone()).collect();
         let name = policies.iter().map(Arc::as_ptr).collect();
         let mixed = self.mixed.entry(name);

@@ -25,6 +25,8 @@ struct Envelope<'a> {
     metadata: MetaJson<'a>,
     #[serde(borrow)]
     spec: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +35,8 @@ struct Large<'a> {
     metadata: &'a RawValue,
     #[serde(borrow)]
     spec: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -160,14 +164,14 @@ struct GrantToJson {
 
 /// Splits an object into metadata and spec.
 pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
-    let (json, spec): (MetaJson<'_>, _) = if weight::is_large(text.get()) {
+    let (json, spec, status): (MetaJson<'_>, _, _) = if weight::is_large(text.get()) {
         let large: Large<'_> = parse("the object", text.get())?;
         let metadata = large.metadata.get();
         weight::weigh_metadata(metadata)?;
-        (parse("metadata", metadata)?, large.spec)
+        (parse("metadata", metadata)?, large.spec, large.status)
     } else {
         let envelope: Envelope<'_> = parse("the object", text.get())?;
-        (envelope.metadata, envelope.spec)
+        (envelope.metadata, envelope.spec, envelope.status)
     };
     let created = json
         .creation_timestamp
@@ -189,6 +193,7 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
     Ok(Incoming {
         header: Cow::Owned(header),
         spec: spec.filter(|spec| spec.get() != "null"),
+        status,
     })
 }
 

@@ -1,0 +1,145 @@
+//! What the controllers of a policy report of it, beside what attache expects (design 9, ruling 36).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::named::Named;
+use crate::engine::conditions::Disagreement;
+use crate::engine::reports::{Opinion, Report, Said};
+
+/// What the status of a policy says; nothing of it where there is no status.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FromStatus {
+    /// What its controllers say of it as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_state: Option<ReportedState>,
+    /// The conditions in its status that are not plainly good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reported: Vec<Reported>,
+    /// How its controllers and attache disagree about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<Differs>,
+}
+
+/// What controllers say of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum ReportedState {
+    /// They accept it.
+    Accepted,
+    /// They reject it.
+    Rejected,
+    /// They reject it for some ancestors.
+    PartlyRejected,
+    /// They have not seen its current generation yet.
+    Outdated,
+}
+
+/// A condition that a controller reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reported {
+    /// The controller, where the status names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<String>,
+    /// The ancestor from which the policy is seen, where the status names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ancestor: Option<Named>,
+    /// The type of the condition.
+    pub condition: String,
+    /// `True` or `False`.
+    pub status: &'static str,
+    /// Its reason.
+    pub reason: String,
+    /// Its message, on one line.
+    pub message: String,
+    /// The generation that the controller saw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Whether that is the current generation.
+    pub current: bool,
+}
+
+/// How controllers and attache disagree about a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Differs {
+    /// attache expects it to be accepted; its controller rejects it, somewhere or everywhere.
+    Rejected,
+    /// attache expects it to be rejected; its controller accepts it.
+    Accepted,
+    /// attache expects it to be in force; its controller says that it is not.
+    NotEnforced,
+}
+
+// === impl FromStatus ===
+
+impl FromStatus {
+    /// What is said of a policy, and how that differs from what attache takes it to be.
+    pub fn with(said: &Said, differs: Option<Disagreement>) -> Self {
+        Self {
+            reported_state: match said.opinion {
+                Opinion::Unsaid => None,
+                Opinion::Outdated => Some(ReportedState::Outdated),
+                Opinion::Accepted => Some(ReportedState::Accepted),
+                Opinion::Divided => Some(ReportedState::PartlyRejected),
+                Opinion::Rejected => Some(ReportedState::Rejected),
+            },
+            reported: said.reports.iter().map(Reported::from).collect(),
+            disagreement: differs.map(Differs::from),
+        }
+    }
+}
+
+/// What there is to tell people of it, in words.
+pub fn told(said: &Said, differs: Option<Disagreement>) -> Option<String> {
+    let rejection = said.reports.iter().find(|report| report.is_rejection);
+    match (differs, said.opinion) {
+        (Some(Disagreement::Rejected), Opinion::Divided) => {
+            let ancestor = rejection.and_then(|report| report.ancestor.as_ref());
+            let report = rejection.map(ToString::to_string);
+            let report = report.unwrap_or_default();
+            Some(match ancestor {
+                Some(ancestor) => format!("for {ancestor} its controller reports {report}"),
+                None => format!("its controller reports {report}"),
+            })
+        }
+        (Some(Disagreement::Rejected), _) => {
+            rejection.map(|report| format!("its controller reports {report}"))
+        }
+        (Some(Disagreement::NotEnforced), _) => {
+            let report = said.not_enforced.as_ref()?;
+            Some(format!("its controller reports {report}"))
+        }
+        (Some(Disagreement::Accepted), _) => Some("its controller accepts it".to_owned()),
+        (None, Opinion::Outdated) => {
+            Some("its controller has not seen this generation yet".to_owned())
+        }
+        (None, _) => None,
+    }
+}
+
+impl From<&Report> for Reported {
+    fn from(report: &Report) -> Self {
+        Self {
+            controller: report.controller.as_ref().map(ToString::to_string),
+            ancestor: report.ancestor.as_ref().map(Named::from),
+            condition: report.condition.to_string(),
+            status: if report.holds { "True" } else { "False" },
+            reason: report.reason.to_string(),
+            message: report.message.to_string(),
+            observed_generation: report.observed_generation,
+            current: report.is_current,
+        }
+    }
+}
+
+impl From<Disagreement> for Differs {
+    fn from(differs: Disagreement) -> Self {
+        match differs {
+            Disagreement::Rejected => Self::Rejected,
+            Disagreement::Accepted => Self::Accepted,
+            Disagreement::NotEnforced => Self::NotEnforced,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What the policies on a path depend on, beside its places: where requests come from, and who is rejected there.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::engine::attach::Stand;
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::maps::HashMap;
+use crate::engine::profile::{CrossNamespace, Profile};
+use crate::engine::reports::{Rejected, rejected};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::Upper;
+
+/// What counts of a way in; most are alike in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Via {
+    /// The namespace from which alone requests come, for kinds that ask.
+    consumer: Option<Arc<str>>,
+    /// Policies that the controller of this way rejects, and that of another accepts; sorted.
+    without: Option<Rc<[ObjectKey]>>,
+}
+
+/// Policies of a kind that are rejected on some ways, and the ancestors for which they are.
+type OfKind = Rc<[(ObjectKey, Vec<Place>)]>;
+
+/// Finds out who is rejected where.
+#[derive(Debug, Default)]
+pub(super) struct Disputes {
+    kinds: HashMap<GroupKind, OfKind>,
+}
+
+// === impl Via ===
+
+impl Via {
+    /// Whether a policy acts on requests that come in this way.
+    pub(super) fn lets_act(&self, stand: &Stand) -> bool {
+        let key = stand.policy.key();
+        let is_asked = !stand.consumer || self.consumer.as_ref() == Some(&key.namespace);
+        let without = self.without.as_deref().unwrap_or_default();
+        is_asked && without.binary_search(key).is_err()
+    }
+}
+
+// === impl Disputes ===
+
+impl Disputes {
+    /// What counts of a way in for policies of a kind.
+    pub(super) fn via(&mut self, snapshot: &Snapshot, profile: &Profile, upper: &Upper) -> Via {
+        // Other kinds do not ask where requests come from.
+        let asks = profile.cross_namespace.value == CrossNamespace::Consumer;
+        Via {
+            consumer: upper.consumer.clone().filter(|_| asks),
+            without: self.without(snapshot, profile, upper),
+        }
+    }
+
+    fn without(
+        &mut self,
+        snapshot: &Snapshot,
+        profile: &Profile,
+        upper: &Upper,
+    ) -> Option<Rc<[ObjectKey]>> {
+        snapshot.disputed().next()?;
+        let known = self.kinds.entry(profile.gk.clone());
+        let of_kind = known.or_insert_with(|| of_kind(snapshot, &profile.gk));
+        let is_on = |place: &Place| {
+            let mut steps = upper.steps.iter();
+            steps.any(|step| step.place == *place)
+        };
+        let rejected = of_kind
+            .iter()
+            .filter(|(_, places)| places.iter().any(is_on));
+        let keys: Rc<[ObjectKey]> = rejected.map(|(key, _)| key.clone()).collect();
+        (!keys.is_empty()).then_some(keys)
+    }
+}
+
+fn of_kind(snapshot: &Snapshot, kind: &GroupKind) -> OfKind {
+    let policies = snapshot
+        .disputed()
+        .filter(|policy| policy.key().gk == *kind);
+    let found = policies.filter_map(|policy| match rejected(snapshot, policy) {
+        Rejected::Through(places) => Some((policy.key().clone(), places)),
+        Rejected::Nowhere | Rejected::Everywhere => None,
+    });
+    found.collect()
+}

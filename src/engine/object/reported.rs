@@ -1,0 +1,440 @@
+//! What controllers wrote into the status of an object, in short: entry by entry, with the conditions that are not
+//! plainly good.
+
+use std::sync::{Arc, LazyLock};
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::few::Few;
+use super::{Header, ParentRef};
+use crate::engine::ids::{GATEWAY_API, Place};
+use crate::engine::shared::{self, Text};
+
+/// Conditions that say whether the object is accepted.
+const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
+/// Conditions that say whether it is in force.
+const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
+/// Reasons for which a condition does not hold yet, or not because of the object itself.
+const NO_REJECTION: [&str; 4] = ["Pending", "Reconciling", "Overridden", "Merged"];
+/// Longer messages are cut.
+const LONGEST_MESSAGE: usize = 512;
+
+/// What was reported of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reported {
+    /// In the order of the status; those of routes, Gateways and `ListenerSets` only where one of them is not
+    /// plainly good.
+    pub entries: Box<[Entry]>,
+}
+
+/// What one controller reported, of the object or of a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is about.
+    pub subject: Subject,
+    /// The controller, where the status names one.
+    pub controller: Option<Arc<str>>,
+    /// Whether the object is accepted.
+    pub acceptance: Acceptance,
+    /// Conditions that are not plainly good.
+    pub conditions: Box<[Condition]>,
+}
+
+/// What an entry of a status is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The object as a whole.
+    Whole,
+    /// A policy, seen from an ancestor of its target.
+    Ancestor(Place),
+    /// A route, seen from a parent.
+    Parent(ParentRef),
+    /// A listener of the object.
+    Listener(Arc<str>),
+}
+
+/// What a controller says of the acceptance of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Nothing, or not yet.
+    Unsaid,
+    /// What it said is about an older generation.
+    Outdated,
+    /// It accepts it.
+    Accepted,
+    /// It rejects it.
+    Rejected,
+}
+
+/// A condition that is not plainly good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Its type.
+    pub name: Arc<str>,
+    /// Whether its status is `True`; `False` else.
+    pub holds: bool,
+    /// One word.
+    pub reason: Arc<str>,
+    /// For people; on one line, cut where it is long.
+    pub message: Arc<str>,
+    /// The generation that the controller saw.
+    pub observed_generation: Option<i64>,
+    /// Whether that is the generation of the object.
+    pub is_current: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusJson<'a> {
+    observed_generation: Option<Value>,
+    #[serde(borrow)]
+    conditions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    ancestors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parents: Option<&'a RawValue>,
+    #[serde(borrow)]
+    listeners: Option<&'a RawValue>,
+    #[serde(borrow)]
+    controllers: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EntryJson {
+    ancestor_ref: Option<RefJson>,
+    parent_ref: Option<RefJson>,
+    name: Option<Text>,
+    controller_name: Option<Text>,
+    conditions: Option<Few<ConditionJson>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RefJson {
+    group: Option<Text>,
+    kind: Option<Text>,
+    namespace: Option<Text>,
+    name: Text,
+    section_name: Option<Text>,
+    port: Option<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConditionJson {
+    r#type: Text,
+    status: Text,
+    reason: Option<Text>,
+    message: Option<String>,
+    observed_generation: Option<Value>,
+}
+
+/// What is said of most policies whose status names no controller.
+fn plainly_accepted() -> Arc<Reported> {
+    static ACCEPTED: LazyLock<Arc<Reported>> = LazyLock::new(|| {
+        let entry = Entry {
+            subject: Subject::Whole,
+            controller: None,
+            acceptance: Acceptance::Accepted,
+            conditions: Box::default(),
+        };
+        let entries = Box::from([entry]);
+        Arc::new(Reported { entries })
+    });
+    ACCEPTED.clone()
+}
+
+fn list<'a, T: Deserialize<'a>>(text: &'a RawValue) -> Option<Vec<T>> {
+    let read: Option<Few<T>> = serde_json::from_str(text.get()).ok()?;
+    read.map(|few| few.0)
+}
+
+/// Some controllers write it as a text.
+fn number(value: Option<&Value>) -> Option<i64> {
+    match value? {
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// What all entries of a status are read by.
+struct Reader<'a> {
+    header: &'a Header,
+    /// That of the object.
+    generation: Option<i64>,
+    /// The generation that the status as a whole is about.
+    observed: Option<i64>,
+}
+
+// === impl Reader ===
+
+impl Reader<'_> {
+    fn part(&self, json: EntryJson) -> Entry {
+        let subject = match (json.ancestor_ref, json.parent_ref, json.name) {
+            (Some(ancestor), ..) => {
+                let ParentRef {
+                    object, section, ..
+                } = self.reference(ancestor);
+                Subject::Ancestor(Place { object, section })
+            }
+            (_, Some(parent), _) => Subject::Parent(self.reference(parent)),
+            (.., Some(Text(name))) => Subject::Listener(name),
+            _ => Subject::Whole,
+        };
+        let controller = json.controller_name.map(|Text(name)| name);
+        let conditions = json.conditions.map(|few| few.0).unwrap_or_default();
+        self.entry(subject, controller, conditions)
+    }
+
+    fn reference(&self, json: RefJson) -> ParentRef {
+        let or = |said: Option<Text>, unsaid: &str| match said {
+            Some(Text(said)) => said,
+            None => shared::text(unsaid),
+        };
+        let gk = shared::kind(&or(json.group, GATEWAY_API), &or(json.kind, "Gateway"));
+        let namespace = json.namespace.map(|Text(namespace)| namespace);
+        let namespace = namespace.unwrap_or_else(|| self.header.namespace.clone());
+        let section = json.section_name.map(|Text(name)| name);
+        ParentRef {
+            object: shared::key(&gk, &namespace, &json.name.0),
+            section: section.filter(|name| !name.is_empty()),
+            port: json.port,
+        }
+    }
+
+    fn entry(
+        &self,
+        subject: Subject,
+        controller: Option<Arc<str>>,
+        conditions: Vec<ConditionJson>,
+    ) -> Entry {
+        let mut acceptance = Acceptance::Unsaid;
+        let mut kept: Vec<Condition> = Vec::new();
+        for json in conditions {
+            let observed = number(json.observed_generation.as_ref()).or(self.observed);
+            let seen = observed.zip(self.generation);
+            let is_current = seen.is_none_or(|(seen, generation)| seen >= generation);
+            let (name, reason) = (json.r#type.0, json.reason.unwrap_or_default().0);
+            let holds = match &*json.status.0 {
+                "True" => true,
+                "False" => false,
+                _ => continue,
+            };
+            if ACCEPTANCE.contains(&&*name) && acceptance != Acceptance::Rejected {
+                acceptance = match (is_current, holds) {
+                    (false, _) => Acceptance::Outdated,
+                    (true, true) => Acceptance::Accepted,
+                    (true, false) if NO_REJECTION.contains(&&*reason) => acceptance,
+                    (true, false) => Acceptance::Rejected,
+                };
+            }
+            let is_bad = match &*name {
+                "Conflicted" => holds,
+                "ResolvedRefs" => !holds,
+                name => (ACCEPTANCE.contains(&name) || ENFORCEMENT.contains(&name)) && !holds,
+            };
+            if is_bad {
+                kept.push(Condition {
+                    name,
+                    holds,
+                    reason,
+                    message: line(&json.message.unwrap_or_default()),
+                    observed_generation: observed,
+                    is_current,
+                });
+            }
+        }
+        Entry {
+            subject,
+            controller,
+            acceptance,
+            conditions: kept.into(),
+        }
+    }
+}
+
+/// A message on one line.
+fn line(message: &str) -> Arc<str> {
+    let end = message.floor_char_boundary(LONGEST_MESSAGE);
+    let cut = message.get(..end).unwrap_or_default();
+    let words: Vec<&str> = cut
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ").into()
+}
+
+// === impl Reported ===
+
+impl Reported {
+    /// Reads a status; none where it says nothing that counts. One that cannot be read says nothing.
+    pub fn read(
+        status: &RawValue,
+        header: &Header,
+        generation: Option<i64>,
+    ) -> Option<Arc<Reported>> {
+        let text = status.get();
+        // Most objects are routes with which all is well.
+        let plain = !["False\"", "Unknown\"", "Conflicted\""]
+            .iter()
+            .any(|word| text.contains(word));
+        if plain && (text.contains("\"parents\"") || text.contains("\"listeners\"")) {
+            return None;
+        }
+        let json: StatusJson<'_> = serde_json::from_str(text).ok()?;
+        let reader = Reader {
+            header,
+            generation,
+            observed: number(json.observed_generation.as_ref()),
+        };
+        let mut entries = Vec::new();
+        let of_policy = json.parents.is_none() && json.listeners.is_none();
+        if let Some(conditions) = json.conditions.and_then(list) {
+            entries.push(reader.entry(Subject::Whole, None, conditions));
+        }
+        let parts = [
+            json.ancestors,
+            json.parents,
+            json.listeners,
+            json.controllers,
+        ];
+        for part in parts.into_iter().flatten() {
+            let part: Vec<EntryJson> = list(part).unwrap_or_default();
+            entries.extend(part.into_iter().map(|entry| reader.part(entry)));
+        }
+        let counts = |entry: &Entry| {
+            !entry.conditions.is_empty() || of_policy && entry.acceptance != Acceptance::Unsaid
+        };
+        if !entries.iter().any(counts) {
+            return None;
+        }
+        let plain = |entry: &Entry| entry.conditions.is_empty() && entry.controller.is_none();
+        if let [entry] = &*entries
+            && plain(entry)
+            && entry.acceptance == Acceptance::Accepted
+        {
+            return Some(plainly_accepted());
+        }
+        let entries = entries.into();
+        Some(Arc::new(Reported { entries }))
+    }
+
+    /// Fills in the namespace of an object that its manifest leaves open.
+    pub fn place_in(&mut self, namespace: &Arc<str>) {
+        for entry in &mut self.entries {
+            let object = match &mut entry.subject {
+                Subject::Ancestor(place) => &mut place.object,
+                Subject::Parent(parent) => &mut parent.object,
+                Subject::Whole | Subject::Listener(_) => continue,
+            };
+            if object.namespace.is_empty() && !object.gk.is_gateway_api("GatewayClass") {
+                *object = shared::key(&object.gk, namespace, &object.name);
+            }
+        }
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    /// The condition by which the object is rejected at its current generation.
+    pub fn rejection(&self) -> Option<&Condition> {
+        if self.acceptance != Acceptance::Rejected {
+            return None;
+        }
+        let mut conditions = self.conditions.iter();
+        conditions.find(|condition| condition.rejects())
+    }
+
+    /// The condition that says that the object is not in force, though it is accepted.
+    pub fn not_enforced(&self) -> Option<&Condition> {
+        let mut conditions = self.conditions.iter();
+        conditions.find(|condition| {
+            condition.is_current
+                && ENFORCEMENT.contains(&&*condition.name)
+                && !NO_REJECTION.contains(&&*condition.reason)
+        })
+    }
+}
+
+// === impl Condition ===
+
+impl Condition {
+    fn rejects(&self) -> bool {
+        self.is_current
+            && ACCEPTANCE.contains(&&*self.name)
+            && !NO_REJECTION.contains(&&*self.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::{Acceptance, Header, Reported};
+
+    fn reported(generation: i64, status: &Value) -> Option<Reported> {
+        let header = Header {
+            namespace: "shop".into(),
+            ..Header::default()
+        };
+        let status = to_raw_value(status).unwrap();
+        Reported::read(&status, &header, Some(generation)).map(|reported| (*reported).clone())
+    }
+
+    fn ancestors(accepted: &str, observed: &Value) -> Value {
+        json!({"ancestors": [{
+            "ancestorRef": {"name": "edge"}, "controllerName": "x.io/c",
+            "conditions": [{"type": "Accepted", "status": accepted, "reason": "Invalid",
+                "message": "bad\n  cidr", "observedGeneration": observed}]}]})
+    }
+
+    #[test]
+    fn a_condition_counts_at_the_generation_that_it_saw() {
+        let of = |status: &Value| {
+            let reported = reported(2, status).unwrap();
+            reported.entries[0].acceptance
+        };
+        assert_eq!(of(&ancestors("False", &json!(2))), Acceptance::Rejected);
+        assert_eq!(of(&ancestors("False", &json!(1))), Acceptance::Outdated);
+        assert_eq!(of(&ancestors("False", &Value::Null)), Acceptance::Rejected);
+        assert_eq!(of(&ancestors("True", &json!("2"))), Acceptance::Accepted);
+        assert_eq!(of(&ancestors("True", &json!(1))), Acceptance::Outdated);
+        assert_eq!(reported(2, &ancestors("Unknown", &json!(2))), None);
+    }
+
+    #[test]
+    fn a_message_is_one_line_and_names_are_filled_in() {
+        let reported = reported(1, &ancestors("False", &json!(1))).unwrap();
+        let condition = reported.entries[0].rejection().unwrap();
+        assert_eq!(&*condition.message, "bad cidr");
+        let subject = format!("{:?}", reported.entries[0].subject);
+        assert!(subject.contains("shop"), "{subject}");
+    }
+
+    #[test]
+    fn a_route_with_which_all_is_well_takes_no_memory() {
+        let parents = |accepted: &str| {
+            json!({"parents": [{"parentRef": {"name": "edge"}, "controllerName": "x.io/c",
+                "conditions": [{"type": "Accepted", "status": accepted, "reason": "Accepted"}]}]})
+        };
+        assert_eq!(reported(1, &parents("True")), None);
+        assert!(reported(1, &parents("False")).is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_nothing() {
+        for status in [
+            json!(7),
+            json!({"ancestors": 7, "conditions": {"Accepted": "False"}}),
+            json!({"ancestors": [{"conditions": "False"}]}),
+        ] {
+            assert_eq!(reported(1, &status), None, "{status}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! What the controllers that count report of policies, listeners and routes (design 9, ruling 36).
+//!
+//! The controller of a Gateway is that of its class. Where an entry of a status is not about a Gateway, those count
+//! that the profile of the kind names; all where it names none.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::attach::{self, Reach};
+use super::ids::{ObjectKey, Place};
+use super::object::reported::{Acceptance, Condition, Entry, Subject};
+use super::object::{Node, Object};
+use super::policy::Policy;
+use super::profile::{Profile, SameTarget};
+use super::snapshot::{Snapshot, class_key};
+
+/// Where a policy is not in force because its controllers reject it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejected {
+    /// Nowhere.
+    Nowhere,
+    /// Everywhere.
+    Everywhere,
+    /// On what comes through these ancestors; others accept it.
+    Through(Vec<Place>),
+}
+
+/// What controllers say of a policy as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opinion {
+    /// Nothing.
+    Unsaid,
+    /// Something about an older generation.
+    Outdated,
+    /// All accept it.
+    Accepted,
+    /// Some accept it, some reject it.
+    Divided,
+    /// All reject it.
+    Rejected,
+}
+
+/// What the controllers of a policy say of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// In one word.
+    pub opinion: Opinion,
+    /// The conditions that are not plainly good, in the order of the status.
+    pub reports: Vec<Report>,
+    /// That of them which says that it is not in force, though it is accepted.
+    pub not_enforced: Option<Report>,
+}
+
+/// A condition that a controller reports of an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Report {
+    /// The controller, where the status names one.
+    pub controller: Option<Arc<str>>,
+    /// The ancestor from which it is seen, where the status names one.
+    pub ancestor: Option<Place>,
+    /// The type of the condition.
+    pub condition: Arc<str>,
+    /// Whether the condition holds.
+    pub holds: bool,
+    /// Its reason.
+    pub reason: Arc<str>,
+    /// Its message, on one line.
+    pub message: Arc<str>,
+    /// The generation that the controller saw.
+    pub observed_generation: Option<i64>,
+    /// Whether that is the generation of the object.
+    pub is_current: bool,
+    /// Whether the object is rejected by it.
+    pub is_rejection: bool,
+}
+
+/// The entries that count in the status of a policy.
+pub fn entries<'a>(
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+) -> impl Iterator<Item = &'a Entry> + Clone {
+    let reported = policy.object.reported.as_deref();
+    let entries = reported.into_iter().flat_map(|reported| &reported.entries);
+    entries.filter(|entry| counts(snapshot, &policy.profile, entry))
+}
+
+fn counts(snapshot: &Snapshot, profile: &Profile, entry: &Entry) -> bool {
+    let Some(theirs) = &entry.controller else {
+        return true;
+    };
+    let of_class = match &entry.subject {
+        Subject::Ancestor(place) => controller(snapshot, &place.object),
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => None,
+    };
+    match of_class {
+        Some(known) => known == theirs,
+        None => profile.controllers.is_empty() || profile.controllers.contains(theirs),
+    }
+}
+
+/// The controller of a Gateway, or of the Gateway that a `ListenerSet` joins: that of its class.
+pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc<str>> {
+    let mut object = snapshot.get(key)?;
+    if let Node::ListenerSet { parent, .. } = &object.node {
+        object = snapshot.get(&parent.object)?;
+    }
+    let Node::Gateway { class, .. } = &object.node else {
+        return None;
+    };
+    match &snapshot.get(&class_key(class))?.node {
+        Node::GatewayClass { controller } => Some(controller),
+        _ => None,
+    }
+}
+
+/// Where a policy is rejected.
+pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
+    if policy.object.reported.is_none() {
+        return Rejected::Nowhere;
+    }
+    let (mut places, mut others) = (Vec::new(), false);
+    for entry in entries(snapshot, policy) {
+        match (entry.acceptance, &entry.subject) {
+            (Acceptance::Rejected, Subject::Ancestor(place)) => places.push(place.clone()),
+            (Acceptance::Rejected, _) => return Rejected::Everywhere,
+            (Acceptance::Unsaid, _) => {}
+            _ => others = true,
+        }
+    }
+    match (places.is_empty(), others) {
+        (true, _) => Rejected::Nowhere,
+        (false, false) => Rejected::Everywhere,
+        (false, true) => Rejected::Through(places),
+    }
+}
+
+/// The condition by which a policy is rejected.
+pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
+    let mut entries = entries(snapshot, policy);
+    entries.find_map(|entry| Some(Report::of(entry, entry.rejection()?)))
+}
+
+/// Whether a policy is rejected for another of its targets, which is at fault by itself. Controllers write one entry
+/// for each ancestor: it does not say which target is meant.
+pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey) -> bool {
+    let own = &policy.key().namespace;
+    let others = policy.targets.iter().filter(|_| policy.targets.len() > 1);
+    let mut others = others.filter_map(|target| Some((target, target.object(own)?)));
+    others.any(|(target, key)| {
+        if key == *here {
+            return false;
+        }
+        let reach = attach::reach(snapshot, policy, target, &key);
+        let object = snapshot.get(&key).map(|object| &**object);
+        let has_section =
+            target.is_whole() || !attach::sections(&policy.profile, target, object).is_empty();
+        let taken = || {
+            let mut rivals = snapshot.standing(&key);
+            *policy.profile.same_target == SameTarget::OldestWins
+                && rivals.any(|rival| {
+                    let mut theirs = rival.targets.iter();
+                    rival.key().gk == policy.key().gk
+                        && rival.precedence() < policy.precedence()
+                        && theirs.any(|theirs| {
+                            theirs.section == target.section
+                                && theirs.object(&rival.key().namespace).as_ref() == Some(&key)
+                        })
+                })
+        };
+        !matches!(reach, Reach::Free | Reach::Consumer)
+            || snapshot.lacks(&key)
+            || !has_section
+            || taken()
+    })
+}
+
+/// Whether it takes other objects to know where a policy is rejected.
+pub(super) fn is_disputed(policy: &Policy) -> bool {
+    let entries = policy.object.reported.as_ref().map(|r| &*r.entries);
+    let entries = entries.unwrap_or_default();
+    let mut all = entries.iter();
+    all.any(|entry| entry.acceptance == Acceptance::Rejected)
+        && (entries.len() > 1 || policy.targets.len() > 1)
+}
+
+/// The condition by which a listener of a Gateway or `ListenerSet` takes no routes.
+pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
+    let reported = owner.reported.as_ref()?;
+    let mut entries = reported.entries.iter();
+    entries.find_map(|entry| match &entry.subject {
+        Subject::Listener(listener) if **listener == *name => {
+            let mut conditions = entry.conditions.iter();
+            let conflicted = || conditions.find(|c| c.is_current && &*c.name == "Conflicted");
+            entry.rejection().or_else(conflicted)
+        }
+        _ => None,
+    })
+}
+
+/// The condition by which a route is not attached to a parent that it names.
+pub fn of_route<'a>(
+    snapshot: &Snapshot,
+    route: &'a Object,
+    parent: &super::object::ParentRef,
+) -> Option<&'a Condition> {
+    let reported = route.reported.as_ref()?;
+    let of_class = controller(snapshot, &parent.object);
+    let entries = reported.entries.iter().filter(|entry| {
+        let about = matches!(&entry.subject, Subject::Parent(named) if named == parent);
+        about && of_class.is_none_or(|known| entry.controller.as_ref() == Some(known))
+    });
+    // A Service has no class: where one controller takes the route, another has no say.
+    let mut all = entries.clone();
+    if all.any(|entry| entry.acceptance == Acceptance::Accepted) {
+        return None;
+    }
+    entries.into_iter().find_map(Entry::rejection)
+}
+
+// === impl Rejected ===
+
+impl Rejected {
+    /// Whether nothing of a policy is in force at an object.
+    pub fn at(&self, object: &ObjectKey) -> bool {
+        match self {
+            Self::Nowhere => false,
+            Self::Everywhere => true,
+            Self::Through(places) => {
+                let mut places = places.iter();
+                places.any(|place| place.section.is_none() && place.object == *object)
+            }
+        }
+    }
+}
+
+// === impl Said ===
+
+impl Said {
+    /// What is said of a policy.
+    pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
+        let entries = entries(snapshot, policy);
+        let has = |acceptance| entries.clone().any(|entry| entry.acceptance == acceptance);
+        let opinion = match (
+            has(Acceptance::Rejected),
+            has(Acceptance::Accepted),
+            has(Acceptance::Outdated),
+        ) {
+            (true, false, false) => Opinion::Rejected,
+            (true, ..) => Opinion::Divided,
+            (false, _, true) => Opinion::Outdated,
+            (false, true, false) => Opinion::Accepted,
+            (false, false, false) => Opinion::Unsaid,
+        };
+        let mut reports = Vec::new();
+        for entry in entries.clone() {
+            let conditions = entry.conditions.iter();
+            reports.extend(conditions.map(|condition| Report::of(entry, condition)));
+        }
+        let mut entries = entries;
+        let not_enforced = entries.find_map(|entry| Some(Report::of(entry, entry.not_enforced()?)));
+        Self {
+            opinion,
+            reports,
+            not_enforced,
+        }
+    }
+}
+
+// === impl Report ===
+
+/// `Accepted=False (Invalid): RateLimit: bad cidr`.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = if self.holds { "True" } else { "False" };
+        write!(f, "{}={status}", self.condition)?;
+        if !self.reason.is_empty() {
+            write!(f, " ({})", self.reason)?;
+        }
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn of(entry: &Entry, condition: &Condition) -> Self {
+        Self {
+            controller: entry.controller.clone(),
+            ancestor: match &entry.subject {
+                Subject::Ancestor(place) => Some(place.clone()),
+                _ => None,
+            },
+            condition: condition.name.clone(),
+            holds: condition.holds,
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+            observed_generation: condition.observed_generation,
+            is_current: condition.is_current,
+            is_rejection: entry.rejection() == Some(condition),
+        }
+    }
+}
