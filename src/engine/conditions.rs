@@ -72,7 +72,7 @@ pub struct TargetStatus {
     pub by: BTreeMap<ObjectKey, Winner>,
     /// The paths through the target, for [`TargetStatus::overridden_on`].
     below: Below,
-    /// Policies that are in force beside it on some path.
+    /// Policies with which it is merged on some path, also where nothing of one of them is left.
     pub merged_with: BTreeSet<ObjectKey>,
     /// The effective targets at which something of it is in force.
     pub acts_on: ActsOn,

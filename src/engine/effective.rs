@@ -22,6 +22,7 @@ mod at;
 mod bare;
 mod ends;
 mod entrances;
+mod group;
 mod groups;
 mod here;
 mod meeting;
@@ -148,19 +149,6 @@ impl Group {
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         let levels = taking_part(profile, &stack).map(|here| &**here);
         merged(profile, &levels.collect::<Vec<_>>(), None)
-    }
-
-    /// The facts that hold on these paths; none where nothing stands there.
-    fn facts(&self) -> Option<&Profile> {
-        let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
-        policies.next().map(|policy| &*policy.profile)
-    }
-
-    /// A policy that stands on these paths, with the settings that act there.
-    pub fn as_here<'a>(&'a self, policy: &'a Policy) -> &'a Policy {
-        let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
-        let here = policies.find(|here| here.key() == policy.key());
-        here.map_or(policy, |here| here)
     }
 
     /// What became of a policy that stands on these paths.

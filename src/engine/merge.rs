@@ -317,22 +317,42 @@ fn upward(profile: &Profile, layers: &[Layer<'_>], own: Option<Merged>) -> Optio
 /// Each policy decides how it goes onto the result of those above it: onto that of all, or onto its
 /// nearest parent alone, and then everything above that is overridden (ruling 28).
 fn downward(profile: &Profile, layers: &[Layer<'_>]) -> Option<Merged> {
-    let counted = match *profile.merging.with {
+    counted(profile, layers, Layer::strategy)
+        .iter()
+        .fold(None, |above, layer| {
+            Some(match above {
+                None => layer.settings(),
+                Some(above) => fold(profile, layer.strategy(), || above, || layer.settings()),
+            })
+        })
+}
+
+/// Those of the layers of which something may be left, where each policy decides how it goes onto those above it.
+fn counted<'a, T>(profile: &Profile, layers: &'a [T], by: impl Fn(&T) -> Strategy) -> &'a [T] {
+    let near = match *profile.merging.with {
         With::AllAncestors => layers,
         With::NearestParent | With::NearestAboveRoutes => layers
             .get(layers.len().saturating_sub(2)..)
             .unwrap_or_default(),
     };
     // Nothing is left of what stands above one that replaces it as a whole.
-    let decides = |layer: &Layer<'_>| REPLACES_WHOLE.contains(&layer.strategy());
-    let first = counted.iter().rposition(decides).unwrap_or(0);
-    let counted = counted.get(first..).unwrap_or_default();
-    counted.iter().fold(None, |above, layer| {
-        Some(match above {
-            None => layer.settings(),
-            Some(above) => fold(profile, layer.strategy(), || above, || layer.settings()),
-        })
-    })
+    let decides = |layer: &T| REPLACES_WHOLE.contains(&by(layer));
+    let first = near.iter().rposition(decides).unwrap_or(0);
+    near.get(first..).unwrap_or_default()
+}
+
+/// The policies that a strategy merges, where the more specific policy decides; also those of which nothing is left.
+pub(super) fn put_together<'a>(profile: &Profile, levels: &[&'a [Arc<Policy>]]) -> Vec<&'a Policy> {
+    let decides = *profile.merging.dictated_by == DictatedBy::Challenger;
+    if !decides || !profile.merging.fills.is_empty() {
+        return Vec::new();
+    }
+    let parts = levels.iter().flat_map(|level| level_pieces(profile, level));
+    let parts: Vec<Part<'a>> = parts.collect();
+    match counted(profile, &parts, |part| part.strategy()) {
+        merged @ [_, _, ..] => merged.iter().map(|part| part.policy()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 // === impl Layer ===

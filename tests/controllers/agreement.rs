@@ -12,6 +12,9 @@ pub(crate) struct Counts {
     pub(crate) release: String,
     pub(crate) scenarios: usize,
     pub(crate) policies: usize,
+    /// Those of which both say whether they are accepted, and why not.
+    pub(crate) accepted_agreed: usize,
+    /// Those of which both say the same also of being overridden and merged.
     pub(crate) policies_agreed: usize,
     /// Settings on listeners and rules.
     pub(crate) settings: usize,
@@ -26,11 +29,12 @@ pub(crate) fn page(all: &[(Counts, Vec<Known>)]) -> String {
         let false_claims = lines.filter(|line| line.starts_with(word)).count();
         writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {false_claims} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {false_claims} |",
             counts.project,
             counts.release,
             counts.scenarios,
             counts.policies,
+            share(counts.accepted_agreed, counts.policies),
             share(counts.policies_agreed, counts.policies),
             share(counts.settings_agreed, counts.settings),
         )
@@ -84,12 +88,12 @@ The code of each project was asked about generated states, and what it said is r
 the conditions of every policy, and the settings in force on every rule of the configuration that it makes for its
 proxies. A test compares attache with every recording. `make record-controllers` makes the recordings anew.
 
-| project | release | scenarios | policies | policies of which both say the same | settings in force of which both say the same | protection claimed that is not there |
-|---|---|---|---|---|---|---|
+| project | release | scenarios | policies | the same of acceptance | the same of that, and of being overridden and merged | settings: the same in force | protection claimed that is not there |
+|---|---|---|---|---|---|---|---|
 ";
 
 const BETWEEN: &str = "
-A policy agrees when acceptance with its reason, being overridden and being merged agree on all its ancestors. A setting
+A policy counts as the same when both say so of all its ancestors; acceptance is compared with its reason. A setting
 is counted on each listener and rule where either says that it is in force. The last column counts settings that keep somebody out
 (authentication, authorization, CORS, CSRF, rate limits) and of which attache said that they are in force where they are not.
 

@@ -22,6 +22,8 @@ pub(crate) struct Answers {
     pub(crate) policies: BTreeMap<String, Vec<OnTarget>>,
     /// The settings of each kind in force at `listener`, or at `listener route#rule`.
     pub(crate) in_force: BTreeMap<(String, String), BTreeMap<String, Vec<String>>>,
+    /// Those of them that keep somebody out.
+    pub(crate) protecting: BTreeSet<(String, String, String)>,
 }
 
 /// What became of a policy on a target.
@@ -90,7 +92,9 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                     continue;
                 }
                 let spec = group.effective.spec().map(|(spec, _)| spec);
-                let settings = of_kind.of(&spec.unwrap_or_default());
+                let spec = spec.unwrap_or_default();
+                let settings = of_kind.of(&spec);
+                let protecting = settings.keys().filter(|name| of_kind.protects(name, &spec));
                 let at = places(group.ends.uppers.iter().map(|u| u.last()), &object, || {
                     group
                         .ends
@@ -100,6 +104,9 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                         .collect()
                 });
                 for at in at {
+                    let names = protecting.clone();
+                    said.protecting
+                        .extend(names.map(|setting| (name.clone(), at.clone(), setting.clone())));
                     said.in_force.insert((name.clone(), at), settings.clone());
                 }
             }

@@ -67,6 +67,9 @@ pub(crate) fn compare(
         compare_policy(scenario, policy, targets, recorded, &mut found);
         counts.policies += 1;
         counts.policies_agreed += usize::from(found.len() == before);
+        let new = found.iter().skip(before);
+        let accepted = new.filter(|one| one.about == About::Accepted).count();
+        counts.accepted_agreed += usize::from(accepted == 0);
     }
     in_force(scenario, said, settings, counts, &mut found);
     found
@@ -79,6 +82,11 @@ fn ancestors(scenario: &Scenario, target: &str) -> Vec<String> {
         Some(parents) => parents.keys().cloned().collect(),
         None => vec![target.to_owned()],
     }
+}
+
+/// Whether a condition is there and true.
+fn is_true(all: &str, name: &str) -> bool {
+    condition(all, name).is_some_and(|(status, _)| status == "True")
 }
 
 fn compare_policy(
@@ -138,18 +146,36 @@ fn compare_policy(
         if controller != "Accepted" {
             continue;
         }
-        let says = |name| condition(conditions, name).is_some_and(|(status, _)| status == "True");
+        // attache tells of a target with whom a policy is merged, the controller of each listener of its parents.
+        let of_targets = |name: &str| {
+            let mut own = on.iter().flat_map(|on| ancestors(scenario, &on.target));
+            own.any(|own| name == own || name.starts_with(&format!("{own}#")))
+        };
+        let says = |wanted: &str| match wanted {
+            "Merged" => {
+                let mut all = recorded.iter().filter(|(name, _)| of_targets(name));
+                all.any(|(_, all)| is_true(all, wanted))
+            }
+            _ => is_true(conditions, wanted),
+        };
         let word = |yes| if yes { "yes" } else { "no" }.to_owned();
+        let merged = on.iter().any(|on| on.merged);
         let overridden = on.iter().any(|on| on.overridden);
-        if says("Overridden") != overridden {
+        // What is lost to a policy with which this one is merged does not count as overridden to the controllers.
+        let in_merge = merged && says("Merged");
+        if says("Overridden") != overridden && (says("Overridden") || !in_merge) {
+            let attache = if on.iter().any(|on| on.attached) {
+                word(overridden)
+            } else {
+                "no effect".to_owned()
+            };
             differ(
                 About::Overridden,
                 ancestor,
                 word(says("Overridden")),
-                word(overridden),
+                attache,
             );
         }
-        let merged = on.iter().any(|on| on.merged);
         if says("Merged") != merged {
             differ(About::Merged, ancestor, word(says("Merged")), word(merged));
         }
@@ -201,7 +227,8 @@ fn in_force(
                     counts.settings_agreed += 1;
                     continue;
                 }
-                let protects = of_kind.settings[name].protects;
+                let claim = (kind.clone(), place.clone(), name.clone());
+                let protects = said.protecting.contains(&claim);
                 let about = if protects && ours.is_some() && theirs.is_none() && !refuses {
                     About::FalseProtection
                 } else {

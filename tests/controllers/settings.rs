@@ -22,13 +22,16 @@ pub(crate) struct OfKind {
 
 /// One setting.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Setting {
     /// Pointers into the spec; `*` is every item of a list.
     at: Vec<String>,
     /// Whether somebody is kept out by it.
     #[serde(default)]
     pub(crate) protects: bool,
+    /// Where this is set it protects only as long as something else works, and nobody can tell that from objects.
+    #[serde(default)]
+    may_fail_open: Option<String>,
     /// The controller writes its values without this at the start.
     #[serde(default)]
     without: String,
@@ -42,6 +45,14 @@ pub(crate) fn read(dir: &Path) -> Settings {
 // === impl OfKind ===
 
 impl OfKind {
+    /// Whether a setting of a spec keeps somebody out.
+    pub(crate) fn protects(&self, name: &str, spec: &Value) -> bool {
+        let setting = &self.settings[name];
+        let open = setting.may_fail_open.as_ref();
+        let open = open.and_then(|pointer| spec.pointer(pointer));
+        setting.protects && open != Some(&Value::Bool(true))
+    }
+
     /// The recorded settings that a spec has.
     pub(crate) fn of(&self, spec: &Value) -> BTreeMap<String, Vec<String>> {
         let found = self.settings.iter().filter_map(|(name, setting)| {

@@ -53,6 +53,12 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     let mut paths: Option<Arc<[LeafPath]>> = None;
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
+            let merged = group.merges();
+            if merged.iter().any(|with| with.key() == policy.key()) {
+                let others = merged.iter().map(|with| with.key());
+                let others = others.filter(|other| *other != policy.key());
+                status.merged_with.extend(others.cloned());
+            }
             let sole = group.effective.sole();
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
                 let here = group.as_here(policy);
