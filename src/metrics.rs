@@ -15,7 +15,7 @@ use prometheus::{
 };
 
 use crate::engine::ids::GroupKind;
-use crate::engine::object::ROUTES;
+use crate::engine::object::is_gateway_kind;
 use crate::engine::snapshot::Snapshot;
 
 mod described;
@@ -185,10 +185,7 @@ pub fn requested_kind(snapshot: &Snapshot, gk: &GroupKind) -> String {
 }
 
 fn is_built_in(gk: &GroupKind) -> bool {
-    ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
-        .iter()
-        .chain(&ROUTES)
-        .any(|kind| gk.is_gateway_api(kind))
+    is_gateway_kind(gk)
         || ["Service", "Namespace"].iter().any(|kind| gk.is_core(kind))
         || *gk == GroupKind::crd()
 }

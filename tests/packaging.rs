@@ -81,8 +81,9 @@ fn the_install_reads_the_policy_kinds_that_are_known_and_no_others() {
 /// A rule for all of gateway.networking.k8s.io has the policy kinds of that group too.
 #[test]
 fn the_install_asks_about_the_policy_kinds_that_are_known_and_no_others() {
-    const TARGETS: [&str; 4] = [
+    const TARGETS: [&str; 5] = [
         "gateway.networking.k8s.io/*",
+        "gateway.networking.x-k8s.io/xlistenersets",
         "/namespaces",
         "/services",
         "apiextensions.k8s.io/customresourcedefinitions",
@@ -163,6 +164,16 @@ fn a_pod_has_time_to_drain() {
     let drain = seconds(&args, "--drain-delay") + seconds(&args, "--drain-timeout");
     let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
     assert!(grace > drain, "grace {grace} s, drain {drain} s");
+}
+
+/// Clusters have addresses of IPv4, of IPv6, or of both.
+#[test]
+fn a_pod_listens_on_all_addresses() {
+    let pod = &documents("manifests/base/deployment.yaml")[0]["spec"]["template"]["spec"];
+    let args = strings(&pod["containers"][0]["args"]);
+    for flag in ["--listen=[::]:8443", "--admin=[::]:9090"] {
+        assert!(args.contains(&flag), "no {flag} in {args:?}");
+    }
 }
 
 #[test]

@@ -363,10 +363,18 @@ fn atomic_alone_breaks_the_precedence_in_the_stack_procedure_only() {
 #[test]
 fn the_older_dialect_keeps_the_order_of_precedence() {
     let stanza = json!({"type": "object", "properties": {}});
-    let state = snapshot(&[crd(
+    let mut definition = crd(
         "TimeoutPolicy",
         &json!({"defaults": stanza, "overrides": stanza}),
-    )]);
+    );
+    // It names one target.
+    let fields = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+        ["spec"]["properties"]
+        .as_object_mut()
+        .unwrap();
+    let list = fields.remove("targetRefs").unwrap();
+    fields.insert("targetRef".to_owned(), list["items"].clone());
+    let state = snapshot(&[definition]);
     let profile = state
         .profile(&GroupKind::new(GROUP, "TimeoutPolicy"))
         .unwrap();

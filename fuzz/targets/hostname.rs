@@ -3,7 +3,7 @@
 use attache::engine::ids::GroupKind;
 use attache::engine::object::{Node, Object};
 use attache::engine::snapshot::Snapshot;
-use attache::engine::topology::refusal;
+use attache::engine::topology::{OwnListener, refusal};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -50,14 +50,12 @@ fn takes(listener: &str, route: &[&str]) -> bool {
     else {
         panic!("no Gateway, or no route");
     };
-    refusal(
-        &Snapshot::default(),
-        &gateway,
-        &listeners[0],
-        &route,
-        &parents[0],
-    )
-    .is_none()
+    let here = OwnListener {
+        owner: &gateway,
+        listener: &listeners[0],
+        conflict: None,
+    };
+    refusal(&Snapshot::default(), &here, &route, &parents[0]).is_none()
 }
 
 fn object(kind: &str, spec: &serde_json::Value) -> Object {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Crd, Header, Meta, Node, Object, ROUTES};
+use crate::engine::object::{
+    Crd, Header, Meta, Node, Object, ROUTES, is_gateway_kind, watched_gateway_kinds,
+};
 use crate::engine::profile::ProfileRules;
 use crate::engine::selector::Labels;
 use crate::engine::snapshot::{Change, Snapshot};
@@ -17,7 +19,6 @@ pub(super) use super::files::files;
 pub use super::files::{read, read_stdin};
 
 use super::cores::side_by_side;
-use super::kinds::is_gateway_kind;
 use super::manifest::{Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
@@ -237,11 +238,8 @@ impl Loaded {
     fn build(&mut self, base: Option<&Snapshot>, rules: &Arc<ProfileRules>) {
         let mut kinds: BTreeMap<GroupKind, Vec<Object>> = BTreeMap::new();
         // A directory is the whole state: a kind of Gateway API without objects is known to have none.
-        for kind in ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
-            .iter()
-            .chain(&ROUTES)
-        {
-            kinds.entry(GroupKind::gateway_api(kind)).or_default();
+        for gk in watched_gateway_kinds() {
+            kinds.entry(gk).or_default();
         }
         for object in &self.objects {
             if let Node::Crd(crd) = &object.node {

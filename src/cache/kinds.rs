@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::engine::ids::{APIEXTENSIONS, GroupKind};
-use crate::engine::object::{Crd, Node, Object, ROUTES, Unreadable};
+use crate::engine::object::{Crd, Node, Object, Unreadable, is_gateway_kind};
 use crate::engine::profile::{Keeps, ProfileRules, is_policy_kind};
 use crate::engine::snapshot::Change;
 use crate::registration::Resource;
@@ -371,14 +371,6 @@ fn unexpected(done: Result<(), tokio::task::JoinError>) -> Ended {
         Ok(()) => Ended("the watch of a kind ended".to_owned()),
         Err(error) => Ended(format!("the watch of a kind ended: {error}")),
     }
-}
-
-/// Kinds of Gateway API that make up the topology.
-pub(super) fn is_gateway_kind(gk: &GroupKind) -> bool {
-    ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
-        .iter()
-        .chain(&ROUTES)
-        .any(|kind| gk.is_gateway_api(kind))
 }
 
 pub(super) fn core_kinds() -> [(GroupKind, ApiResource); 2] {

@@ -12,12 +12,12 @@ use futures::{StreamExt as _, stream};
 use kube::Client;
 
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Crd, Meta, Node, Object, ROUTES};
+use crate::engine::object::{Crd, Meta, Node, Object, is_gateway_kind, watched_gateway_kinds};
 use crate::engine::profile::{ProfileRules, is_policy_kind};
 use crate::engine::snapshot::Snapshot;
 
 use super::crds::{self, Found};
-use super::kinds::{core_kinds, is_gateway_kind, resource};
+use super::kinds::{core_kinds, resource};
 use super::served::Served;
 use super::trouble::Trouble;
 
@@ -214,10 +214,7 @@ impl Reader {
             Wants::Around(keys) => keys.as_slice(),
             Wants::Everything => &[],
         };
-        let kinds = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
-        let kinds = kinds.iter().chain(&ROUTES);
-        let kinds = kinds.map(|kind| GroupKind::gateway_api(kind));
-        let kinds = kinds.chain(core_kinds().map(|(gk, _)| gk));
+        let kinds = watched_gateway_kinds().chain(core_kinds().map(|(gk, _)| gk));
         let kinds = kinds.filter_map(|gk| self.reach(&gk)).collect();
         // What is asked about may be of a kind that is not looked at otherwise.
         let others = keys.iter().filter(|key| !is_gateway_kind(&key.gk));

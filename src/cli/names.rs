@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::cache::served::Served;
 use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
-use crate::engine::object::{Crd, ROUTES};
+use crate::engine::object::{Crd, watched_gateway_kinds};
 use crate::engine::policy::is_cluster_scoped;
 
 /// The kinds that can be called, and what each is called.
@@ -68,9 +68,7 @@ impl Names {
             let names = names.map(|name| name.to_lowercase()).collect();
             kinds.insert(gk.clone(), Calling::new(gk, names, kind.namespaced));
         }
-        let own = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"].iter();
-        let own = own.chain(&ROUTES).map(|kind| GroupKind::gateway_api(kind));
-        for gk in own.chain(used.into_iter().cloned()) {
+        for gk in watched_gateway_kinds().chain(used.into_iter().cloned()) {
             kinds.entry(gk).or_insert_with_key(|gk| {
                 let short = SHORT.iter().filter(|(kind, _)| gk.is_gateway_api(kind));
                 let short = short.map(|(_, short)| (*short).to_owned());

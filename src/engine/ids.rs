@@ -8,6 +8,8 @@ use std::sync::{Arc, LazyLock};
 
 /// The API group of Gateway API.
 pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
+/// The group of its kinds that are being tried out.
+pub const GATEWAY_API_X: &str = "gateway.networking.x-k8s.io";
 /// The API group of custom resource definitions.
 pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 
@@ -114,6 +116,12 @@ impl GroupKind {
     pub fn is_gateway_api(&self, kind: &str) -> bool {
         // Most kinds differ in their length already.
         &*self.kind == kind && &*self.group == GATEWAY_API
+    }
+
+    /// Whether this is `ListenerSet`, or what it was called while it was tried out.
+    pub fn is_listener_set(&self) -> bool {
+        self.is_gateway_api("ListenerSet")
+            || (&*self.kind == "XListenerSet" && &*self.group == GATEWAY_API_X)
     }
 
     /// Whether this is that kind of the core group.

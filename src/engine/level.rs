@@ -52,13 +52,31 @@ impl Level {
     pub fn end_for(gk: &GroupKind) -> Self {
         if gk.is_gateway_api("GatewayClass") {
             Self::GatewayClass
-        } else if gk.is_gateway_api("Gateway") || gk.is_gateway_api("ListenerSet") {
+        } else if gk.is_gateway_api("Gateway") || gk.is_listener_set() {
             Self::Listener
         } else if super::object::is_route(gk) {
             Self::Rule
         } else {
             Self::Port
         }
+    }
+
+    /// The level of the objects of a kind; none for Namespaces, which stand at several.
+    pub fn of_kind(gk: &GroupKind) -> Option<Self> {
+        let level = if gk.is_core("Namespace") {
+            return None;
+        } else if gk.is_gateway_api("GatewayClass") {
+            Self::GatewayClass
+        } else if gk.is_gateway_api("Gateway") {
+            Self::Gateway
+        } else if gk.is_listener_set() {
+            Self::ListenerSet
+        } else if super::object::is_route(gk) {
+            Self::Route
+        } else {
+            Self::Backend
+        };
+        Some(level)
     }
 
     /// Whether a kind can stand where routes send requests: any but Namespaces and what stands above.

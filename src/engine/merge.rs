@@ -459,6 +459,7 @@ fn fold(
     };
     let fills = &profile.merging.fills;
     let units = match op {
+        Op::ByField => Units::TopFields,
         Op::ByKey if !fills.is_empty() => Units::Paths(fills),
         _ if strategies.legacy && op != Op::ByKey => Units::Paths(&strategies.maps),
         _ if !paths.is_empty() => Units::Paths(paths),

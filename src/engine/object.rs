@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::ids::{GroupKind, ObjectKey};
+use super::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
 use super::profile::Keeps;
 use super::selector::{Labels, Selector};
 use super::shared;
@@ -401,6 +401,25 @@ fn same_json(a: Option<&str>, b: Option<&str>) -> bool {
     }
 }
 
+/// The kinds of Gateway API that paths run through, and those that policies may stand on above the routes.
+pub fn gateway_kinds() -> impl Iterator<Item = GroupKind> {
+    const ABOVE: [&str; 3] = ["GatewayClass", "Gateway", "ListenerSet"];
+    let kinds = ABOVE.iter().chain(&ROUTES);
+    let kinds = kinds.map(|kind| GroupKind::gateway_api(kind));
+    kinds.chain([GroupKind::new(GATEWAY_API_X, "XListenerSet")])
+}
+
+/// The same with `ReferenceGrant`: the kinds of Gateway API that are looked at.
+pub fn watched_gateway_kinds() -> impl Iterator<Item = GroupKind> {
+    gateway_kinds().chain([GroupKind::gateway_api("ReferenceGrant")])
+}
+
+/// Whether a kind is one of [`watched_gateway_kinds`].
+pub fn is_gateway_kind(gk: &GroupKind) -> bool {
+    let above = ["GatewayClass", "Gateway", "ReferenceGrant"];
+    gk.is_listener_set() || is_route(gk) || above.iter().any(|kind| gk.is_gateway_api(kind))
+}
+
 /// Whether a kind is one of [`ROUTES`].
 pub fn is_route(gk: &GroupKind) -> bool {
     ROUTES.iter().any(|kind| gk.is_gateway_api(kind))
@@ -408,7 +427,7 @@ pub fn is_route(gk: &GroupKind) -> bool {
 
 /// What a section of a kind is called; none when it has no sections or they are not known.
 pub fn section_noun(gk: &GroupKind) -> Option<&'static str> {
-    if gk.is_gateway_api("Gateway") || gk.is_gateway_api("ListenerSet") {
+    if gk.is_gateway_api("Gateway") || gk.is_listener_set() {
         Some("listener")
     } else if is_route(gk) {
         Some("rule")

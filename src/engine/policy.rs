@@ -107,9 +107,11 @@ pub enum StanzaPlace {
 }
 
 /// The order of policies on one level: older first, then `namespace/name`; one that is not created
-/// yet is the newest (GEP-713, conflict resolution; design 9, ruling 15).
+/// yet is the newest (GEP-713, conflict resolution; design 9, ruling 15). Some kinds have a weight, which
+/// counts before age.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precedence {
+    weight: i32,
     created: Option<Timestamp>,
     key: ObjectKey,
 }
@@ -141,7 +143,7 @@ impl Policy {
             strategies,
             agreed: settings::agreed(spec, &profile).into(),
             refused: settings::refused(spec, &profile).into(),
-            precedence: Precedence::of(&object),
+            precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
             on_routes: OnceLock::new(),
             object,
@@ -376,14 +378,31 @@ impl Precedence {
     /// That of an object: the Gateway API orders routes by the same rule.
     pub fn of(object: &Object) -> Self {
         Self {
+            weight: 0,
             created: object.meta.created,
             key: object.key.clone(),
         }
     }
 
-    /// Whether neither is the older one.
+    /// That of a policy. A weight that is no number counts as none.
+    fn of_policy(object: &Object, profile: &Profile) -> Self {
+        let annotation = profile.weight.as_ref();
+        let said = annotation.and_then(|key| object.meta.annotations.get(key));
+        let weight = said.and_then(|weight| weight.parse().ok());
+        Self {
+            weight: weight.unwrap_or_default(),
+            ..Self::of(object)
+        }
+    }
+
+    /// Whether neither is the heavier one.
+    pub fn same_weight(&self, other: &Self) -> bool {
+        self.weight == other.weight
+    }
+
+    /// Whether neither is the older one, nor the heavier.
     pub fn same_age(&self, other: &Self) -> bool {
-        self.created == other.created
+        (self.weight, self.created) == (other.weight, other.created)
     }
 }
 
@@ -396,7 +415,10 @@ impl Ord for Precedence {
             (None, Some(_)) => Ordering::Greater,
             (None, None) => Ordering::Equal,
         };
-        age.then_with(|| paths(&self.key, &other.key))
+        let weight = other.weight.cmp(&self.weight);
+        weight
+            .then(age)
+            .then_with(|| paths(&self.key, &other.key))
             .then_with(|| self.key.cmp(&other.key))
     }
 }
@@ -422,7 +444,7 @@ impl PartialOrd for Precedence {
     }
 }
 
-pub use settings::{StrategyFault, stanzas};
+pub use settings::{StrategyFault, carries_both, stanzas};
 pub(super) use settings::{settings_of, take};
 
 /// The operation that a name inside a stanza stands for (Kuadrant and GEP-713 spell these).

@@ -26,7 +26,8 @@ pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use parts::{
-    Allowed, Annotation, Caveat, Control, Merging, Protection, RefField, StanzaNames, Strategies,
+    Allowed, Annotation, Caveat, Classes, Control, Merging, Protection, RefField, StanzaNames,
+    Strategies,
 };
 pub use routes::OnRoutes;
 pub use words::*;
@@ -75,6 +76,8 @@ pub struct Profile {
     pub one_form: Fact<bool>,
     /// What a policy without target acts on.
     pub without: Fact<Without>,
+    /// Gateways on which a policy without target does not act.
+    pub without_except: Fact<Classes>,
     /// The namespace whose policies reach further than those of others.
     pub root: Fact<Option<Arc<str>>>,
     /// Kinds that can be targets; none where nothing says so.
@@ -104,6 +107,8 @@ pub struct Profile {
     pub clashes: Fact<Vec<Clash>>,
     /// The fields of the settings by which policies of one target conflict; all where it is empty.
     pub conflict_fields: Fact<Vec<Vec<String>>>,
+    /// The annotation with the weight of a policy, which counts before its age.
+    pub weight: Fact<Option<Arc<str>>>,
     /// Fields of targets that settings control.
     pub controls: Fact<Vec<Control>>,
     /// Names of the controllers that act on the kind, where something says them.
@@ -148,7 +153,7 @@ pub struct ProfileRules {
 /// objects are listed again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keeps {
-    /// Annotations by which objects are attached.
+    /// Annotations by which objects are attached, and those with the weight of a policy.
     annotations: BTreeSet<String>,
     /// Kinds of which policies control fields: their whole spec.
     specs: BTreeSet<GroupKind>,
@@ -236,6 +241,7 @@ impl Keeps {
         for profile in profiles {
             let annotation = profile.targets.annotation.as_ref();
             keeps.annotations.extend(annotation.map(|a| a.key.clone()));
+            keeps.annotations.extend(profile.conflict.weight.clone());
             let controlled = profile.controls.iter().map(|c| c.target.gk());
             keeps.specs.extend(controlled);
         }
@@ -247,8 +253,8 @@ impl Keeps {
         self.specs.contains(gk)
     }
 
-    /// Whether an annotation of this name means something to attache: our own, and those by which
-    /// objects are attached.
+    /// Whether an annotation of this name means something to attache: our own, those by which objects are
+    /// attached, and those with the weight of a policy.
     pub fn annotation(&self, key: &str) -> bool {
         key.starts_with(OWN_ANNOTATIONS) || self.annotations.contains(key)
     }

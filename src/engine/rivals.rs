@@ -33,12 +33,13 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
     let to = match *profile.same_target {
         SameTarget::OldestWins => all_but(here.first()),
         SameTarget::NewestWins => all_but(here.last()),
+        // None stands alone: nothing joins one that came first, and one that came later joins nothing.
         SameTarget::Merge | SameTarget::MergeOldest => {
-            let lost = all_but(here.iter().find(|policy| policy.merges_by_none()));
-            let merges = |(policy, lost): (&Arc<Policy>, Option<usize>)| {
-                lost.filter(|_| policy.merges_by_none())
-            };
-            here.iter().zip(lost).map(merges).collect()
+            let alone = here.first().is_some_and(|first| first.merges_by_none());
+            let lost = |policy: &Arc<Policy>| alone || policy.merges_by_none();
+            here.iter()
+                .map(|policy| lost(policy).then_some(0))
+                .collect()
         }
         SameTarget::FieldOverlap => overlapping(here),
         SameTarget::EqualField => first_unlike(&here.iter().map(|p| &p.agreed).collect::<Vec<_>>()),

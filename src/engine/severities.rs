@@ -117,7 +117,8 @@ impl Severities {
         }
         let action = |code: &Code| {
             let mut found = met.iter().filter_map(|entry| entry.findings.get(code));
-            found.next().or_else(|| self.codes.get(code)).copied()
+            let said = found.next().or_else(|| self.codes.get(code)).copied();
+            said.or_else(|| code.is_off().then_some(Action::Off))
         };
         let findings = std::mem::take(&mut verdict.findings);
         let judged = findings

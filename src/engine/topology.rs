@@ -155,7 +155,7 @@ pub fn through_hidden(reference: &ParentRef) -> Option<Rc<Upper>> {
     let key = &reference.object;
     let level = if key.gk.is_gateway_api("Gateway") {
         Level::Gateway
-    } else if key.gk.is_gateway_api("ListenerSet") {
+    } else if key.gk.is_listener_set() {
         Level::ListenerSet
     } else {
         return None;

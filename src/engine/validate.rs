@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::finding::{Code, Finding};
 use super::hint::{nearest, quoted};
-use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use super::ids::{GroupKind, ObjectKey};
+use super::object::is_gateway_kind;
 use super::policy::{self, PENDING, Policy, StrategyFault};
 use super::profile::{Profile, Without};
 use super::snapshot::Snapshot;
@@ -47,6 +48,7 @@ pub(super) fn validate_read(
         Err(fault) => findings.push(strategy(key, profile, fault)),
         Ok(_) => findings.extend(empty(policy)),
     }
+    findings.extend(both_stanzas(key, profile, &spec));
     policy.read_from(spec);
     findings
 }
@@ -122,6 +124,23 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
         .only_if(profile.required.is_said())
 }
 
+/// Both stanzas, of a kind whose definition lets them stand together though nothing says what they come to.
+fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Finding> {
+    let strategies = &profile.strategies;
+    let names = strategies.stanzas?;
+    policy::carries_both(spec, strategies).then(|| {
+        let (first, second) = (names.overrides, names.defaults);
+        let message = format!(
+            "spec.{second} stands beside spec.{first}; a policy has one strategy (GEP-713), so what both come to is up to the controller"
+        );
+        let finding = Finding::new(Code::StrategyMultiple, key, message);
+        finding
+            .at(format!("spec.{second}"))
+            .about(format!("{first} {second}"))
+            .only_if(false)
+    })
+}
+
 fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding {
     let sure = profile.strategies.is_said();
     match fault {
@@ -167,7 +186,5 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
 
 /// Whether a kind is one that policies can stand on or reach (design 3.1, the rows of targets).
 pub fn is_target_kind(gk: &GroupKind) -> bool {
-    let known = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
-    let gateway_api = known.contains(&&*gk.kind) || super::object::ROUTES.contains(&&*gk.kind);
-    (&*gk.group == GATEWAY_API && gateway_api) || gk.is_core("Service") || gk.is_core("Namespace")
+    is_gateway_kind(gk) || gk.is_core("Service") || gk.is_core("Namespace")
 }

@@ -3,7 +3,7 @@
 //! Bind first, serve later: a port that is taken ends the start, not the first request.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,12 +83,24 @@ struct Shared {
 // === impl Bound ===
 
 impl Bound {
-    /// Listens; port 0 takes a free one.
+    /// Listens; port 0 takes a free one. `[::]` means all addresses: on a machine without IPv6 those of IPv4.
     ///
     /// # Errors
     /// When the address cannot be bound.
     pub async fn bind(addr: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(addr).await?;
+        let taken = |kind| {
+            matches!(
+                kind,
+                io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied
+            )
+        };
+        let listener = match TcpListener::bind(addr).await {
+            Err(error) if addr.ip() == Ipv6Addr::UNSPECIFIED && !taken(error.kind()) => {
+                let without_ipv6 = (Ipv4Addr::UNSPECIFIED, addr.port());
+                TcpListener::bind(without_ipv6).await.map_err(|_| error)?
+            }
+            bound => bound?,
+        };
         let addr = listener.local_addr()?;
         Ok(Self { listener, addr })
     }

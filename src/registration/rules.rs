@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Endpoint;
-use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API};
+use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API, GATEWAY_API_X};
 use crate::engine::object::Crd;
 use crate::engine::profile::{ProfileRules, is_policy_kind};
 
@@ -26,7 +26,7 @@ pub type Policies = BTreeSet<Resource>;
 
 /// The kinds that policies stand on or reach, those of Gateway API that are not installed included: a
 /// rule for them costs nothing, and it is there when they come.
-const TARGETS: [(&str, &str, bool); 11] = [
+const TARGETS: [(&str, &str, bool); 12] = [
     (GATEWAY_API, "gatewayclasses", false),
     (GATEWAY_API, "gateways", true),
     (GATEWAY_API, "grpcroutes", true),
@@ -36,6 +36,7 @@ const TARGETS: [(&str, &str, bool); 11] = [
     (GATEWAY_API, "tcproutes", true),
     (GATEWAY_API, "tlsroutes", true),
     (GATEWAY_API, "udproutes", true),
+    (GATEWAY_API_X, "xlistenersets", true),
     ("", "namespaces", false),
     ("", "services", true),
 ];
@@ -123,7 +124,7 @@ impl From<&(&str, &str, bool)> for Resource {
 mod tests {
     use super::*;
     use crate::engine::ids::GroupKind;
-    use crate::engine::object::ROUTES;
+    use crate::engine::object::watched_gateway_kinds;
     use crate::engine::validate::is_target_kind;
 
     fn policies(kinds: &[(&str, &str, bool)]) -> Policies {
@@ -132,9 +133,7 @@ mod tests {
 
     #[test]
     fn the_targets_are_those_of_the_engine() {
-        let known = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
-        let kinds = known.iter().chain(&ROUTES);
-        let mut expected: Vec<GroupKind> = kinds.map(|k| GroupKind::gateway_api(k)).collect();
+        let mut expected: Vec<GroupKind> = watched_gateway_kinds().collect();
         expected.extend(["Namespace", "Service"].map(GroupKind::core));
         for gk in &expected {
             assert!(is_target_kind(gk), "{gk}");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use attache::config::Configuration;
 use attache::engine::ids::GroupKind;
-use attache::engine::object::{Object, ROUTES};
+use attache::engine::object::{Object, watched_gateway_kinds};
 use attache::engine::review::{Evidence, Operation, Request, review};
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::verdict::Verdict;
@@ -73,10 +73,7 @@ pub(crate) fn object(document: &Value) -> Object {
 
 /// A state without objects in which every kind of Gateway API was listed.
 pub(crate) fn nothing(config: &Configuration) -> Snapshot {
-    let gateway_api = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
-    let kinds = gateway_api.iter().chain(&ROUTES);
-    let kinds = kinds.map(|kind| GroupKind::gateway_api(kind));
-    let kinds = kinds.chain(["Namespace", "Service"].map(GroupKind::core));
+    let kinds = watched_gateway_kinds().chain(["Namespace", "Service"].map(GroupKind::core));
     kinds.fold(Snapshot::new(config.rules().unwrap()), |snapshot, kind| {
         snapshot.apply(Change::Listed(kind, Vec::new()))
     })

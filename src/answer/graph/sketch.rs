@@ -238,7 +238,7 @@ impl Role {
             Self::GatewayClass
         } else if gk.is_gateway_api("Gateway") {
             Self::Gateway
-        } else if gk.is_gateway_api("ListenerSet") {
+        } else if gk.is_listener_set() {
             Self::ListenerSet
         } else if is_route(gk) {
             Self::Route

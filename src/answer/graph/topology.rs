@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Link;
 use super::sketch::{Index, Sketch};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Node, Object, ParentRef, ROUTES, Rule};
+use crate::engine::ids::ObjectKey;
+use crate::engine::object::{Node, Object, ParentRef, Rule, gateway_kinds};
 use crate::engine::section;
 use crate::engine::snapshot::class_key;
 use crate::engine::topology::{
@@ -16,9 +16,8 @@ use crate::engine::topology::{
 pub(super) fn draw(sketch: &mut Sketch<'_>) {
     let snapshot = sketch.snapshot;
     let mut one_kind = OneKind::new(snapshot);
-    let upper = ["GatewayClass", "Gateway", "ListenerSet"];
-    for kind in upper.iter().chain(&ROUTES) {
-        for object in snapshot.objects(&GroupKind::gateway_api(kind)) {
+    for kind in gateway_kinds() {
+        for object in snapshot.objects(&kind) {
             let node = sketch.object(&object.key, false);
             match &object.node {
                 Node::Gateway { class, .. } => {

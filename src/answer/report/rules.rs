@@ -137,8 +137,8 @@ pub fn rule(code: Code) -> Rule {
             "Add the label gateway.networking.k8s.io/policy with the value Direct or Inherited.",
         ),
         Code::CrdLabelMismatch => (
-            "The label says direct and the schema has merge strategies",
-            "Direct policies do not merge. Write Inherited, or remove the strategies.",
+            "The label says direct and the schema has merge strategies or targets of several levels",
+            "Direct policies act on their target alone and do not merge. Write Inherited, or remove the strategies.",
         ),
         Code::CrdStatus => (
             "The status does not say what became of a policy",
@@ -158,8 +158,8 @@ pub fn rule(code: Code) -> Rule {
             "Add a validation rule that refuses both at once.",
         ),
         Code::CrdStrategy => (
-            "The strategies have no names",
-            "Write the names of the strategies as an enum.",
+            "The strategies have no names, or do not go together",
+            "Write the names of the strategies as an enum; None stands alone, and a policy has one stanza.",
         ),
         Code::CrdStrategyDefault => (
             "The strategy has no default",

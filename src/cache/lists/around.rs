@@ -41,5 +41,5 @@ pub(super) fn needed_beside(object: &Object) -> BTreeSet<ObjectKey> {
 
 /// Whether paths look at objects of a kind: other backends count as there, whatever they are.
 fn is_looked_at(gk: &GroupKind) -> bool {
-    gk.is_core("Service") || gk.is_gateway_api("Gateway") || gk.is_gateway_api("ListenerSet")
+    gk.is_core("Service") || gk.is_gateway_api("Gateway") || gk.is_listener_set()
 }

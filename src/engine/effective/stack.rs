@@ -13,7 +13,7 @@ use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
 use crate::engine::merge::{Effective, Own, leaves_of, may_count, merged, read_of, won};
-use crate::engine::object::Object;
+use crate::engine::object::{Node, Object};
 use crate::engine::policy::Policy;
 use crate::engine::profile::{OnRoutes, Profile, ServiceAs, With};
 use crate::engine::reports::{Rejected, rejected};
@@ -196,8 +196,12 @@ impl<'a> Stacks<'a> {
     pub(super) fn stack(&mut self, profile: &Profile, steps: &[Step], via: &Via) -> Rc<Stack> {
         let mut found: Vec<(&Step, Option<Arc<str>>, Here)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
+        let apart = self.is_apart_from_its_namespace(profile, steps);
         for step in steps {
             if profile.rank(step.level).is_none() || !plays(step.level, profile) {
+                continue;
+            }
+            if apart && step.level == Level::GatewayNamespace {
                 continue;
             }
             let at = self.at(&step.place.object);
@@ -232,6 +236,26 @@ impl<'a> Stacks<'a> {
             Rc::new(found.into_iter().map(level).collect())
         };
         self.named.entry(name).or_insert_with(stacked).clone()
+    }
+
+    /// Whether the path runs through a Gateway on which policies without target do not act.
+    fn is_apart_from_its_namespace(&self, profile: &Profile, steps: &[Step]) -> bool {
+        let apart = &profile.without_except;
+        if apart.controllers.is_empty() && apart.names.is_empty() {
+            return false;
+        }
+        let mut classes = steps
+            .iter()
+            .filter(|step| step.level == Level::GatewayClass)
+            .map(|step| &step.place.object);
+        classes.any(|class| {
+            let controller = match self.snapshot.get(class).map(|class| &class.node) {
+                Some(Node::GatewayClass { controller }) => Some(controller),
+                _ => None,
+            };
+            apart.names.contains(&class.name)
+                || controller.is_some_and(|name| apart.controllers.contains(name))
+        })
     }
 
     /// Those that act on requests that come in by a way.

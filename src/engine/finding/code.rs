@@ -178,6 +178,11 @@ impl Code {
         self.facts().1
     }
 
+    /// Whether it is only said where the configuration asks for it.
+    pub fn is_off(self) -> bool {
+        matches!(self, Self::CrdLabel)
+    }
+
     /// Whether it only tells what is in force, and nothing is wrong.
     pub fn is_notice(self) -> bool {
         matches!(

@@ -69,11 +69,12 @@ fn oldest_over(pieces: Vec<Part<'_>>) -> Vec<Part<'_>> {
     ordered
 }
 
-/// All of a level, but of those with strategy None the oldest alone.
+/// All of a level, but those with strategy None: one that is the first stands alone, and the others do not count.
 fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<Part<'a>> {
     let mut pieces: Vec<Part<'a>> = Vec::new();
     for piece in level.flat_map(|policy| policy.parts()) {
-        if piece.strategy() != Strategy::None || pieces.is_empty() {
+        let alone = pieces.first().map(|first| first.strategy()) == Some(Strategy::None);
+        if pieces.is_empty() || !(alone || piece.strategy() == Strategy::None) {
             pieces.push(piece);
         }
     }

@@ -71,6 +71,8 @@ pub(super) enum Units<'a> {
     Paths(&'a [Vec<String>]),
     /// Every entry of a map at the second level: by-key where the kind says no more.
     Entries,
+    /// Every field at the top.
+    TopFields,
 }
 
 // === impl Tree ===
@@ -378,6 +380,7 @@ impl Units<'_> {
         match self {
             Units::Fields => false,
             Units::Entries => path.len() == 2,
+            Units::TopFields => path.len() == 1,
             Units::Paths(units) => units.iter().any(|unit| {
                 let same = |(pattern, key): (&String, &&str)| pattern == "*" || pattern == key;
                 unit.len() == path.len() && unit.iter().zip(path).all(same)

@@ -12,7 +12,7 @@ use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
     ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
 };
-use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use crate::engine::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::engine::selector::{Labels, Selector};
 use crate::engine::shared::{self, Text};
 
@@ -218,7 +218,7 @@ pub(super) fn node(
                     .map_or(From::None, |a| from(a.namespaces, From::None)),
             }
         }
-        (GATEWAY_API, "ListenerSet") => {
+        (GATEWAY_API, "ListenerSet") | (GATEWAY_API_X, "XListenerSet") => {
             let spec: ListenerSetSpec = parse("spec", text)?;
             Node::ListenerSet {
                 parent: parent(spec.parent_ref, header),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::targets::at;
 use super::{Stanza, StanzaPlace, direction, op_named};
-use crate::engine::profile::{Op, Profile, SameTarget, Strategies, Strategy};
+use crate::engine::profile::{Op, Profile, SameTarget, StanzaNames, Strategies, Strategy};
 use crate::engine::work;
 
 /// Why the strategy of a policy cannot be used.
@@ -40,13 +40,14 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
         None => None,
     };
     let mut found = Vec::new();
+    let by_field = strategies.legacy || carries_both(spec, strategies);
     if let Some(names) = strategies.stanzas {
         for (name, place) in [
             (names.overrides, StanzaPlace::Overrides),
             (names.defaults, StanzaPlace::Defaults),
         ] {
             if let Some(body) = spec.get(name).filter(|b| b.is_object()) {
-                let strategy = stanza_strategy(body, name, place, named, strategies)?;
+                let strategy = stanza_strategy(body, name, place, named, strategies, by_field)?;
                 found.push((format!("spec.{name}"), Stanza { strategy, place }));
             }
         }
@@ -58,7 +59,7 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
         &strategies.apart
     };
     let beside = first_setting(spec, profile, apart);
-    if found.is_empty() || (beside.is_some() && !strategies.legacy) {
+    if found.is_empty() || (beside.is_some() && !by_field) {
         let strategy = named.unwrap_or(profile.unset.value);
         let field = beside.unwrap_or_else(|| "spec".to_owned());
         found.push((
@@ -69,11 +70,18 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
             },
         ));
     }
-    if let ([(first, _), (second, _), ..], false) = (found.as_slice(), strategies.legacy) {
+    if let ([(first, _), (second, _), ..], false) = (found.as_slice(), by_field) {
         let (first, second) = (first.clone(), second.clone());
         return Err(StrategyFault::Multiple { first, second });
     }
     Ok(found.into_iter().map(|(_, stanza)| stanza).collect())
+}
+
+/// Whether a policy has both stanzas, and its kind lets it though nothing says what they come to.
+pub fn carries_both(spec: &Value, strategies: &Strategies) -> bool {
+    let has = |name: &str| spec.get(name).is_some_and(Value::is_object);
+    let both = |names: StanzaNames| has(names.defaults) && has(names.overrides);
+    strategies.takes_both && strategies.stanzas.is_some_and(both)
 }
 
 /// What a spec says of the fields in which all policies of one target must agree, as text: equal values are equal
@@ -179,6 +187,7 @@ fn stanza_strategy(
     place: StanzaPlace,
     beside: Option<Strategy>,
     strategies: &Strategies,
+    by_field: bool,
 ) -> Result<Strategy, StrategyFault> {
     let path = || format!("spec.{stanza}.strategy");
     let inside = body.get("strategy").and_then(Value::as_str);
@@ -204,7 +213,7 @@ fn stanza_strategy(
         }
         (Some(op), _) | (None, Some(Strategy::Merge(_, op))) => op,
         // The legacy dialect merges field by field (GEP-713 of 2021, hierarchy).
-        (None, _) if strategies.legacy => Op::Patch,
+        (None, _) if by_field => Op::Patch,
         (None, _) => Op::Atomic,
     };
     Ok(Strategy::Merge(direction(place), op))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Select, TargetRef, guessed_group};
 use crate::engine::ids::GroupKind;
-use crate::engine::object::{From, Object, ROUTES};
+use crate::engine::object::{From, Object, gateway_kinds};
 use crate::engine::profile::{CrossNamespace, Fact, Profile, RefField, Source, Spelled, Without};
 use crate::engine::section;
 use crate::engine::selector::{Labels, Selector};
@@ -241,11 +241,7 @@ fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> 
 /// The kind that was meant where only the case differs: of Gateway API, core, or those that the
 /// policy kind allows.
 fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
-    let built_in = ["GatewayClass", "Gateway", "ListenerSet"]
-        .iter()
-        .chain(&ROUTES);
-    let known = built_in
-        .map(|kind| GroupKind::gateway_api(kind))
+    let known = gateway_kinds()
         .chain(["Namespace", "Service"].map(GroupKind::core))
         .chain(
             profile

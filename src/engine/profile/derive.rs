@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::{Allowed, Class, CrossNamespace, RefField, Spelled, StatusShape, Strategies};
 use crate::engine::cel::Effort;
+use crate::engine::ids::GroupKind;
+use crate::engine::level::Level;
 
 mod allowed;
 mod departures;
@@ -128,6 +130,17 @@ impl Derived {
         };
         derived.departures = departures::departures(schemas, &derived);
         derived
+    }
+
+    /// Two kinds of different levels that can both be targets, where there are such: the first, and the first
+    /// that stands elsewhere. Namespaces stand at several levels.
+    pub fn levels(&self) -> Option<(GroupKind, GroupKind)> {
+        let allow = self.allow.as_ref()?;
+        let first = allow.first()?.meant();
+        let level = Level::of_kind(&first);
+        let other = allow.iter().map(Allowed::meant);
+        let mut other = other.filter(|gk| Level::of_kind(gk) != level);
+        Some((first, other.next()?))
     }
 }
 

@@ -37,6 +37,10 @@ impl Profile {
             fact("targets.required", &self.required, |v| json!(v)),
             fact("targets.oneForm", &self.one_form, |v| json!(v)),
             fact("targets.without", &self.without, |v| json!(v)),
+            fact("targets.withoutExcept", &self.without_except, |v| {
+                let said = !(v.controllers.is_empty() && v.names.is_empty());
+                json!(said.then(|| json!({"controllers": v.controllers, "names": v.names})))
+            }),
             fact("targets.root", &self.root, |v| json!(v)),
             Named {
                 name: "targets.allow",
@@ -56,6 +60,7 @@ impl Profile {
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
             fact("conflict.meets", &self.meets, |v| json!(v)),
             fact("conflict.clashes", &self.clashes, |v| json!(v)),
+            fact("conflict.weight", &self.weight, |v| json!(v)),
             fact("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),

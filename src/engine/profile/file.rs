@@ -95,6 +95,9 @@ pub struct Conflict {
     pub clashes: Option<Vec<Clash>>,
     /// The fields by which policies conflict, as paths within the settings; all where it is left out.
     pub fields: Option<Vec<String>>,
+    /// The annotation of a policy with its weight, a whole number: where two meet on one level, the heavier
+    /// counts as the older one. 0 where it is not there.
+    pub weight: Option<String>,
 }
 
 /// One setting that controls a field of the target.
@@ -158,6 +161,8 @@ pub struct Targets {
     pub required: Option<bool>,
     /// What a policy without target acts on.
     pub without: Option<Without>,
+    /// Gateways on which policies without target do not act, by their GatewayClass.
+    pub without_except: Option<ClassesFile>,
     /// The namespace whose policies reach further than those of others.
     pub root: Option<String>,
     /// Kinds that can be targets; all where it is left out.
@@ -172,6 +177,18 @@ pub struct Targets {
     pub cross_namespace: Option<CrossNamespace>,
     /// Which of its two roles a policy on a Service means.
     pub service_as: Option<ServiceAs>,
+}
+
+/// GatewayClasses.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClassesFile {
+    /// Those of these controllers.
+    #[serde(default)]
+    pub controllers: Vec<String>,
+    /// Those of these names, whether or not it is known whose they are.
+    #[serde(default)]
+    pub names: Vec<String>,
 }
 
 /// One field that holds references.

@@ -5,6 +5,16 @@ use std::sync::Arc;
 
 use super::{DictatedBy, Direction, EmptySpec, Fact, Only, Op, Strategy, With};
 use crate::engine::ids::GroupKind;
+use crate::engine::policy::guessed_group;
+
+/// `GatewayClass`es, by their controller or by their own name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    /// Names of controllers.
+    pub controllers: Vec<Arc<str>>,
+    /// Names of classes.
+    pub names: Vec<Arc<str>>,
+}
 
 /// A setting that controls a field of targets of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,8 +99,11 @@ pub struct Strategies {
     pub stanzas: Option<StanzaNames>,
     /// What `strategy` inside a stanza may say, where something says it.
     pub inside: BTreeMap<String, Op>,
-    /// Whether one policy may carry both stanzas.
+    /// Whether one policy may carry both stanzas, which merge field by field then.
     pub legacy: bool,
+    /// Whether nothing keeps the stanzas apart, though it is not known that the kind is of the older dialect:
+    /// one alone is atomic, and both in one policy merge field by field.
+    pub takes_both: bool,
     /// The name that the API server fills in where none is written.
     pub default: Option<String>,
     /// Fields of `spec` that neither stanza has: beside a stanza they are no settings.
@@ -216,4 +229,17 @@ impl StanzaNames {
         defaults: "default",
         overrides: "override",
     };
+}
+
+// === impl Allowed ===
+
+impl Allowed {
+    /// The kind. Where no group is said it is the one of Gateway API or core that is called so.
+    pub fn meant(&self) -> GroupKind {
+        if &*self.gk.group == "*" {
+            GroupKind::new(guessed_group(&self.gk.kind), self.gk.kind.clone())
+        } else {
+            self.gk.clone()
+        }
+    }
 }

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use super::file::{ControlFile, Match, OnRoutesFile, ProfileFile, RefFile, StrategyValue};
+use super::file::{
+    ClassesFile, ControlFile, Match, OnRoutesFile, ProfileFile, RefFile, StrategyValue,
+};
 use super::{
-    Allowed, Annotation, Caveat, Control, OnRoutes, Profile, Protection, RefField, Strategy,
+    Allowed, Annotation, Caveat, Classes, Control, OnRoutes, Profile, Protection, RefField,
+    Strategy,
 };
 use crate::engine::ids::GroupKind;
 
@@ -121,6 +124,13 @@ pub(super) fn setting_path(dotted: &str) -> Vec<String> {
     match dotted {
         "spec" => Vec::new(),
         dotted => path(&within_spec(dotted)),
+    }
+}
+
+pub(super) fn classes(file: &ClassesFile) -> Classes {
+    Classes {
+        controllers: texts(&file.controllers),
+        names: texts(&file.names),
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
-use crate::engine::object::{Crd, is_route};
+use crate::engine::object::Crd;
 
 /// The most entries of `status.ancestors` where no CRD says it (Gateway API).
 const MAX_ANCESTORS: usize = 16;
@@ -35,7 +35,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         .or_else(|| from_crd(crd.and_then(Crd::class)))
         .unwrap_or_else(|| default(likely_class(allow.as_ref())));
     let strategies = strategies(explicit, derived.map(|d| d.strategies.clone()));
-    let unset = unset(explicit, *class, &strategies);
+    let unset = unset(explicit, *class, &strategies, allow.as_ref());
     let same_target = first(explicit, |p| p.conflict.same_target)
         .unwrap_or_else(|| default(same_target(*class, &strategies, *unset)));
     let effective = first(explicit, |p| Some(read::kinds(p.effective.as_ref()?)))
@@ -54,6 +54,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),
         without: said(explicit, |p| p.targets.without),
+        without_except: said(explicit, |p| {
+            p.targets.without_except.as_ref().map(read::classes)
+        }),
         root: said(explicit, |p| Some(Some(p.targets.root.as_deref()?.into()))),
         spelled: first(explicit, |p| p.targets.spelled)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
@@ -61,6 +64,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         section_naming: said(explicit, |p| p.targets.section_naming),
         ports_by: said(explicit, |p| p.targets.ports_by),
         conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
+        weight: said(explicit, |p| {
+            Some(Some(p.conflict.weight.as_deref()?.into()))
+        }),
         controls: said(explicit, read::controls),
         caveats: said(explicit, read::caveats),
         protects: said(explicit, read::protections),
@@ -134,13 +140,8 @@ fn default_refs() -> Vec<RefField> {
 
 /// Kinds that name nothing but backends act on these and no further.
 fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
-    let backends_alone = |allow: &Fact<Vec<Allowed>>| {
-        !allow.is_empty()
-            && allow
-                .iter()
-                .all(|allowed| Level::is_of_backend(&allowed.gk))
-    };
-    if allow.is_some_and(backends_alone) {
+    let backends_alone = allow.is_some_and(|allow| level(allow) == Some(Level::Backend));
+    if backends_alone {
         Class::Direct
     } else {
         Class::Inherited
@@ -153,13 +154,18 @@ fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
     let Some(allow) = allow else {
         return rule;
     };
-    let over_routes = ["GatewayClass", "Gateway", "ListenerSet"];
-    let reaches =
-        |gk: &GroupKind| is_route(gk) || over_routes.iter().any(|kind| gk.is_gateway_api(kind));
-    if allow.is_empty() || allow.iter().any(|allowed| reaches(&allowed.gk)) {
+    let reaches = |allowed: &Allowed| Level::end_for(&allowed.meant()) <= Level::Rule;
+    if allow.is_empty() || allow.iter().any(reaches) {
         return rule;
     }
-    allow.iter().map(|allowed| allowed.gk.clone()).collect()
+    allow.iter().map(|allowed| allowed.meant()).collect()
+}
+
+/// The level of the kinds that can be targets, where all have the same.
+pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
+    let mut levels = allow.iter().map(|allowed| Level::of_kind(&allowed.meant()));
+    let first = levels.next()??;
+    levels.all(|level| level == Some(first)).then_some(first)
 }
 
 /// None and the older dialect keep the oldest; other kinds fold as levels do (ruling 4).
@@ -186,6 +192,7 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
         value.values = values.map(|(name, v)| (name, v.into())).collect();
         value.complete = true;
         value.legacy = false;
+        value.takes_both = false;
         from = named.from;
     }
     if let Some(stanzas) = first(explicit, |p| p.merge.stanzas) {
@@ -201,10 +208,12 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
     if let Some(inside) = first(explicit, |p| p.merge.inside.clone()) {
         value.inside = inside.value;
         value.legacy = false;
+        value.takes_both = false;
         from = from.min(inside.from);
     }
     if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
         value.legacy = dialect.value == Dialect::Legacy;
+        value.takes_both = false;
         from = from.min(dialect.from);
     }
     if first(explicit, |p| p.merge.dictated_by).is_some_and(|by| *by == DictatedBy::Fixed) {
@@ -237,7 +246,12 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
 }
 
 /// What holds where a policy names no strategy (design 2.5).
-fn unset(explicit: &Explicit<'_>, class: Class, strategies: &Fact<Strategies>) -> Fact<Strategy> {
+fn unset(
+    explicit: &Explicit<'_>,
+    class: Class,
+    strategies: &Fact<Strategies>,
+    allow: Option<&Fact<Vec<Allowed>>>,
+) -> Fact<Strategy> {
     if let Some(said) = first(explicit, |p| p.merge.unset.map(Strategy::from)) {
         return said;
     }
@@ -247,7 +261,10 @@ fn unset(explicit: &Explicit<'_>, class: Class, strategies: &Fact<Strategies>) -
         return Fact { value, from };
     }
     let atomic_defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
-    if class == Class::Direct {
+    // A kind that names no strategy, and stands on one level alone, has nothing to merge with (GEP-713, None).
+    let names_none = strategies.path.is_none() && strategies.stanzas.is_none();
+    let has_one_level = allow.is_some_and(|allow| level(allow).is_some());
+    if class == Class::Direct || (names_none && has_one_level) {
         return default(Strategy::None);
     }
     let wanted = [

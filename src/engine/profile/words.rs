@@ -33,6 +33,8 @@ pub enum Op {
     Patch,
     /// Named rules.
     ByKey,
+    /// Each field of the settings at the top, as one.
+    ByField,
     /// Patch, with keys for lists.
     Strategic,
     /// By rules of the kind that the engine does not know.

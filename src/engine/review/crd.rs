@@ -6,7 +6,7 @@
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::{Crd, POLICY_LABEL};
-use crate::engine::profile::{Class, Departure, MOST_TARGETS};
+use crate::engine::profile::{Class, Departure, MOST_TARGETS, StanzaNames};
 use crate::engine::snapshot::Snapshot;
 
 /// Findings on a definition; none where it defines no policy kind.
@@ -25,7 +25,7 @@ pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<F
     findings
 }
 
-/// The label: missing, or direct where the schema has strategies.
+/// The label: missing, or direct where the schema has strategies or targets of several levels.
 fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
     let at = format!("metadata.labels[{POLICY_LABEL}]");
     let Some(label) = crd.policy_label.as_deref() else {
@@ -36,20 +36,27 @@ fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
                 .about("label"),
         );
     };
+    if crd.class() != Some(Class::Direct) {
+        return None;
+    }
     let strategies = &crd.facts.strategies;
     let field = match (strategies.stanzas, &strategies.path) {
-        (Some(stanzas), _) => stanzas.overrides.to_owned(),
-        (None, Some(path)) => path.clone(),
-        (None, None) => return None,
+        (Some(stanzas), _) => Some(stanzas.overrides),
+        (None, path) => path.as_deref(),
     };
-    (crd.class() == Some(Class::Direct)).then(|| {
-        let message = format!(
+    let message = match field {
+        Some(field) => format!(
             "the label says {label:?}, but direct policies do not merge and spec.{field} is a merge strategy; write Inherited"
-        );
-        Finding::new(Code::CrdLabelMismatch, key, message)
-            .at(at)
-            .about("label")
-    })
+        ),
+        None => {
+            let (one, other) = crd.facts.levels()?;
+            format!(
+                "the label says {label:?}, but targets are {one} and {other}, and a policy on one of them acts on what is below; write Inherited"
+            )
+        }
+    };
+    let finding = Finding::new(Code::CrdLabelMismatch, key, message);
+    Some(finding.at(at).about("label"))
 }
 
 fn departs(key: &ObjectKey, crd: &Crd, departure: &Departure) -> Finding {
@@ -97,6 +104,14 @@ fn said(departure: &Departure) -> (Code, String) {
         Departure::NoNames(path) => (
             Code::CrdStrategy,
             format!("spec.{path} takes any name; write its strategies as an enum"),
+        ),
+        Departure::NoneBesideOthers(path) => (
+            Code::CrdStrategy,
+            format!("spec.{path} has None beside others; a kind with None has no other strategy, so leave out None or the others"),
+        ),
+        Departure::BothStanzas(StanzaNames { defaults, overrides }) => (
+            Code::CrdStrategy,
+            format!("a policy may have spec.{defaults} and spec.{overrides}, but it has one strategy; write the rule !(has(self.{defaults}) && has(self.{overrides}))"),
         ),
         Departure::NoDefault(path) => (
             Code::CrdStrategyDefault,

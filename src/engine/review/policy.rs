@@ -204,8 +204,13 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
             && winner.from.contains(&target.target)
             && rival.is_wide() == policy.is_wide()
         {
-            let newer = rival.precedence() > policy.precedence();
-            let which = if newer { "newer" } else { "older" };
+            let (one, other) = (rival.precedence(), policy.precedence());
+            let which = match (one.same_weight(other), one > other) {
+                (true, true) => "newer",
+                (true, false) => "older",
+                (false, true) => "lighter",
+                (false, false) => "heavier",
+            };
             finding.source = format!("{}, where the {which} wins", finding.source);
         }
         finding.tells_of.insert(key.clone());

@@ -98,7 +98,10 @@ fn by_webhook(cases: &Path, case: &Path, request: &Value) -> Option<Said> {
         return None;
     }
     let verdict = cases::reviewed(&snapshot, request);
-    let said = verdict.findings.iter().map(|finding| {
+    // What is off says nothing, wherever it is asked.
+    let findings = verdict.findings.iter();
+    let findings = findings.filter(|finding| !finding.code.is_off());
+    let said = findings.map(|finding| {
         let field = finding.field.as_ref().map(|field| field.0.clone());
         let code = finding.code.as_str().to_owned();
         (code, field, sentence(finding))

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Derived, REF_FIELDS, Schemas, entry_schema, max_items, property};
-use crate::engine::profile::StatusShape;
+use crate::engine::profile::{StanzaNames, StatusShape, Strategy};
 
 /// One departure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub enum Departure {
     NoNames(String),
     /// No strategy is filled in where none is written.
     NoDefault(String),
+    /// The field at this path may say None, and others.
+    NoneBesideOthers(String),
+    /// A policy may carry both of these stanzas, and nothing says what they come to.
+    BothStanzas(StanzaNames),
     /// There is nothing to set.
     NoSettings,
 }
@@ -38,6 +42,8 @@ pub(super) fn departures(schemas: &Schemas, derived: &Derived) -> Vec<Departure>
     let mut found = status(schemas, derived);
     found.extend(targets(schemas, derived));
     found.extend(strategy(schemas, derived));
+    found.extend(none_beside_others(derived));
+    found.extend(both_stanzas(derived));
     found.extend(settings(schemas, derived));
     found
 }
@@ -106,6 +112,21 @@ fn strategy(schemas: &Schemas, derived: &Derived) -> Option<Departure> {
     }
     let default = property(&schemas.spec, &path)?.get("default");
     default.is_none().then_some(Departure::NoDefault(path))
+}
+
+fn none_beside_others(derived: &Derived) -> Option<Departure> {
+    let strategies = &derived.strategies;
+    let mut named = strategies.values.values();
+    let beside = strategies.values.len() > 1 && named.any(|named| *named == Strategy::None);
+    let path = strategies.path.clone().filter(|_| beside);
+    path.map(Departure::NoneBesideOthers)
+}
+
+fn both_stanzas(derived: &Derived) -> Option<Departure> {
+    let strategies = &derived.strategies;
+    let apart = !(strategies.legacy || strategies.takes_both);
+    let names = strategies.stanzas.filter(|_| !apart);
+    names.map(Departure::BothStanzas)
 }
 
 /// Only of schemas that list their fields: others take anything.

@@ -39,8 +39,9 @@ pub(super) fn strategies(schemas: &Schemas, effort: &mut Effort) -> Strategies {
 }
 
 /// The names of a field are complete only when it is an enum. Both stanzas must be objects that can
-/// say the same: other kinds use these words for lists and bodies. A kind with both, and nothing that names a strategy or
-/// keeps them apart, follows the older dialect (design 9, ruling 11).
+/// say the same: other kinds use these words for lists and bodies. Where nothing names a strategy or keeps the two
+/// apart, a kind with one target follows the older dialect (design 9, ruling 11). Of one with a list of targets that is
+/// not known: GEP-713 takes a stanza as atomic, and one in a policy.
 fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
@@ -58,10 +59,14 @@ fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
     let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names, effort));
     // What names something else than a strategy keeps nothing apart.
     let named_inside = inside.values().any(|op| *op != Op::Custom);
+    let takes_both = stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart;
+    // The older dialect is older than targets in a list.
+    let is_older = property(spec, "targetRefs").is_none();
     Strategies {
         path: field.map(|(name, _)| name.to_owned()),
         complete: !values.is_empty(),
-        legacy: stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart,
+        legacy: takes_both && is_older,
+        takes_both: takes_both && !is_older,
         default: default.map(str::to_owned),
         apart: stanzas.map(|names| apart(spec, names)).unwrap_or_default(),
         maps: maps(spec),
