@@ -34,7 +34,7 @@ pub struct Loss {
 pub fn lost<'a>(
     states: [&Snapshot; 2],
     kind: &GroupKind,
-    changes: impl Iterator<Item = &'a Shifted> + Clone,
+    changes: &(impl Iterator<Item = &'a Shifted> + Clone),
 ) -> Vec<Loss> {
     let [before, after] = states;
     let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {

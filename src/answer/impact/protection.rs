@@ -43,7 +43,7 @@ pub(super) fn lost_protection(
         shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
         shifted.dedup_by_key(|shifted| Rc::as_ptr(shifted));
         let changes = shifted.iter().map(|shifted| &***shifted);
-        for loss in lost([before, after], kind, changes) {
+        for loss in lost([before, after], kind, &changes) {
             let settings = loss.settings.keys().map(|path| words::field(path));
             let settings: Vec<String> = settings.collect();
             let each = loss.objects.iter().map(|object| LostProtection {

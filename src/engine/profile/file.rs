@@ -161,7 +161,7 @@ pub struct Targets {
     pub required: Option<bool>,
     /// What a policy without target acts on.
     pub without: Option<Without>,
-    /// Gateways on which policies without target do not act, by their GatewayClass.
+    /// Gateways on which policies without target do not act, by their `GatewayClass`.
     pub without_except: Option<ClassesFile>,
     /// The namespace whose policies reach further than those of others.
     pub root: Option<String>,
@@ -179,7 +179,7 @@ pub struct Targets {
     pub service_as: Option<ServiceAs>,
 }
 
-/// GatewayClasses.
+/// Classes of Gateways.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClassesFile {

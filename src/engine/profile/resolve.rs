@@ -158,7 +158,7 @@ fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
     if allow.is_empty() || allow.iter().any(reaches) {
         return rule;
     }
-    allow.iter().map(|allowed| allowed.meant()).collect()
+    allow.iter().map(Allowed::meant).collect()
 }
 
 /// The level of the kinds that can be targets, where all have the same.

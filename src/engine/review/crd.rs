@@ -44,16 +44,15 @@ fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
         (Some(stanzas), _) => Some(stanzas.overrides),
         (None, path) => path.as_deref(),
     };
-    let message = match field {
-        Some(field) => format!(
+    let message = if let Some(field) = field {
+        format!(
             "the label says {label:?}, but direct policies do not merge and spec.{field} is a merge strategy; write Inherited"
-        ),
-        None => {
-            let (one, other) = crd.facts.levels()?;
-            format!(
-                "the label says {label:?}, but targets are {one} and {other}, and a policy on one of them acts on what is below; write Inherited"
-            )
-        }
+        )
+    } else {
+        let (one, other) = crd.facts.levels()?;
+        format!(
+            "the label says {label:?}, but targets are {one} and {other}, and a policy on one of them acts on what is below; write Inherited"
+        )
     };
     let finding = Finding::new(Code::CrdLabelMismatch, key, message);
     Some(finding.at(at).about("label"))

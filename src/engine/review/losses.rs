@@ -131,7 +131,7 @@ pub(super) fn protections(
     kind: &GroupKind,
     all: &[Shifted],
 ) -> Vec<Finding> {
-    let lost = lost(states, kind, all.iter());
+    let lost = lost(states, kind, &all.iter());
     let findings = lost.into_iter().map(|loss| {
         let by: Vec<String> = loss.by.iter().map(ObjectKey::text).collect();
         let verb = if loss.objects.len() == 1 {
