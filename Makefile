@@ -85,6 +85,10 @@ cluster: ## start a throw-away API server with attache in front, to try things o
 cluster-stop: ## stop it and remove it
 	tests/cluster/try.sh down
 
+.PHONY: conformance
+conformance: ## the Gateway API's conformance suite as far as it can be asked offline; prints how many agree
+	ATTACHE_REQUIRE_CONFORMANCE=1 cargo test --locked --test conformance -- --nocapture
+
 .PHONY: record-controllers
 record-controllers: ## record anew what the controllers' own code says (slow: needs Go and a Go proxy)
 	tests/controllers/record/record.sh

@@ -14,6 +14,7 @@ pub mod impact;
 pub mod kinds;
 pub mod named;
 pub mod policies;
+pub mod problems;
 pub mod report;
 pub mod reported;
 pub mod state;

@@ -37,6 +37,7 @@ pub mod shared;
 pub mod snapshot;
 pub mod texts;
 pub mod topology;
+pub mod traffic;
 pub mod validate;
 pub mod verdict;
 pub mod words;

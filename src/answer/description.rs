@@ -12,6 +12,7 @@ use super::impact::Change;
 use super::kinds::Kind;
 use super::named::Named;
 use super::policies::Listed;
+use super::problems::Problem;
 use super::reported::FromStatus;
 use super::state::{Acceptance, PolicyState};
 use crate::engine::profile::Class;
@@ -66,6 +67,10 @@ pub struct OfTarget {
     /// Parents that a route names and that do not take it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_attached_to: Vec<Named>,
+    /// What keeps requests away: parents that do not take a route, backends that it does not reach, listeners that are not
+    /// accepted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
     /// The policies that stand at it or above it.
     pub policies: Vec<Standing>,
     /// What is in force, by kind and path.

@@ -38,6 +38,9 @@ pub struct Asked {
     /// Its host, as it is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// The server name of TLS, where it is another than the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
     /// The port that it is sent to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
@@ -87,6 +90,9 @@ pub struct Step {
     pub filters: Vec<String>,
     /// Where it is sent.
     pub backends: Vec<Backend>,
+    /// Where copies of it are sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mirrors: Vec<Mirror>,
     /// What is answered in place of a backend.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answered>,
@@ -188,9 +194,30 @@ pub struct Backend {
     pub weight: u64,
     /// Whether requests get there.
     pub state: State,
+    /// The types of the filters for what is sent there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<String>,
     /// What those get that do not: a status of HTTP or gRPC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// Where a redirect of the backend leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+}
+
+/// A backend to which copies of a request are sent; nobody sees its answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Mirror {
+    /// The object.
+    pub backend: Named,
+    /// The number of the port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// How many requests are copied; all where it is not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// Whether they get there.
+    pub state: State,
 }
 
 /// What is answered in place of a backend.

@@ -17,9 +17,11 @@ mod changes;
 mod fields;
 mod idle;
 mod protection;
+mod traffic;
 
 pub use fields::Field;
 pub use protection::LostProtection;
+pub use traffic::{Cut, Reduced, Traffic};
 
 /// What a change does to effective policies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -33,6 +35,8 @@ pub struct Impact {
     pub deleted_with: usize,
     /// Protections that requests had before the change, and have not after it.
     pub lost_protection: Vec<LostProtection>,
+    /// What it does to the requests of routes that stay.
+    pub traffic: Traffic,
     /// What changes, by target.
     pub changes: Vec<Change>,
     /// Objects of the change that change nothing, and why.
@@ -146,6 +150,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
             objects: objects.len(),
             policies: policies.len(),
         },
+        traffic: traffic::of(before, after, &differing),
         changes,
         idle,
     }

@@ -23,6 +23,9 @@ pub struct Args {
     /// The host. A port in it is ignored, as Gateways ignore it: give --port.
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
+    /// The server name of TLS, where it is another than the host.
+    #[arg(long, value_name = "NAME")]
+    sni: Option<String>,
     /// The path, with query parameters or without.
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
@@ -135,6 +138,7 @@ impl Args {
         Ok(Request {
             scheme: url.scheme,
             host,
+            sni: self.sni.clone(),
             port,
             method: self.method.as_ref().map(|m| m.to_ascii_uppercase()),
             path: if path.starts_with('/') {

@@ -80,7 +80,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Output::Text => print(&text(&found, &args.file_names(), Style::of_stdout()))?,
     }
     Ok(match args.fail_on {
-        Some(FailOn::Change) if !found.changes.is_empty() => Outcome::Findings,
+        Some(FailOn::Change) if !(found.changes.is_empty() && found.traffic.is_empty()) => {
+            Outcome::Findings
+        }
         _ => Outcome::Clean,
     })
 }

@@ -30,7 +30,7 @@ mod text;
 mod url;
 mod words;
 
-pub use backends::{Answer, Backend, State, failure};
+pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use path::Path;
 pub use rank::Criterion;
 pub use request::{Request, Scheme, same_header};
@@ -120,6 +120,8 @@ pub struct Taken {
     pub rule: Option<RuleTaken>,
     /// Where it is sent.
     pub backends: Vec<Backend>,
+    /// Where copies of it are sent.
+    pub mirrors: Vec<Mirrored>,
     /// What is answered in place of a backend.
     pub answer: Option<Answer>,
 }

@@ -18,6 +18,7 @@ mod change;
 mod crd;
 mod losses;
 mod policy;
+mod route;
 mod target;
 mod together;
 
@@ -128,7 +129,11 @@ pub fn inspect(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     let mut findings = match (&object.node, snapshot.policy(key)) {
         (Node::Crd(crd), _) => crd::findings(snapshot, key, crd),
         (_, Some(policy)) => policy::standing(survey, policy),
-        (_, None) if is_target_kind(&key.gk) => target::standing(survey, key),
+        (_, None) if is_target_kind(&key.gk) => {
+            let mut findings = target::standing(survey, key);
+            findings.extend(route::findings(survey, key));
+            findings
+        }
         _ => Vec::new(),
     };
     findings.sort();

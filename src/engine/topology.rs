@@ -25,7 +25,8 @@ pub use acceptance::{
     Acceptance, Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
 };
 pub use attachment::{
-    Attachment, attachment, kept_out_by, not_there, not_usable, why_not_joined, why_unaccepted,
+    Attachment, attachment, attachment_cost, kept_out_by, not_there, not_usable, unusable,
+    why_not_joined, why_unaccepted,
 };
 pub use conflicts::{Carries, Conflict};
 pub(super) use hostnames::intersect;

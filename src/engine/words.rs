@@ -129,6 +129,16 @@ pub fn counted(objects: &BTreeSet<ObjectKey>) -> String {
     format!("{}: {}", count(objects), names.join(", "))
 }
 
+/// `a, b, c and 9 more`.
+pub fn first(texts: &BTreeSet<String>) -> String {
+    let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
+    let shown = shown.join(", ");
+    match texts.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// `12 HTTPRoutes in 3 namespaces`.
 pub fn count(objects: &BTreeSet<ObjectKey>) -> String {
     // They are sorted: what is counted comes in runs.

@@ -260,3 +260,26 @@ fn an_empty_state_is_one_too() {
         "{gone}"
     );
 }
+
+/// A listener that is renamed or removed, a Gateway, a grant or a backend that goes: what becomes of requests comes
+/// first.
+#[test]
+fn routes_that_lose_their_requests_are_told_first() {
+    let state = "--from tests/commands/impact/traffic -n web";
+    let told: Vec<String> = [
+        "impact -f tests/commands/impact/traffic-after/renamed.yaml",
+        "check tests/commands/impact/traffic-after/renamed.yaml",
+        "impact -f tests/commands/impact/traffic-after/removed.yaml",
+        "impact --delete gateway/edge",
+        "impact --delete referencegrant/from-web -n data",
+        "impact --delete service/api",
+    ]
+    .iter()
+    .map(|what| match what.contains(" -n ") {
+        true => format!("{what} --from tests/commands/impact/traffic"),
+        false => format!("{what} {state}"),
+    })
+    .collect();
+    let lines: Vec<&str> = told.iter().map(String::as_str).collect();
+    holds("impact/traffic.txt", &session(&lines));
+}

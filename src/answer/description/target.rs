@@ -8,6 +8,7 @@ use super::{OfTarget, OnBackend, Relation, Standing};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_strategy, of_target};
+use crate::answer::problems::problems;
 use crate::answer::reported::{FromStatus, told};
 use crate::answer::state::PolicyState;
 use crate::engine::conditions::{Accepted, TargetStatus, attachments, disagreement, on_paths};
@@ -73,6 +74,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         hostnames,
         not_attached_to: not_attached_to(survey, key, &entrances),
         attached_to: entrances.iter().map(Named::from).collect(),
+        problems: problems(survey.snapshot(), place),
         policies: sorted(survey.snapshot(), key, found),
         effective,
         without,

@@ -1,7 +1,7 @@
 //! Ways of requests as data.
 
 use super::{
-    Answered, Asked, Backend, Considered, Entrance, Matched, Pair, Step, Unserved, Wanted,
+    Answered, Asked, Backend, Considered, Entrance, Matched, Mirror, Pair, Step, Unserved, Wanted,
     WantedPath,
 };
 use crate::answer::Named;
@@ -19,6 +19,7 @@ impl Asked {
             scheme: request.scheme.map(Scheme::as_str).map(str::to_owned),
             method: method(request, ways).map(str::to_owned),
             host: request.hostname(),
+            server_name: request.sni.as_ref().and_then(|_| request.server_name()),
             port: request.port,
             path: request.path.clone(),
             query: pairs(&request.query),
@@ -66,6 +67,7 @@ pub(super) fn step(way: &Way, taken: &Taken) -> Step {
         matched: rule.map(matched),
         filters: rule.map_or_else(Vec::new, |rule| rule.filters.clone()),
         backends: taken.backends.iter().map(|b| backend(rule, b)).collect(),
+        mirrors: taken.mirrors.iter().map(mirror).collect(),
         answer: taken.answer.as_ref().map(answered),
         considered: way.lost.iter().map(considered).collect(),
         considered_more: way.more,
@@ -165,9 +167,21 @@ fn backend(rule: Option<&RuleTaken>, backend: &matching::Backend) -> Backend {
         port: backend.port,
         weight: backend.weight,
         state: backend.state,
+        filters: backend.filters.clone(),
         answer: fails
             .and_then(|rule| failure(&rule.route))
-            .map(str::to_owned),
+            .map(str::to_owned)
+            .or_else(|| backend.answer.as_ref()?.status.clone()),
+        location: backend.answer.as_ref().and_then(|a| a.location.clone()),
+    }
+}
+
+fn mirror(mirror: &matching::Mirrored) -> Mirror {
+    Mirror {
+        backend: Named::from(&mirror.object),
+        port: mirror.port,
+        part: mirror.part.clone(),
+        state: mirror.state,
     }
 }
 

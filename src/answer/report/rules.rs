@@ -112,6 +112,18 @@ pub fn rule(code: Code) -> Rule {
             "The change leaves requests without a protection that they had",
             "Set the protection in the policy that is in force from now on, or let it merge with the one that gives it.",
         ),
+        Code::RouteDetached => (
+            "The change takes routes off their listeners",
+            "Requests that the routes served fail from then on. Keep the listener, or change the parentRefs of the routes first.",
+        ),
+        Code::RouteNotAttached => (
+            "A parent that does not take the route",
+            "Correct the parentRef or the hostnames, or let the listener allow the route; if the parent comes later, apply it.",
+        ),
+        Code::BackendNotUsable => (
+            "A backend that gets no requests from the route",
+            "Correct the backendRef, apply the backend, or add a ReferenceGrant in its namespace.",
+        ),
         Code::EffectiveChange => (
             "The change alters what is in force",
             "Nothing is wrong. Look whether these are the changes that you mean.",

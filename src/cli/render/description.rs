@@ -14,6 +14,7 @@ use crate::answer::Named;
 use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload};
 use crate::answer::effective::Effective;
 use crate::answer::policies::Policies;
+use crate::answer::problems::What;
 use crate::engine::object::section_noun;
 
 mod effective;
@@ -121,11 +122,27 @@ fn heading(about: &OfTarget, style: Style) -> String {
         let names = about.used_by.iter().map(|route| route.0.to_string());
         part(format!("used by {}", words::list(names)));
     }
-    if !about.not_attached_to.is_empty() {
-        let names = about.not_attached_to.iter().map(words::path);
+    let reasoned = |parent: &&Named| {
+        let mut problems = about.problems.iter();
+        !problems.any(|p| p.what == What::Parent && p.object.0.object == parent.0.object)
+    };
+    let unexplained: Vec<&Named> = about.not_attached_to.iter().filter(reasoned).collect();
+    if !unexplained.is_empty() {
+        let names = unexplained.into_iter().map(words::path);
         part(format!("not attached to {}", words::list(names)));
     }
-    parts.join("   ") + "\n"
+    let mut text = parts.join("   ") + "\n";
+    for problem in &about.problems {
+        let reason = &problem.reason;
+        let said = match problem.what {
+            What::Parent => format!("not attached to {}: {reason}", words::path(&problem.object)),
+            What::Backend => format!("no requests to {}: {reason}", problem.object.0),
+            What::Listener => reason.clone(),
+        };
+        text.push_str(&style.paint(Tone::Warning, &format!("  {said}")));
+        text.push('\n');
+    }
+    text
 }
 
 /// `infra/edge (http, https), infra/extra (tls)`.

@@ -71,6 +71,10 @@ fn request(asked: &Asked) -> String {
         port.filter(|_| asked.host.is_none())
             .map(|port| format!("port {port}")),
         asked
+            .server_name
+            .as_ref()
+            .map(|name| format!("server name {name}")),
+        asked
             .from_namespace
             .as_ref()
             .map(|from| format!("from namespace {from}")),
@@ -102,6 +106,20 @@ fn way(step: &Step, style: Style) -> String {
     }
     for backend in &step.backends {
         backend_row(step, backend, &mut table);
+    }
+    for (i, mirror) in step.mirrors.iter().enumerate() {
+        let Named(place) = &mirror.backend;
+        let port = mirror.port.map(|port| format!(":{port}"));
+        table.row([
+            if i == 0 { "Mirror" } else { "" }.into(),
+            format!("{}{}", place.object, port.unwrap_or_default()).into(),
+            mirror
+                .part
+                .clone()
+                .unwrap_or_else(|| "a copy of each".to_owned())
+                .into(),
+            Cell::toned(why_unused(mirror.state, mirror.port), Tone::Bad),
+        ]);
     }
     for (i, other) in step.considered.iter().take(NOT_TAKEN).enumerate() {
         let label = if i == 0 { "Not taken" } else { "" };
@@ -227,11 +245,16 @@ fn backend_row(step: &Step, backend: &Backend, table: &mut Table) {
         .map(|port| format!(":{port}"))
         .unwrap_or_default();
     let total: u64 = step.backends.iter().map(|b| b.weight).sum();
-    let weight = if step.backends.len() > 1 || backend.weight != 1 {
-        format!("weight {} of {total}", backend.weight)
-    } else {
-        String::new()
-    };
+    let weight = (step.backends.len() > 1 || backend.weight != 1)
+        .then(|| format!("weight {} of {total}", backend.weight));
+    let filters =
+        (!backend.filters.is_empty()).then(|| format!("filters {}", backend.filters.join(", ")));
+    let redirect = backend.location.as_ref().map(|to| {
+        let status = backend.answer.as_deref().unwrap_or_default();
+        format!("answered: {status} to {to}")
+    });
+    let parts = [weight, filters, redirect];
+    let weight = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let is_first = step
         .backends
         .first()
@@ -244,17 +267,25 @@ fn backend_row(step: &Step, backend: &Backend, table: &mut Table) {
     ]);
 }
 
-/// Why requests do not get to a backend, and what they get instead.
-fn state(backend: &Backend) -> String {
-    let why = match backend.state {
-        State::Used => return String::new(),
-        State::NotLooked => return "objects of its kind are not looked at".to_owned(),
+/// Why requests do not get to a backend, or may not.
+fn why_unused(state: State, port: Option<u16>) -> String {
+    match state {
+        State::Used => String::new(),
+        State::NotLooked => "objects of its kind are not looked at".to_owned(),
         State::Missing => "it is not there".to_owned(),
         State::NotGranted => "no ReferenceGrant covers the reference".to_owned(),
-        State::NoSuchPort => format!("it has no port {}", backend.port.unwrap_or_default()),
+        State::NoSuchPort => format!("it has no port {}", port.unwrap_or_default()),
         State::PortUnsaid => "the reference names no port".to_owned(),
         State::NoBackend => "objects of its kind are no backends".to_owned(),
-    };
+    }
+}
+
+/// Why requests do not get to a backend, and what they get instead.
+fn state(backend: &Backend) -> String {
+    let why = why_unused(backend.state, backend.port);
+    if !backend.state.fails() {
+        return why;
+    }
     match &backend.answer {
         Some(status) => format!("{why}: its requests get {status}"),
         None => format!("{why}: its connections are closed"),

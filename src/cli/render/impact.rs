@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
-use crate::answer::impact::{Impact, What};
+use crate::answer::impact::{Impact, Traffic, What};
 use crate::answer::named::Named;
 use crate::engine::ids::ObjectKey;
 use crate::engine::words;
@@ -20,13 +20,15 @@ const SHOWN: usize = 10;
 /// The whole answer. `files` are those that were applied, for the closing line.
 pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     let kinds = kinds(found);
-    let mut text = line(style, Tone::Heading, &headline(found, &kinds));
+    let mut text = traffic(&found.traffic, &kinds, style);
+    text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
     text.push_str(&lost_protection(found, &kinds, style));
     for group in groups(&found.changes) {
         text.push('\n');
         text.push_str(&told(&group, &kinds, style));
     }
-    if said_above(found).is_none() && !found.idle.is_empty() {
+    let is_told = !found.traffic.is_empty() && found.idle.len() == 1;
+    if said_above(found).is_none() && !found.idle.is_empty() && !is_told {
         text.push_str("\nThese change nothing:\n");
         for idle in found.idle.iter().take(SHOWN) {
             let what = format!("  {}: {}", kinds.place(&idle.object.0), idle.reason);
@@ -65,6 +67,57 @@ fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
     format!("\n{title}{}", table.show(style, "  "))
 }
 
+/// What becomes of requests, most important first; nothing where nothing does.
+fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
+    if traffic.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    let detached: BTreeSet<ObjectKey> = traffic
+        .detached
+        .iter()
+        .map(|route| route.0.object.clone())
+        .collect();
+    match detached.first() {
+        None => {}
+        Some(route) if detached.len() == 1 => {
+            let route = kinds.object(route);
+            lines.push(format!(
+                "{route} loses its only listener: no request reaches it"
+            ));
+        }
+        Some(_) => {
+            let routes = words::counted(&detached);
+            lines.push(format!(
+                "{routes} lose their only listener: no request reaches them"
+            ));
+        }
+    }
+    for reduced in &traffic.reduced {
+        let listeners = reduced.listeners.iter().map(|l| kinds.place(&l.0));
+        let listeners: BTreeSet<String> = listeners.collect();
+        let route = kinds.place(&reduced.route.0);
+        let listeners = words::first(&listeners);
+        lines.push(format!("{route} gets no more requests through {listeners}"));
+    }
+    for cut in &traffic.backends {
+        let (route, backend) = (kinds.place(&cut.route.0), kinds.place(&cut.backend.0));
+        lines.push(format!(
+            "{route} no longer reaches {backend}: {}",
+            cut.reason
+        ));
+    }
+    let mut text = line(style, Tone::Heading, "Traffic");
+    for what in lines.iter().take(SHOWN) {
+        text.push_str(&line(style, Tone::Warning, &format!("  {what}")));
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {
+        text.push_str(&line(style, Tone::Warning, &format!("  and {more} more")));
+    }
+    text.push('\n');
+    text
+}
+
 fn line(style: Style, tone: Tone, text: &str) -> String {
     format!("{}\n", style.paint(tone, text))
 }
@@ -87,6 +140,7 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object));
     let what = match (changed.len(), added.len(), removed.len()) {
+        (0, 0, 0) if !found.traffic.is_empty() => "no policy that is in force".to_owned(),
         (0, 0, 0) => "nothing".to_owned(),
         (0, _, 0) => "nothing that is in force".to_owned(),
         (0, ..) => "nothing that stays".to_owned(),
@@ -113,7 +167,9 @@ fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
 fn said_above(found: &Impact) -> Option<&str> {
     let touched = found.applied.len() + found.deleted.len() + found.deleted_with;
     match found.idle.as_slice() {
-        [idle] if touched == 1 && found.changes.is_empty() => Some(&idle.reason),
+        [idle] if touched == 1 && found.changes.is_empty() && found.traffic.is_empty() => {
+            Some(&idle.reason)
+        }
         _ => None,
     }
 }
@@ -159,6 +215,15 @@ fn kinds(found: &Impact) -> Kinds {
     let idle = found.idle.iter().map(|idle| &idle.object);
     let named = found.applied.iter().chain(&found.deleted).chain(idle);
     let named = named.chain(changes.iter().flat_map(|change| &change.path));
+    let traffic = &found.traffic;
+    let named = named.chain(&traffic.detached);
+    let named = named.chain(traffic.reduced.iter().map(|reduced| &reduced.route));
+    let named = named.chain(
+        traffic
+            .backends
+            .iter()
+            .flat_map(|cut| [&cut.route, &cut.backend]),
+    );
     let of_policies = changes.iter().map(|change| &change.policy_kind.0);
     Kinds::among(named.map(|named| &named.0.object.gk).chain(of_policies))
 }

@@ -16,6 +16,12 @@ pub enum Code {
     Unverified,
     /// A path had a protection, and this change leaves it without.
     ProtectionLost,
+    /// This change takes the listeners from routes that stay.
+    RouteDetached,
+    /// A parent that does not take the route.
+    RouteNotAttached,
+    /// A backend that gets no requests from the route.
+    BackendNotUsable,
     /// A merge strategy that the kind does not have.
     StrategyUnsupported,
     /// More than one strategy in one policy.
@@ -116,9 +122,12 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 52] = [
         Self::Unverified,
         Self::ProtectionLost,
+        Self::RouteDetached,
+        Self::RouteNotAttached,
+        Self::BackendNotUsable,
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -196,6 +205,9 @@ impl Code {
         matches!(
             self,
             Self::SectionUnknown
+                | Self::RouteDetached
+                | Self::RouteNotAttached
+                | Self::BackendNotUsable
                 | Self::SectionAmbiguous
                 | Self::TargetNotFound
                 | Self::TargetNotGranted
@@ -221,6 +233,9 @@ impl Code {
         use Severity::{Deny, Warn};
         match self {
             Self::ProtectionLost => ("protection-lost", Warn),
+            Self::RouteDetached => ("route-detached", Warn),
+            Self::RouteNotAttached => ("route-not-attached", Warn),
+            Self::BackendNotUsable => ("backend-not-usable", Warn),
             Self::StrategyUnsupported => ("strategy-unsupported", Deny),
             Self::StrategyMultiple => ("strategy-multiple", Deny),
             Self::SectionUnknown => ("section-unknown", Deny),

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::filters::{Filters, Here};
+use super::spec::{BackendSpec, Rule};
 use crate::engine::grants::granted;
-use crate::engine::ids::ObjectKey;
+use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::object::{BackendRef, Node, Object};
 use crate::engine::section;
@@ -26,6 +27,23 @@ pub struct Backend {
     /// Its weight among the backends of the rule.
     pub weight: u64,
     /// Whether requests get there.
+    pub state: State,
+    /// The types of the filters for what is sent there.
+    pub filters: Vec<String>,
+    /// What is answered in its place, by a filter of it.
+    pub answer: Option<Answer>,
+}
+
+/// A backend to which copies of requests are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirrored {
+    /// The object.
+    pub object: ObjectKey,
+    /// The port that is named.
+    pub port: Option<u16>,
+    /// How many requests are copied, in words; none where all are.
+    pub part: Option<String>,
+    /// Whether they get there.
     pub state: State,
 }
 
@@ -73,24 +91,67 @@ pub(super) fn backends(
     snapshot: &Snapshot,
     route: &Object,
     rule: usize,
-    weights: &[u64],
+    specs: &[BackendSpec],
     in_mesh: bool,
 ) -> Vec<Backend> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
     let references = rules.get(rule).map_or(&[][..], |rule| &rule.backends);
-    let weights = weights.iter().copied().chain(std::iter::repeat(1));
-    let all = references.iter().zip(weights);
-    all.map(|(reference, weight)| {
+    let specs = specs.iter().map(Some).chain(std::iter::repeat(None));
+    let all = references.iter().zip(specs);
+    all.map(|(reference, spec)| {
         let object = snapshot.get(&reference.object);
         let port = object.zip(reference.port);
         Backend {
             object: reference.object.clone(),
             port: reference.port,
             label: port.and_then(|(object, port)| section::port_label(object, port)),
-            weight,
+            weight: spec.map_or(1, |spec| spec.weight),
             state: state(snapshot, route, reference, in_mesh),
+            filters: spec.map_or_else(Vec::new, |spec| spec.filters.types.clone()),
+            answer: None,
+        }
+    })
+    .collect()
+}
+
+/// What a filter of a backend answers in its place.
+pub(super) fn of_backend(backend: &Backend, filters: &Filters, here: &Here<'_>) -> Option<Answer> {
+    let redirect = filters
+        .redirect
+        .as_ref()
+        .filter(|_| !backend.state.fails())?;
+    Some(Answer {
+        status: Some(redirect.status().to_string()),
+        location: Some(redirect.location(here)),
+        why: format!("the filter RequestRedirect of {} answers", backend.object),
+    })
+}
+
+/// Where copies of requests are sent, by filters of the rule and of its backends.
+pub(super) fn mirrors(
+    snapshot: &Snapshot,
+    route: &Object,
+    rule: &Rule,
+    in_mesh: bool,
+) -> Vec<Mirrored> {
+    let of_backends = rule.backends.iter().flat_map(|b| &b.filters.mirrors);
+    let all = rule.filters.mirrors.iter().chain(of_backends);
+    all.map(|mirror| {
+        let to = &mirror.backend_ref;
+        let group = to.group.as_deref().unwrap_or_default();
+        let gk = GroupKind::new(group, to.kind.as_deref().unwrap_or("Service"));
+        let namespace = to.namespace.as_deref().unwrap_or(&route.key.namespace);
+        let reference = BackendRef {
+            object: ObjectKey::new(gk, namespace, &*to.name),
+            port: to.port,
+        };
+        Mirrored {
+            state: state(snapshot, route, &reference, in_mesh),
+            object: reference.object,
+            port: to.port,
+            part: mirror.part(),
         }
     })
     .collect()
@@ -147,6 +208,23 @@ pub(super) fn answer(
             location: Some(redirect.location(here)),
             why: "the filter RequestRedirect answers".to_owned(),
         });
+    }
+    if filters.cors && here.is_preflight {
+        return Some(Answer {
+            status: Some("200 or 204".to_owned()),
+            location: None,
+            why: "the filter CORS answers the preflight".to_owned(),
+        });
+    }
+    let mut served = backends.iter().filter(|backend| backend.weight > 0);
+    if let Some(first) = served.next().and_then(|backend| backend.answer.as_ref()) {
+        let same = |backend: &Backend| {
+            let answer = backend.answer.as_ref();
+            answer.is_some_and(|a| (&a.status, &a.location) == (&first.status, &first.location))
+        };
+        if served.all(same) {
+            return Some(first.clone());
+        }
     }
     let total: u64 = backends
         .iter()

@@ -12,6 +12,10 @@ pub(super) struct Filters {
     pub(super) types: Vec<String>,
     /// The redirect, where there is one: it answers by itself.
     pub(super) redirect: Option<Redirect>,
+    /// Whether preflights of CORS are answered.
+    pub(super) cors: bool,
+    /// Where copies of the requests are sent.
+    pub(super) mirrors: Vec<Mirror>,
     /// Entries that cannot be read.
     pub(super) odd: Vec<String>,
 }
@@ -25,6 +29,37 @@ pub(super) struct Redirect {
     path: Option<Replace>,
     port: Option<u16>,
     status_code: Option<u16>,
+}
+
+/// A filter that sends copies of requests to another backend, whose answers nobody sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Mirror {
+    /// The backend.
+    pub(super) backend_ref: MirrorRef,
+    /// How many of a hundred requests are copied.
+    pub(super) percent: Option<u64>,
+    /// How many of a number of requests are.
+    pub(super) fraction: Option<Fraction>,
+}
+
+/// A backend as a filter names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct MirrorRef {
+    pub(super) group: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) port: Option<u16>,
+}
+
+/// A part of all requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct Fraction {
+    numerator: u64,
+    denominator: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -47,6 +82,8 @@ pub(super) struct Here<'a> {
     pub(super) path: &'a str,
     /// The path that the rule wants.
     pub(super) wanted: Option<&'a Path>,
+    /// Whether it is a preflight of CORS.
+    pub(super) is_preflight: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -55,6 +92,7 @@ struct FilterJson {
     #[serde(rename = "type")]
     kind: Option<String>,
     request_redirect: Option<Redirect>,
+    request_mirror: Option<Mirror>,
 }
 
 // === impl Filters ===
@@ -78,12 +116,32 @@ impl Filters {
                     if kind == "RequestRedirect" && filters.redirect.is_none() {
                         filters.redirect = Some(filter.request_redirect.unwrap_or_default());
                     }
+                    filters.cors |= kind == "CORS";
+                    if kind == "RequestMirror" {
+                        filters.mirrors.extend(filter.request_mirror);
+                    }
                     filters.types.push(kind);
                 }
                 Err(why) => filters.odd.push(format!("a filter cannot be read: {why}")),
             }
         }
         filters
+    }
+}
+
+// === impl Mirror ===
+
+impl Mirror {
+    /// How many requests are copied, in words; nothing where all are.
+    pub(super) fn part(&self) -> Option<String> {
+        match (&self.percent, &self.fraction) {
+            (Some(percent), _) => Some(format!("{percent} of 100 requests")),
+            (None, Some(part)) => {
+                let of = part.denominator.unwrap_or(100);
+                Some(format!("{} of {of} requests", part.numerator))
+            }
+            (None, None) => None,
+        }
     }
 }
 
@@ -150,6 +208,7 @@ mod tests {
             port,
             path,
             wanted: Some(&wanted),
+            is_preflight: false,
         })
     }
 

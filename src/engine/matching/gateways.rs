@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attached::{Attached, attached};
-use super::backends::{answer, backends, uncovered};
+use super::backends::{answer, backends, mirrors, of_backend, uncovered};
 use super::choose::{Choice, Hit, Hosts};
 use super::filters::Here;
 use super::hostname::Fit;
@@ -91,7 +91,7 @@ impl<'a> Matching<'a> {
     ) -> Vec<Way> {
         let host = request.hostname();
         let fitting = entries.iter().filter_map(|entry| {
-            let fit = entry.fit(host.as_deref())?;
+            let fit = entry.fit(request)?;
             Some((fit, *entry))
         });
         let (conflicted, fitting): (Vec<_>, Vec<(Fit, Entry<'a>)>) =
@@ -118,7 +118,10 @@ impl<'a> Matching<'a> {
             fitting.into_iter().partition(|(fit, _)| *fit == best);
         let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
         let ways = first.into_iter().map(|(_, entry)| {
-            let mut way = self.at_listener(request, entry, &others);
+            let mut way = match misdirected(request, &entry, entries) {
+                Some(why) => Way::missed(entry.front(), Stage::ListenerHostname, why, Vec::new()),
+                None => self.at_listener(request, entry, &others),
+            };
             way.notes.extend(words::not_accepted(&conflicted));
             way
         });
@@ -126,7 +129,7 @@ impl<'a> Matching<'a> {
     }
 
     fn at_listener(&self, request: &Request, entry: Entry<'a>, others: &[Entry<'a>]) -> Way {
-        let host = request.hostname();
+        let host = entry.name_for_routes(request);
         let hosts = Hosts::Count(host.as_deref());
         let here = attached(self.snapshot, &entry.own());
         let choice = self.choose(request, hosts, here.routes.iter().copied());
@@ -225,6 +228,7 @@ impl<'a> Matching<'a> {
             port: entry.listener.port,
             path: &request.path,
             wanted: hit.wants.path.as_ref(),
+            is_preflight: request.is_preflight(),
         };
         self.by_rule(entry.front(), hit, &here, false)
     }
@@ -238,8 +242,20 @@ impl<'a> Matching<'a> {
         in_mesh: bool,
     ) -> Way {
         let (route, index) = (hit.route, hit.standing.rule);
-        let backends = backends(self.snapshot, route, index, &hit.rule.weights, in_mesh);
+        let mut backends = backends(self.snapshot, route, index, &hit.rule.backends, in_mesh);
+        for (backend, spec) in backends.iter_mut().zip(&hit.rule.backends) {
+            backend.answer = of_backend(backend, &spec.filters, here);
+        }
+        let mirrors = mirrors(self.snapshot, route, &hit.rule, in_mesh);
         let answer = answer(route, &hit.rule.filters, &backends, here);
+        let in_place = hit.rule.filters.cors && here.is_preflight;
+        let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
+        let (backends, mirrors) = if in_place || by_backend {
+            // It is answered before any of them.
+            (Vec::new(), Vec::new())
+        } else {
+            (backends, mirrors)
+        };
         let mut notes = words::notes(hit);
         if in_mesh {
             notes.extend(uncovered(self.snapshot, route, &backends));
@@ -255,6 +271,7 @@ impl<'a> Matching<'a> {
         let taken = Taken {
             rule: Some(rule),
             backends,
+            mirrors,
             answer,
         };
         Way {
@@ -298,6 +315,28 @@ fn untaken(request: &Request, entry: &Entry<'_>, here: &Attached<'_>, choice: &C
         (Stage::Rule, why, words::near(&choice.misses))
     };
     Way::missed(entry.front(), stage, why, near)
+}
+
+/// That a request came by a connection to one listener and is for the host of another of its port (RFC 9110, 421).
+fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Option<String> {
+    let sni = request.sni.as_ref()?;
+    if &*entry.listener.protocol != "HTTPS" {
+        return None;
+    }
+    let host = request.hostname();
+    let accepted = all.iter().filter(|other| other.conflict.is_none());
+    let fit = |other: &Entry<'_>| other.fit_name(host.as_deref());
+    let best = accepted.filter_map(|other| Some((fit(other)?, other)));
+    let best = best.max_by_key(|(fit, _)| *fit)?;
+    let own = fit(entry);
+    (own != Some(best.0)).then(|| {
+        format!(
+            "the connection is to {} (server name {sni}), and the host {} is that of {}: 421 Misdirected Request",
+            entry.words(),
+            said(request),
+            best.1.words()
+        )
+    })
 }
 
 /// The host of a request in words.

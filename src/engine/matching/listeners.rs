@@ -102,17 +102,36 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// How well its hostname fits a host; none where it does not.
-    pub(super) fn fit(&self, host: Option<&str>) -> Option<Fit> {
+    /// How well its hostname fits a request; none where it does not. What comes by TLS is told by the server name.
+    pub(super) fn fit(&self, request: &Request) -> Option<Fit> {
+        let name = if self.carries() == Carries::Tls {
+            request.server_name()
+        } else {
+            request.hostname()
+        };
+        self.fit_name(name.as_deref())
+    }
+
+    /// How well its hostname fits a name; none where it does not.
+    pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Fit> {
         match self.hostname() {
             None => Some(Fit::default()),
-            Some(pattern) => hostname::fit(pattern, host?),
+            Some(pattern) => hostname::fit(pattern, name?),
+        }
+    }
+
+    /// The name by which routes of it are told apart: that of TLS where nothing else is seen.
+    pub(super) fn name_for_routes(&self, request: &Request) -> Option<String> {
+        if &*self.listener.protocol == "TLS" {
+            request.server_name()
+        } else {
+            request.hostname()
         }
     }
 
     /// Whether port, protocol and hostname fit a request.
     pub(super) fn would_take(&self, request: &Request) -> bool {
-        self.fits(request) && self.fit(request.hostname().as_deref()).is_some()
+        self.fits(request) && self.fit(request).is_some()
     }
 
     pub(super) fn front(&self) -> Front {

@@ -169,6 +169,7 @@ impl<'a> Matching<'a> {
             port: port.unwrap_or(80),
             path: &request.path,
             wanted: hit.wants.path.as_ref(),
+            is_preflight: request.is_preflight(),
         };
         self.by_rule(front, hit, &here, true)
     }
@@ -218,10 +219,13 @@ impl Called<'_, '_> {
             label: self.label(),
             weight: 1,
             state: State::Used,
+            filters: Vec::new(),
+            answer: None,
         };
         let taken = Taken {
             rule: None,
             backends: vec![backend],
+            mirrors: Vec::new(),
             answer: None,
         };
         Way {

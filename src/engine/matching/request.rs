@@ -24,8 +24,10 @@ pub enum Scheme {
 pub struct Request {
     /// How it is sent, if that is said.
     pub scheme: Option<Scheme>,
-    /// Its host as it was written; the server name of TLS.
+    /// Its host as it was written; the server name of TLS too, where `sni` says no other.
     pub host: Option<String>,
+    /// The server name of TLS (SNI), where it is another than the host.
+    pub sni: Option<String>,
     /// The port that it is sent to, if that is said.
     pub port: Option<u16>,
     /// Its method; `GET` where none is said, and what gRPC takes for gRPC.
@@ -83,6 +85,20 @@ impl Request {
     pub fn hostname(&self) -> Option<String> {
         let host = self.host.as_deref().map(hostname::normal);
         host.filter(|host| !host.is_empty())
+    }
+
+    /// The server name of TLS as it is compared: the host where nothing else is said.
+    pub fn server_name(&self) -> Option<String> {
+        let sni = self.sni.as_deref().map(hostname::normal);
+        sni.filter(|name| !name.is_empty())
+            .or_else(|| self.hostname())
+    }
+
+    /// Whether it asks for leave to send another request from a page of another origin (CORS).
+    pub fn is_preflight(&self) -> bool {
+        self.method() == "OPTIONS"
+            && self.header("Origin").is_some()
+            && self.header("Access-Control-Request-Method").is_some()
     }
 
     /// The method of an HTTP request.

@@ -15,8 +15,17 @@ pub(super) struct Rule {
     pub(super) matches: Vec<Result<Wants, String>>,
     /// What it does with requests beside sending them on.
     pub(super) filters: Filters,
-    /// The weights of its backends, in their order.
-    pub(super) weights: Vec<u64>,
+    /// What it says of its backends, in their order.
+    pub(super) backends: Vec<BackendSpec>,
+}
+
+/// What a rule says of a backend.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct BackendSpec {
+    /// Its weight.
+    pub(super) weight: u64,
+    /// What happens to the requests that are sent to it.
+    pub(super) filters: Filters,
 }
 
 /// What one match of a rule wants; all of it must hold.
@@ -125,15 +134,18 @@ fn rule(dialect: Dialect, json: RuleJson) -> Rule {
         Some(Value::Array(all)) => all.into_iter().map(|m| wants(dialect, m)).collect(),
         Some(_) => vec![Err("matches is no list".to_owned())],
     };
-    let weight = |backend: &Value| match backend.get("weight") {
-        None | Some(Value::Null) => 1,
-        Some(weight) => weight.as_u64().unwrap_or_default(),
+    let backend = |mut backend: Value| BackendSpec {
+        weight: match backend.get("weight") {
+            None | Some(Value::Null) => 1,
+            Some(weight) => weight.as_u64().unwrap_or_default(),
+        },
+        filters: Filters::read(backend.get_mut("filters").map(Value::take)),
     };
     let backends = json.backend_refs.unwrap_or_default();
     Rule {
         matches,
         filters: Filters::read(json.filters),
-        weights: backends.iter().map(weight).collect(),
+        backends: backends.into_iter().map(backend).collect(),
     }
 }
 
@@ -294,6 +306,7 @@ mod tests {
     fn a_backend_without_weight_has_one() {
         let spec = json!({"rules": [{"backendRefs": [{}, {"weight": 0}, {"weight": 9}]}]});
         let found = rules(Dialect::Http, &spec.to_string()).unwrap();
-        assert_eq!(found[0].weights, [1, 0, 9]);
+        let weights: Vec<u64> = found[0].backends.iter().map(|b| b.weight).collect();
+        assert_eq!(weights, [1, 0, 9]);
     }
 }

@@ -16,6 +16,7 @@ use crate::engine::object::{GrantFrom, GrantTo, Node, Object, section_noun};
 use crate::engine::policy::Policy;
 use crate::engine::section;
 use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::traffic::traffic;
 
 use super::losses;
 use crate::engine::words;
@@ -62,7 +63,57 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     if snapshot.profile(&key.gk).is_none() {
         findings.extend(target(&before, key));
     }
+    findings.extend(detached(
+        &before,
+        &after,
+        key,
+        std::slice::from_ref(key),
+        MOST_REFERENCES,
+    ));
     findings.extend(grant(&before, &after, key, MOST_REFERENCES));
+    findings
+}
+
+/// Routes that a change of these objects takes off their listeners, told of one of them.
+pub(super) fn detached(
+    before: &Snapshot,
+    after: &Snapshot,
+    key: &ObjectKey,
+    objects: &[ObjectKey],
+    most: usize,
+) -> Vec<Finding> {
+    let lost = traffic(before, after, objects, most);
+    let mut findings = Vec::new();
+    if !lost.detached.is_empty() {
+        let message = match lost.detached.first() {
+            Some(route) if lost.detached.len() == 1 => {
+                format!("no listener takes {route} any more: its requests fail")
+            }
+            _ => {
+                let routes = words::counted(&lost.detached);
+                format!("no listener takes these any more, their requests fail: {routes}")
+            }
+        };
+        findings.push(Finding::new(Code::RouteDetached, key, message).about("all"));
+    }
+    if !lost.reduced.is_empty() {
+        let routes: BTreeSet<ObjectKey> = lost.reduced.keys().cloned().collect();
+        let listeners: BTreeSet<String> = lost
+            .reduced
+            .values()
+            .flatten()
+            .map(ToString::to_string)
+            .collect();
+        let message = format!(
+            "through {} no more requests come to {}",
+            words::first(&listeners),
+            words::counted(&routes)
+        );
+        findings.push(Finding::new(Code::RouteDetached, key, message).about("some"));
+    }
+    if lost.is_cut {
+        findings.push(too_much(key, "what else this takes off its listeners"));
+    }
     findings
 }
 

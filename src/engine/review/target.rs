@@ -13,7 +13,7 @@ use crate::engine::object::{Node, Object};
 use crate::engine::policy::{Policy, TargetRef};
 use crate::engine::snapshot::{Change, Snapshot};
 
-use super::change;
+use super::{change, route};
 use crate::engine::words;
 use crate::engine::work::MOST_REFERENCES;
 
@@ -47,6 +47,7 @@ pub(super) fn findings(
     if survey.is_spent() {
         findings = vec![change::too_much(&key, "which policies act on this")];
     }
+    findings.extend(route::findings(&survey, &key));
     // The stored object of the request is newer than any cache.
     if old
         .as_ref()
@@ -61,6 +62,13 @@ pub(super) fn findings(
         None => return findings,
     };
     findings.extend(change::effects(&before, &mut survey, &key));
+    findings.extend(change::detached(
+        &before,
+        &after,
+        &key,
+        &[key.clone()],
+        MOST_REFERENCES,
+    ));
     if let Some(old) = old {
         findings.extend(change::sections(&before, old, object));
     }

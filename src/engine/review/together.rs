@@ -23,6 +23,8 @@ pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey
     let changed: Vec<ObjectKey> = objects.iter().filter(differs).cloned().collect();
     let mut findings = effects(before, after, &changed);
     for key in &changed {
+        let one = std::slice::from_ref(key);
+        findings.extend(change::detached(before, after, key, one, usize::MAX - 1));
         if key.gk.is_gateway_api("ReferenceGrant") {
             findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {

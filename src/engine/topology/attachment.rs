@@ -6,11 +6,13 @@ use super::accept::{OwnListener, Refusal, fits_service, refusal};
 use super::acceptance::{
     Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
 };
-use super::lower::Unreached;
+use super::lower::{Unreached, unreached};
 use super::route_kinds::{OneKind, may_keep_out};
+use crate::engine::hint::nearest;
 use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::object::{Listener, Node, Object, ParentRef};
+use crate::engine::object::{BackendRef, Listener, Node, Object, ParentRef};
 use crate::engine::snapshot::Snapshot;
+use crate::engine::work;
 
 /// What a parentRef of a route leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +67,27 @@ pub fn attachment(
         }
         _ => refused(no_parent(key)),
     }
+}
+
+/// How much it takes to find out where all parentRefs of a route lead, in the leaves of a review.
+pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
+    let Node::Route {
+        parents, hostnames, ..
+    } = &route.node
+    else {
+        return 0;
+    };
+    let owners = parents.iter().filter_map(|p| snapshot.get(&p.object));
+    let of_one = |owner: &Arc<Object>| {
+        let compared = listeners_of(owner).len() * hostnames.len().max(1);
+        let others = if may_keep_out(snapshot, owner, &route.key.gk) {
+            snapshot.naming(&owner.key).count()
+        } else {
+            0
+        };
+        compared / work::HOSTNAMES + others / work::GROUPS
+    };
+    owners.map(of_one).sum()
 }
 
 fn at_listeners(
@@ -181,18 +204,24 @@ pub fn kept_out_by(rival: &Object) -> String {
 
 /// Why no listener of an object takes a route.
 fn refused(
-    nearest: Option<(Refusal, &Listener)>,
+    closest: Option<(Refusal, &Listener)>,
     owner: &Object,
     route: &Object,
     parent: &ParentRef,
 ) -> String {
-    let owner = &owner.key;
-    let Some((why, listener)) = nearest else {
+    let (of, owner) = (owner, &owner.key);
+    let Some((why, listener)) = closest else {
         return format!("{owner} has no listener");
     };
     let name = &listener.name;
     match (why, &parent.section, parent.port) {
-        (_, Some(section), _) if section != name => format!("{owner} has no listener {section}"),
+        (_, Some(section), _) if section != name => {
+            let names = listeners_of(of).iter().map(|listener| &*listener.name);
+            let near = nearest(section, &names.collect::<Vec<_>>());
+            let near = near.map(|name| format!("; did you mean {name}?"));
+            let near = near.unwrap_or_default();
+            format!("{owner} has no listener {section}{near}")
+        }
         (Refusal::Port, None, Some(port)) => format!("{owner} has no listener on port {port}"),
         (Refusal::Section | Refusal::Port, ..) => {
             format!("listener {name} has port {}", listener.port)
@@ -209,6 +238,22 @@ fn refused(
             route.key.namespace
         ),
         (Refusal::Conflict(why), ..) => format!("listener {name} is not accepted: {why}"),
+    }
+}
+
+/// Why a backend gets no requests from a route; none where it may. In a mesh a reference to another namespace needs no
+/// grant (GEP-1426).
+pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
+    let why = unreached(snapshot, route, reference)?;
+    let Node::Route { parents, .. } = &route.node else {
+        return Some(why);
+    };
+    let in_mesh = !parents.is_empty() && parents.iter().all(|p| p.object.gk.is_core("Service"));
+    match why {
+        Unreached::NotGranted if in_mesh => snapshot
+            .lacks(&reference.object)
+            .then_some(Unreached::Missing),
+        why => Some(why),
     }
 }
 

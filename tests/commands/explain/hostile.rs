@@ -60,6 +60,7 @@ fn request() -> impl Strategy<Value = Request> {
         |((scheme, host, port, method), path, query, headers)| Request {
             scheme,
             host,
+            sni: None,
             port,
             method,
             path,

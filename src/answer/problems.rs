@@ -1,0 +1,97 @@
+//! What keeps requests away from an object: parents that do not take a route, backends that count for nothing, listeners
+//! that are not accepted.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::named::Named;
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::object::Node;
+use crate::engine::section;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::{
+    Attachment, OneKind, attachment, listeners_of, not_usable, unusable, why_unaccepted,
+};
+
+/// Something to which, or through which, no request comes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Problem {
+    /// What it is about.
+    pub what: What,
+    /// The parent, the backend or the listener.
+    pub object: Named,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a problem is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ProblemWith")]
+pub enum What {
+    /// A parent that does not take the route.
+    Parent,
+    /// A backend that gets no requests from the route.
+    Backend,
+    /// A listener that is not accepted.
+    Listener,
+}
+
+/// The problems of an object, or of a section of it.
+pub(super) fn problems(snapshot: &Snapshot, place: &Place) -> Vec<Problem> {
+    let Some(object) = snapshot.get(&place.object) else {
+        return Vec::new();
+    };
+    let mut found = BTreeSet::new();
+    let problem = |what, object: Place, reason| Problem {
+        what,
+        object: Named::from(&object),
+        reason,
+    };
+    match &object.node {
+        Node::Gateway { .. } | Node::ListenerSet { .. } => {
+            let owner = &object.key;
+            let whole = why_unaccepted(snapshot, &owner.whole());
+            let names = listeners_of(object).iter().map(|listener| &listener.name);
+            let asked = names.filter(|name| place.section.as_ref().is_none_or(|s| s == *name));
+            let places: Vec<Place> = match &whole {
+                Some(_) if place.section.is_none() => vec![owner.whole()],
+                _ => asked.map(|name| owner.section(name.clone())).collect(),
+            };
+            for place in places {
+                if let Some(why) = why_unaccepted(snapshot, &place) {
+                    found.insert(problem(What::Listener, place, why));
+                }
+            }
+        }
+        Node::Route { parents, rules, .. } => {
+            let mut one_kind = OneKind::new(snapshot);
+            for parent in parents {
+                if let Attachment::Refused { why, .. } = attachment(&mut one_kind, object, parent) {
+                    let parent = Place {
+                        object: parent.object.clone(),
+                        section: parent.section.clone(),
+                    };
+                    found.insert(problem(What::Parent, parent, why));
+                }
+            }
+            for (i, rule) in rules.iter().enumerate() {
+                let label = section::rule_label(object, i);
+                if place.section.as_ref().is_some_and(|asked| *asked != label) {
+                    continue;
+                }
+                for reference in &rule.backends {
+                    let backend: &ObjectKey = &reference.object;
+                    if let Some(why) = unusable(snapshot, object, reference) {
+                        let why = not_usable(why, &object.key, backend);
+                        found.insert(problem(What::Backend, backend.whole(), why));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    found.into_iter().collect()
+}

@@ -1,0 +1,90 @@
+//! What is said of a route: parents that do not take it, and backends that get no requests from it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::engine::effective::Survey;
+use crate::engine::finding::{Code, Finding};
+use crate::engine::ids::ObjectKey;
+use crate::engine::object::{Node, Object};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::{
+    Attachment, OneKind, Unreached, attachment, attachment_cost, not_usable, unusable,
+};
+use crate::engine::work;
+
+use super::change::too_much;
+
+/// Findings on a route: each parentRef that leads nowhere, and each backend that counts for nothing, with the reason.
+pub(super) fn findings(survey: &Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let snapshot = survey.snapshot();
+    let Some(route) = snapshot.get(key) else {
+        return Vec::new();
+    };
+    let Node::Route { parents, rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let backends: usize = rules.iter().map(|rule| rule.backends.len()).sum();
+    survey.spend(attachment_cost(snapshot, route) + backends / work::FOUND);
+    if survey.is_spent() {
+        return vec![too_much(key, "what this route is attached to")];
+    }
+    let mut findings = Vec::new();
+    let mut one_kind = OneKind::new(snapshot);
+    for (i, parent) in parents.iter().enumerate() {
+        if let Attachment::Refused { why, .. } = attachment(&mut one_kind, route, parent) {
+            let missing = snapshot.lacks(&parent.object);
+            let told = if missing {
+                format!("{why} now")
+            } else {
+                format!("not attached to {}: {why}", parent.object)
+            };
+            let section = parent.section.as_deref().unwrap_or_default();
+            let port = parent.port.map(|port| port.to_string()).unwrap_or_default();
+            let subject = format!("{} {section} {port}", parent.object);
+            let finding = Finding::new(Code::RouteNotAttached, key, told)
+                .at(format!("spec.parentRefs[{i}]"))
+                .about(subject);
+            findings.push(if missing {
+                finding.resting_on(&parent.object)
+            } else {
+                finding
+            });
+        }
+    }
+    findings.extend(backends_of(snapshot, route));
+    findings
+}
+
+/// Backends that count for nothing, each once with its first place.
+fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    let mut told: BTreeSet<&ObjectKey> = BTreeSet::new();
+    for (i, rule) in rules.iter().enumerate() {
+        for (j, reference) in rule.backends.iter().enumerate() {
+            let backend = &reference.object;
+            let Some(why) = unusable(snapshot, route, reference) else {
+                continue;
+            };
+            if !told.insert(backend) {
+                continue;
+            }
+            let reason = not_usable(why, &route.key, backend);
+            let message = match why {
+                Unreached::Missing => format!("{reason} now: its share of requests fails"),
+                _ => format!("{backend} gets no requests: {reason}"),
+            };
+            let finding = Finding::new(Code::BackendNotUsable, &route.key, message)
+                .at(format!("spec.rules[{i}].backendRefs[{j}]"))
+                .about(backend.to_string());
+            findings.push(match why {
+                Unreached::Missing => finding.resting_on(backend),
+                _ => finding,
+            });
+        }
+    }
+    findings
+}

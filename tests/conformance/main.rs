@@ -1,0 +1,118 @@
+//! The Gateway API's conformance suite as far as it can be asked offline: its manifests are the state, and what its tests
+//! look for (attached routes, accepted listeners, the backend and the status of a request) is compared with what attache
+//! says. `record.sh` reads the tables of the suite; nothing of them is kept here.
+//!
+//! Prints how many agree. Those that do not must stand in `disagreements.txt`, with the reason. Where the suite cannot be
+//! fetched the test is skipped, loudly; with `ATTACHE_REQUIRE_CONFORMANCE=1`, as in CI, it fails.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+mod asked;
+mod requests;
+mod world;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use asked::{Answer, ask};
+use world::World;
+
+#[test]
+fn the_suite_agrees() {
+    let Some(folder) = recorded() else {
+        return;
+    };
+    let text = fs::read_to_string(folder.join("calls.json")).unwrap();
+    let tests: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    assert!(tests.len() > 150, "the tests are gone");
+    let (mut agreed, mut asked) = (0, 0);
+    let mut wrong: Vec<String> = Vec::new();
+    let mut not_asked: BTreeMap<String, usize> = BTreeMap::new();
+    for test in &tests {
+        let name = test["name"].as_str().unwrap();
+        let calls = test["calls"].as_array();
+        if test["mesh"] == true {
+            *not_asked.entry("mesh tests".to_owned()).or_default() += 1;
+            continue;
+        }
+        let world = World::of(&folder, test);
+        for (i, call) in calls.into_iter().flatten().enumerate() {
+            if call["func"] == "changes" {
+                // What comes now is of a state that the test made.
+                *not_asked.entry("after a change".to_owned()).or_default() += 1;
+                break;
+            }
+            match ask(&world, call) {
+                Answer::Agrees(n) => {
+                    agreed += n;
+                    asked += n;
+                }
+                Answer::Differs(why) => {
+                    asked += 1;
+                    wrong.push(format!("{name} {i}: {why}"));
+                }
+                Answer::NotAsked => {
+                    let func = call["func"].as_str().unwrap().to_owned();
+                    *not_asked.entry(func).or_default() += 1;
+                }
+            }
+        }
+    }
+    println!("conformance: {agreed} of {asked} agree");
+    for (what, n) in &not_asked {
+        println!("not asked: {n} {what}");
+    }
+    let known = fs::read_to_string(root().join("disagreements.txt")).unwrap();
+    let known: Vec<&str> = known
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    let is_known = |wrong: &String| {
+        let test = wrong.split(' ').next().unwrap_or_default();
+        known
+            .iter()
+            .any(|line| line.split(':').next() == Some(test))
+    };
+    let new: Vec<&String> = wrong.iter().filter(|wrong| !is_known(wrong)).collect();
+    for wrong in &wrong {
+        println!("differs: {wrong}");
+    }
+    assert!(asked > 300, "{asked} questions are too few");
+    assert!(new.is_empty(), "{new:#?}");
+    for line in known.iter().filter(|line| !line.is_empty()) {
+        let test = line.split(':').next().unwrap_or_default();
+        let differs = wrong
+            .iter()
+            .any(|wrong| wrong.split(' ').next() == Some(test));
+        assert!(
+            differs,
+            "{test} agrees by now: take it out of disagreements.txt"
+        );
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance")
+}
+
+/// The folder with the tables and manifests of the suite; none where they cannot be had.
+fn recorded() -> Option<PathBuf> {
+    let ran = Command::new(root().join("record.sh")).output().unwrap();
+    if ran.status.success() {
+        let path = String::from_utf8(ran.stdout).unwrap();
+        return Some(PathBuf::from(path.trim()));
+    }
+    let why = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let required = std::env::var_os("ATTACHE_REQUIRE_CONFORMANCE").is_some();
+    assert!(!required, "the conformance suite is not here: {why}");
+    println!("SKIPPED: the conformance suite is not here: {why}");
+    None
+}

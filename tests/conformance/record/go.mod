@@ -1,0 +1,3 @@
+module attache.dev/tests/conformance/record
+
+go 1.21

@@ -1,0 +1,89 @@
+//! The state of a test: the manifests of the suite's base and its own.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use attache::config::Configuration;
+use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::matching::Matching;
+use attache::engine::object::{Object, ROUTES};
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+
+/// The controller whose conformance is asked.
+const CLASS: &str = "
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: attache}
+spec: {controllerName: example.com/both}
+";
+
+pub(crate) struct World {
+    pub(crate) snapshot: Snapshot,
+    objects: Vec<Object>,
+}
+
+impl World {
+    pub(crate) fn of(folder: &Path, test: &Value) -> Self {
+        let manifests = test["manifests"].as_array();
+        let files = manifests.into_iter().flatten().map(|m| m.as_str().unwrap());
+        let mut text = fs::read_to_string(folder.join("base/manifests.yaml")).unwrap();
+        for file in files {
+            text.push_str("\n---\n");
+            text.push_str(&fs::read_to_string(folder.join(file)).unwrap());
+        }
+        text.push_str(CLASS);
+        let text = text.replace("{GATEWAY_CLASS_NAME}", "attache");
+        let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+        let documents = documents.into_iter().filter(Value::is_object);
+        let objects: Vec<Object> = documents.map(|document| object(&document)).collect();
+        let mut snapshot = nothing();
+        for object in &objects {
+            snapshot = snapshot.apply(Change::Applied(Arc::new(object.clone())));
+        }
+        Self { snapshot, objects }
+    }
+
+    pub(crate) fn matching(&self) -> Matching<'_> {
+        Matching::new(&self.snapshot, &self.objects)
+    }
+
+    pub(crate) fn get(&self, kind: &str, name: &Value) -> Option<&Arc<Object>> {
+        self.snapshot.get(&key(kind, name))
+    }
+}
+
+/// The key of a `NamespacedName`.
+pub(crate) fn key(kind: &str, name: &Value) -> ObjectKey {
+    let text = |field: &str| name[field].as_str().unwrap_or_default();
+    ObjectKey::new(
+        GroupKind::gateway_api(kind),
+        text("Namespace"),
+        text("Name"),
+    )
+}
+
+fn object(document: &Value) -> Object {
+    let version = document["apiVersion"].as_str().unwrap();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let gk = GroupKind::new(group, document["kind"].as_str().unwrap());
+    Object::from_json(&gk, &to_raw_value(document).unwrap()).unwrap()
+}
+
+/// A state without objects in which every kind was listed. The controller serves HTTP and gRPC on one hostname.
+fn nothing() -> Snapshot {
+    let config: Configuration = serde_saphyr::from_str(
+        "{apiVersion: attache.dev/v1, kind: Configuration, controllers: [{name: example.com/both, httpAndGrpcOnOneHostname: true}]}",
+    )
+    .unwrap();
+    let kinds = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"];
+    let kinds = kinds.iter().chain(&ROUTES);
+    let kinds = kinds.map(|kind| GroupKind::gateway_api(kind));
+    let kinds = kinds.chain(["Namespace", "Service"].map(GroupKind::core));
+    kinds.fold(Snapshot::new(config.rules().unwrap()), |snapshot, kind| {
+        snapshot.apply(Change::Listed(kind, Vec::new()))
+    })
+}
