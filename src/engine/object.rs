@@ -34,6 +34,9 @@ pub(crate) use weight::{is_large, weigh, weigh_all};
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
 
+/// The label that the API server puts on every Namespace: its name.
+pub(crate) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+
 /// Metadata as it arrives: how the object is called, and what is kept beside its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -288,14 +291,19 @@ impl Object {
             None | Some((_, Ok(()))) => json::node(gk, header, incoming.spec)?,
             Some((spec, Err(why))) => json::node_of_large(gk, &header.meta, spec).ok_or(why)?,
         };
+        let key = header.key(gk);
+        let mut meta = match incoming.header {
+            Cow::Borrowed(header) => header.meta.clone(),
+            Cow::Owned(header) => header.meta,
+        };
+        if gk.is_core("Namespace") && !meta.labels.contains_key(NAMESPACE_NAME) {
+            meta.labels.insert(NAMESPACE_NAME.into(), key.name.clone());
+        }
         Ok(Self {
-            key: header.key(gk),
+            key,
             node,
             spec: incoming.spec.map(|spec| Arc::from(spec.get())),
-            meta: match incoming.header {
-                Cow::Borrowed(header) => header.meta.clone(),
-                Cow::Owned(header) => header.meta,
-            },
+            meta,
             reported: None,
         })
     }

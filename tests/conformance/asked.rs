@@ -40,7 +40,16 @@ pub(crate) fn ask(world: &World, call: &Value) -> Answer {
                 else {
                     return Answer::NotAsked;
                 };
-                of_route(world, kind, route, &key("Gateway", gateway), condition)
+                let parent = ["Gateway", "ListenerSet"].map(|kind| key(kind, gateway));
+                let named = world.get(kind, route);
+                let names =
+                    |key: &&ObjectKey| named.is_some_and(|r| r.parents_to(key).next().is_some());
+                let there = |key: &&ObjectKey| world.snapshot.get(key).is_some();
+                let parent = parent.iter().find(names).or(parent.iter().find(there));
+                let Some(parent) = parent else {
+                    return Answer::NotAsked;
+                };
+                of_route(world, kind, route, parent, condition)
             }
             "MustHaveResolvedRefsConditionsTrue" => resolved(world, kind, names[0], None),
             "MustHaveNoAcceptedParents" => {
@@ -56,7 +65,7 @@ pub(crate) fn ask(world: &World, call: &Value) -> Answer {
         ("GatewayAndTLSRoutesMustBeAccepted", _) => accepted(world, "TLSRoute", args),
         ("GatewayAndTCPRoutesMustBeAccepted", _) => accepted(world, "TCPRoute", args),
         ("GatewayAndUDPRoutesMustBeAccepted", _) => accepted(world, "UDPRoute", args),
-        ("GatewayAndRoutesMustBeAccepted", _) => {
+        ("GatewayAndRoutesMustBeAccepted" | "RoutesAndParentMustBeAccepted", _) => {
             let kind = ROUTES
                 .iter()
                 .find(|kind| of_type(args, kind).next().is_some());
@@ -147,8 +156,12 @@ fn count(world: &World, listener: &Place) -> usize {
 }
 
 fn accepted(world: &World, kind: &str, args: &[Value]) -> Answer {
-    let reference = of_type(args, "GatewayRef").next();
-    let Some(gateway) = reference.map(|r| key("Gateway", &r["gateway"])) else {
+    let gateway = of_type(args, "GatewayRef")
+        .next()
+        .map(|r| key("Gateway", &r["gateway"]));
+    let parent = of_type(args, "ResourceRef").next();
+    let parent = parent.map(|r| key(r["kind"].as_str().unwrap_or_default(), &r["name"]));
+    let Some(gateway) = gateway.or(parent) else {
         return Answer::NotAsked;
     };
     let mut n = 0;
@@ -198,7 +211,7 @@ fn resolved(world: &World, kind: &str, name: &Value, reason: Option<&str>) -> An
         Some("RefNotPermitted") => why.contains(&Unreached::NotGranted),
         Some("BackendNotFound") => why.contains(&Unreached::Missing),
         Some("InvalidKind") => why.contains(&Unreached::Kind),
-        // Protocols of backends, and any reason.
+        // Any reason.
         Some("") => !why.is_empty(),
         Some(_) => return Answer::NotAsked,
     };

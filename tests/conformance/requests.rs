@@ -26,7 +26,14 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
     let expected = of_type(args, "ExpectedResponse").next();
     match (func, expected) {
         ("http.MakeRequestAndExpectEventuallyConsistentResponse", Some(expected)) => {
-            let request = http(expected, listener, Scheme::Http);
+            let mut request = http(expected, listener, Scheme::Http);
+            // The port of the host is dialled where there is a listener for it.
+            let port = request.host.as_ref().and_then(|host| host.rsplit_once(':'));
+            let port = port.and_then(|(_, port)| port.parse().ok());
+            let mut ports = listeners_of(gateway).iter().map(|l| l.port);
+            request.port = port
+                .filter(|port| ports.any(|p| p == *port))
+                .or(request.port);
             answered(world, gateway, &request, expected)
         }
         ("tls.MakeTLSRequestAndExpectEventuallyConsistentResponse", Some(expected)) => {
@@ -117,6 +124,10 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
     let mut codes: Vec<u64> = codes.collect();
     if codes.is_empty() {
         codes.push(200);
+    }
+    if codes.iter().all(|code| *code == 504) {
+        // How long a backend takes is not known.
+        return Answer::NotAsked;
     }
     let told = || format!("{request:?}: {ways:?}, not {expected}");
     match taken.as_slice() {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::conflicts::Conflict;
 use super::hostnames::intersect;
 use crate::engine::ids::GroupKind;
-use crate::engine::object::{From, Listener, Node, Object, ParentRef};
+use crate::engine::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
+use crate::engine::selector::Labels;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 
 /// Why a listener does not take a route that names its owner.
@@ -126,15 +127,21 @@ pub(super) fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool
     lets_in(snapshot, sets, own, theirs)
 }
 
-/// A Namespace that is not known has no labels to select.
+/// Of a Namespace that is not known its name is known, which is a label of it.
 fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) -> bool {
     match from {
         From::All => true,
         From::None => false,
         From::Same => own == theirs,
-        From::Selector(selector) => snapshot
-            .get(&namespace_key(theirs))
-            .is_some_and(|namespace| selector.selects(&namespace.meta.labels)),
+        From::Selector(selector) => match snapshot.get(&namespace_key(theirs)) {
+            Some(namespace) => selector.selects(&namespace.meta.labels),
+            None => {
+                let mut labels = Labels::default();
+                let unnamed = selector.selects(&labels);
+                labels.insert(NAMESPACE_NAME.into(), theirs.clone());
+                !unnamed && selector.selects(&labels)
+            }
+        },
     }
 }
 

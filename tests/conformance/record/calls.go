@@ -162,6 +162,20 @@ func (in *interpreter) asked(name string, args []any) any {
 		}
 		return ref
 	}
+	if name == "kubernetes.NewResourceRef" {
+		ref := map[string]any{"_type": "ResourceRef", "kind": "", "name": nil}
+		for _, arg := range args {
+			object, _ := arg.(map[string]any)
+			switch {
+			case object == nil:
+			case object["Kind"] != nil:
+				ref["kind"] = object["Kind"]
+			case object["Name"] != nil:
+				ref["name"] = object
+			}
+		}
+		return ref
+	}
 	if strings.Contains(name, "WithModifications") || strings.HasPrefix(name, "http.Compare") {
 		return nil
 	}
