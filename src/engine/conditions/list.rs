@@ -33,7 +33,11 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
             }
         }
     };
-    found.extend(state.map(|state| enforced(status, &state)));
+    if let Some(state) = state {
+        let enforced = enforced(status, &state);
+        let programmed = programmed(&state, &enforced);
+        found.extend([enforced, programmed]);
+    }
     found
 }
 
@@ -87,6 +91,22 @@ fn enforced(status: &PolicyStatus, state: &State) -> Condition {
     }
 }
 
+/// The same under the name that GEP-713 has for it since 2026, beside the older ones.
+fn programmed(state: &State, enforced: &Condition) -> Condition {
+    let (status, reason) = match state {
+        State::Enforced => (true, "Programmed"),
+        State::PartiallyEnforced => (true, "PartiallyProgrammed"),
+        State::Overridden => (false, "Overridden"),
+        State::NoEffect(_) => (false, enforced.reason),
+    };
+    Condition {
+        kind: "Programmed",
+        status,
+        reason,
+        message: enforced.message.clone(),
+    }
+}
+
 /// `retries by shop/own; timeout by shop/own, shop/other`.
 fn parts(status: &PolicyStatus) -> String {
     let mut parts: Vec<String> = Vec::new();
@@ -104,4 +124,30 @@ fn parts(status: &PolicyStatus) -> String {
 fn names<'a>(policies: impl IntoIterator<Item = &'a ObjectKey>) -> String {
     let names: Vec<String> = policies.into_iter().map(ObjectKey::path).collect();
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Condition, State, programmed};
+
+    /// The table of GEP-713, status conditions.
+    #[test]
+    fn each_state_has_its_reason_under_the_newer_name() {
+        for (state, status, reason) in [
+            (State::Enforced, true, "Programmed"),
+            (State::PartiallyEnforced, true, "PartiallyProgrammed"),
+            (State::Overridden, false, "Overridden"),
+            (State::NoEffect("no route".to_owned()), false, "NoEffect"),
+        ] {
+            let enforced = Condition {
+                kind: "Enforced",
+                status: true,
+                reason: "NoEffect",
+                message: "as before".to_owned(),
+            };
+            let found = programmed(&state, &enforced);
+            let said = (found.kind, found.status, found.reason, &*found.message);
+            assert_eq!(said, ("Programmed", status, reason, "as before"));
+        }
+    }
 }
