@@ -13,6 +13,7 @@ use crate::engine::object::{
 };
 use crate::engine::profile::ProfileRules;
 use crate::engine::selector::Labels;
+use crate::engine::shared::text;
 use crate::engine::snapshot::{Change, Snapshot};
 
 pub(super) use super::files::files;
@@ -66,6 +67,8 @@ pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Lo
 
 /// A manifest that is an object.
 struct Found {
+    /// The version that it is written in.
+    version: Arc<str>,
     gk: GroupKind,
     origin: Origin,
     raw: RawObject,
@@ -132,9 +135,16 @@ impl Loaded {
         });
         for (manifest, raw) in manifests.objects.into_iter().zip(raws) {
             let (gk, origin) = (shared.kind(manifest.gk), manifest.origin);
+            let version = manifest.api_version.rsplit('/').next().unwrap_or_default();
+            let version = text(version);
             match &raw.odd {
                 Some(why) => problems.push(problem(&gk, &origin, &raw, &why.to_string())),
-                None => found.push(Found { gk, origin, raw }),
+                None => found.push(Found {
+                    version,
+                    gk,
+                    origin,
+                    raw,
+                }),
             }
         }
         let cluster_scoped = cluster_scoped(base, &found);
@@ -151,12 +161,16 @@ impl Loaded {
         let mut places = HashMap::new();
         let mut age = newest;
         let mut headers = Vec::with_capacity(found.len());
-        for Found { gk, raw, .. } in &found {
+        for Found {
+            version, gk, raw, ..
+        } in &found
+        {
             age = age
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
             let mut header = placed(raw.header().clone(), gk, cluster_scoped(gk), namespace);
             header.namespace = shared.namespace(header.namespace);
+            header.meta.version = Some(version.clone());
             let key = header.key(gk);
             let known = base.and_then(|base| base.get(&key));
             let known = known.and_then(|object| object.meta.created);
@@ -173,7 +187,16 @@ impl Loaded {
         let objects = each(&found, |(Found { gk, raw, .. }, header)| {
             raw.to_object_as(gk, header)
         });
-        for ((Found { gk, origin, raw }, _), object) in found.into_iter().zip(objects) {
+        for (
+            (
+                Found {
+                    gk, origin, raw, ..
+                },
+                _,
+            ),
+            object,
+        ) in found.into_iter().zip(objects)
+        {
             match object {
                 Ok(mut object) => {
                     if let Some(base) = base {

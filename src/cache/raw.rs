@@ -225,6 +225,7 @@ fn read_header(raw: Option<&RawValue>) -> Metadata {
                 annotations: short_annotations(slim.annotations),
                 created: slim.creation_timestamp.map(|time| time.0),
                 deleting: slim.deletion_timestamp.is_some(),
+                version: None,
                 generation: None,
             };
             Metadata {

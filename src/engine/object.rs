@@ -59,6 +59,8 @@ pub struct Meta {
     pub created: Option<Timestamp>,
     /// Whether it is being deleted.
     pub deleting: bool,
+    /// The version that it is written in, where nobody has looked whether it is served: in a file.
+    pub version: Option<Arc<str>>,
     /// `metadata.generation`; conditions say which one they saw.
     pub generation: Option<i64>,
 }

@@ -10,7 +10,7 @@ use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::level::Level;
 use super::merge::{Part, Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
-use super::profile::{Caveat, Direction, OnRoutes, Op, Profile, Strategy};
+use super::profile::{Caveat, Direction, OnRoutes, Op, Profile, Strategy, Unknown, VersionSchema};
 use super::selector::Selector;
 use super::shared;
 use super::work;
@@ -125,10 +125,46 @@ impl Policy {
         Self::of(object, &spec, profile)
     }
 
+    /// The spec as the API server stores it: without the fields that the definition does not have.
+    pub fn spec(&self) -> Value {
+        let mut spec = spec(&self.object);
+        self.prune(&mut spec);
+        spec
+    }
+
+    /// Takes the fields away that the definition does not have, and tells the first of them. Of what a target may have
+    /// there are rules of their own.
+    pub fn prune(&self, spec: &mut Value) -> Vec<Unknown> {
+        let version = self.object.meta.version.as_deref();
+        self.profile.prune(version, spec)
+    }
+
+    /// What the definition says of the version that it is written in.
+    pub fn schema(&self) -> Option<&VersionSchema> {
+        self.profile.schema(self.object.meta.version.as_deref())
+    }
+
+    /// The version that it is written in, where there is no such version.
+    pub fn unknown_version(&self) -> Option<&Arc<str>> {
+        let version = self.object.meta.version.as_ref();
+        version.filter(|version| !self.profile.has_version(version))
+    }
+
     /// A policy from its object and the spec of it, which has been read.
     pub(super) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
-        let strategies: Option<Box<[Stanza]>> =
-            settings::stanzas(spec, &profile).ok().map(Into::into);
+        let version = object.meta.version.as_deref();
+        let schema = profile.schema(version).map(|schema| &schema.spec);
+        let pruned = schema.filter(|schema| schema.drops_something(spec));
+        let pruned = pruned.map(|_| {
+            let mut spec = spec.clone();
+            profile.prune(version, &mut spec);
+            spec
+        });
+        let spec = pruned.as_ref().unwrap_or(spec);
+        // What the API server does not serve is not there.
+        let is_served = version.is_none_or(|version| profile.has_version(version));
+        let strategies = settings::stanzas(spec, &profile).ok();
+        let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_served).map(Into::into);
         let stanzas = strategies.as_deref().unwrap_or_default();
         let pieces = pieces(&object.key, spec, &profile, stanzas);
         let leaves = pieces.iter().map(Piece::leaves).sum();
@@ -278,7 +314,7 @@ impl Policy {
 
     /// The settings of one stanza: what is left of the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
-        settings::take(&mut spec(&self.object), stanza.place, &self.profile)
+        settings::take(&mut self.spec(), stanza.place, &self.profile)
     }
 }
 

@@ -15,10 +15,12 @@ mod builtin;
 mod derive;
 mod facts;
 pub mod file;
+mod narrow;
 mod parts;
 mod read;
 mod resolve;
 mod routes;
+mod schema;
 mod words;
 
 pub use builtin::{builtin, builtin_controllers};
@@ -30,6 +32,7 @@ pub use parts::{
     Strategies,
 };
 pub use routes::OnRoutes;
+pub use schema::{Field, Shape, SpecRule, Unknown, VersionSchema};
 pub use words::*;
 
 /// How the names of our own annotations begin.
@@ -129,6 +132,10 @@ pub struct Profile {
     pub exclude: Fact<Vec<String>>,
     /// The only fields of `spec` that are settings, where not all are.
     pub only: Option<Vec<String>>,
+    /// The versions that there are; empty where nothing says it.
+    pub versions: Fact<Vec<Arc<str>>>,
+    /// What the definition says of each version; empty without a definition.
+    pub schemas: Arc<[VersionSchema]>,
     /// What its settings protect by.
     pub protects: Fact<Vec<Protection>>,
     /// What is not modelled of the kind.
@@ -295,6 +302,27 @@ impl<T> Fact<T> {
 // === impl Profile ===
 
 impl Profile {
+    /// What the definition says of a version; of all of them together where the version is not known.
+    pub fn schema(&self, version: Option<&str>) -> Option<&VersionSchema> {
+        let named = |schema: &&VersionSchema| version == Some(&*schema.name);
+        let mut schemas = self.schemas.iter();
+        schemas.find(named).or(self.schemas.last())
+    }
+
+    /// Takes the fields away that a version does not have, and tells the first of them. Target fields stay as they are.
+    pub fn prune(&self, version: Option<&str>, spec: &mut serde_json::Value) -> Vec<Unknown> {
+        let Some(schema) = self.schema(version) else {
+            return Vec::new();
+        };
+        let refs = self.refs.iter().map(|field| &*field.path);
+        schema.spec.prune(spec, &refs.collect::<Vec<_>>())
+    }
+
+    /// Whether there is such a version, as far as something says which there are.
+    pub fn has_version(&self, version: &str) -> bool {
+        self.versions.is_empty() || self.versions.iter().any(|known| **known == *version)
+    }
+
     /// Whether policies of the kind act below what they name.
     pub fn inherits(&self) -> bool {
         self.class.value == Class::Inherited
@@ -328,6 +356,26 @@ impl Profile {
         let fits = |a: &Allowed| fits(&a.gk.group, &gk.group) && fits(&a.gk.kind, &gk.kind);
         let allow = self.allow.as_ref().map(|allow| &allow.value);
         allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
+    }
+
+    /// Whether a target can have its kind. What a definition says of references by name says nothing of those by
+    /// labels.
+    pub fn takes(&self, field: &RefField, gk: &GroupKind, selects: bool) -> bool {
+        let from_crd = self
+            .allow
+            .as_ref()
+            .is_some_and(|allow| allow.from == Source::Crd);
+        match &field.kinds {
+            Some(kinds) if from_crd && selects => kinds.iter().any(|kind| {
+                let same_group = match &*kind.group {
+                    "*" => true,
+                    "core" => gk.group.is_empty(),
+                    group => *gk.group == *group,
+                };
+                same_group && kind.kind == gk.kind
+            }),
+            _ => self.takes_kind(gk),
+        }
     }
 
     /// Whether a section of a kind can be a target, as far as something says it.

@@ -10,6 +10,7 @@ use super::policy::{self, PENDING, Policy, StrategyFault};
 use super::profile::{Profile, Without};
 use super::snapshot::Snapshot;
 
+mod fields;
 mod form;
 mod list;
 mod section;
@@ -28,13 +29,15 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
 pub(super) fn validate_read(
     snapshot: &Snapshot,
     policy: &Policy,
-    spec: Value,
+    mut spec: Value,
     most: usize,
 ) -> Vec<Finding> {
     let profile = &policy.profile;
     let key = policy.key();
+    let dropped = policy.prune(&mut spec);
+    let mut findings = fields::unknown(policy, &dropped);
+    findings.extend(fields::version(policy));
     let entries = policy::entries(&spec, profile);
-    let mut findings = Vec::new();
     if entries.is_empty() && !needs_none(profile) && !selects_otherwise(&spec) {
         findings.push(no_target(key, profile));
     }
@@ -46,6 +49,7 @@ pub(super) fn validate_read(
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
+        Ok(_) if policy.unknown_version().is_some() => {}
         Ok(_) => findings.extend(empty(policy)),
     }
     findings.extend(both_stanzas(key, profile, &spec));

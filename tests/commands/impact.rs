@@ -203,10 +203,10 @@ fn a_change_that_is_not_read_whole_is_not_answered() {
 fn names_and_values_break_no_row() {
     let evil = "x\\u001b[31m\\nFORGED   1   2   3\\u202e";
     let policy = format!(
-        r#"{{"apiVersion": "policies.example.com/v1", "kind": "RetryPolicy",
+        r#"{{"apiVersion": "gateway.envoyproxy.io/v1alpha1", "kind": "BackendTrafficPolicy",
             "metadata": {{"name": "{evil}", "namespace": "shop"}},
             "spec": {{"targetRef": {{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "cart"}},
-                     "mergeStrategy": "PatchDefaults", "timeout": "{evil}", "{evil}": "1s"}}}}"#
+                     "timeout": "{evil}", "{evil}": "1s"}}}}"#
     );
     let said = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], &policy).clean();
     assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");

@@ -2,13 +2,15 @@
 
 pub(super) use crate::answer::policies::reason::not_attached;
 use crate::answer::policies::reason::selecting_nothing;
-use crate::engine::policy::{Policy, entries, spec};
+use crate::engine::policy::{Policy, entries};
 use crate::engine::snapshot::Snapshot;
 
 /// Why a policy has no target at all.
 pub(super) fn idle(snapshot: &Snapshot, policy: &Policy) -> String {
     let annotation = policy.profile.annotation.as_ref();
-    if policy.strategies.is_none() {
+    if let Some(version) = policy.unknown_version() {
+        format!("the kind has no version {version:?}")
+    } else if policy.strategies.is_none() {
         "its merge strategy cannot be used".to_owned()
     } else if let Some(annotation) = annotation {
         format!("no {} names it in {}", annotation.target, annotation.key)
@@ -17,7 +19,7 @@ pub(super) fn idle(snapshot: &Snapshot, policy: &Policy) -> String {
     } else if policy.is_without_target() {
         "it names no target and needs none".to_owned()
     } else {
-        let spec = spec(&policy.object);
+        let spec = policy.spec();
         match entries(&spec, &policy.profile).first() {
             Some(entry) => format!("{} names no object", entry.path),
             None => "it names no target".to_owned(),

@@ -6,7 +6,7 @@ use crate::engine::attach::{Reach, reach};
 use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus};
 use crate::engine::ids::Place;
 use crate::engine::object::section_noun;
-use crate::engine::policy::{Fault, Policy, StrategyFault, TargetRef, entries, spec, stanzas};
+use crate::engine::policy::{Fault, Policy, StrategyFault, TargetRef, entries, stanzas};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::not_there;
 
@@ -17,10 +17,13 @@ pub(in crate::answer) fn reason(
     policy: &Policy,
     status: &PolicyStatus,
 ) -> Option<String> {
+    if let Some(version) = policy.unknown_version() {
+        return Some(format!("the kind has no version {version:?}"));
+    }
     if let Some(why) = of_strategy(policy) {
         return Some(why);
     }
-    let spec = spec(&policy.object);
+    let spec = policy.spec();
     let mut reasons = Vec::new();
     let mut add = |reason: String| {
         if !reasons.contains(&reason) {
@@ -86,6 +89,9 @@ pub(in crate::answer) fn not_attached(
         Accepted::Accepted => return None,
         Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
         Accepted::Rejected(report) => format!("its controller reports {report}"),
+        _ if let Some(version) = policy.unknown_version() => {
+            format!("the kind has no version {version:?}")
+        }
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
             (Some(Reach::Forbidden), _) => format!("{kind} stays in its own namespace"),
@@ -127,7 +133,7 @@ pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy)
 
 /// What is wrong with its strategy.
 pub(in crate::answer) fn of_strategy(policy: &Policy) -> Option<String> {
-    let fault = stanzas(&spec(&policy.object), &policy.profile).err()?;
+    let fault = stanzas(&policy.spec(), &policy.profile).err()?;
     Some(match fault {
         StrategyFault::Unknown { path, name, .. } => {
             format!("{path} {name:?} is no strategy of the kind")

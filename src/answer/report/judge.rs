@@ -144,6 +144,18 @@ fn all(survey: &mut Survey<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
         let missing = finding.code == Code::TargetMissingRef;
         !(missing && form.iter().any(|f| f.field == finding.field))
     });
+    // A field of a target is told with what targets have.
+    findings.retain(|finding| {
+        let unknown = finding.code == Code::FieldUnknown;
+        !(unknown && form.iter().any(|f| f.field == finding.field))
+    });
     findings.extend(form);
+    // What is told of the one field needs no rule of the whole.
+    let refuses = |finding: &Finding| {
+        finding.severity == Severity::Deny && finding.code != Code::FieldInvalid
+    };
+    if findings.iter().any(refuses) {
+        findings.retain(|finding| finding.code != Code::FieldInvalid);
+    }
     findings
 }

@@ -84,6 +84,18 @@ pub fn rule(code: Code) -> Rule {
             "Targets and no settings",
             "Where policies of the kind replace each other, an empty one switches off what a policy above it sets. Add what it is to set, remove it, or keep it if that is what you mean.",
         ),
+        Code::VersionUnknown => (
+            "A version that the kind does not have",
+            "Write a version that is served. The API server takes no such object.",
+        ),
+        Code::FieldUnknown => (
+            "A field that the definition does not have",
+            "Correct its name, or remove it. The API server drops it, so it has no effect.",
+        ),
+        Code::FieldInvalid => (
+            "A rule of the definition that the object breaks",
+            "Change the object as the rule says. The API server refuses it.",
+        ),
         Code::FieldConflict => (
             "Another policy sets the same field of the same target otherwise",
             "Set the field in one of the two.",

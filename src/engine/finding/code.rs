@@ -58,6 +58,12 @@ pub enum Code {
     TargetSelectsNothing,
     /// Targets and no settings.
     SpecEmpty,
+    /// A version that the kind does not have.
+    VersionUnknown,
+    /// A field that the definition of the kind does not have.
+    FieldUnknown,
+    /// Of files: a rule of the definition that the object breaks.
+    FieldInvalid,
     /// The same field of the same target with another value (the older dialect).
     FieldConflict,
     /// Another policy has the same target and section for itself.
@@ -122,7 +128,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 55] = [
         Self::Unverified,
         Self::ProtectionLost,
         Self::RouteDetached,
@@ -146,6 +152,9 @@ impl Code {
         Self::TargetBothForms,
         Self::TargetSelectsNothing,
         Self::SpecEmpty,
+        Self::VersionUnknown,
+        Self::FieldUnknown,
+        Self::FieldInvalid,
         Self::FieldConflict,
         Self::Conflicted,
         Self::Overridden,
@@ -254,6 +263,9 @@ impl Code {
             Self::TargetBothForms => ("target-both-forms", Warn),
             Self::TargetSelectsNothing => ("target-selects-nothing", Warn),
             Self::SpecEmpty => ("spec-empty", Warn),
+            Self::VersionUnknown => ("version-unknown", Warn),
+            Self::FieldUnknown => ("field-unknown", Warn),
+            Self::FieldInvalid => ("field-invalid", Deny),
             Self::FieldConflict => ("field-conflict", Warn),
             Self::Conflicted => ("conflicted", Warn),
             Self::Overridden => ("overridden", Warn),

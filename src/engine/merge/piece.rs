@@ -122,7 +122,7 @@ impl<'a> Part<'a> {
     /// Its settings. All pieces of the policy are read at once.
     pub(super) fn tree(self) -> &'a Arc<Tree> {
         if self.piece.tree.get().is_none() {
-            self.policy.read_from(policy::spec(&self.policy.object));
+            self.policy.read_from(self.policy.spec());
         }
         let none = || Arc::new(self.read(&mut Value::Null));
         self.piece.tree.get_or_init(none)

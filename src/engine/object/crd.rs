@@ -45,6 +45,8 @@ struct CrdSpec<'a> {
     scope: String,
     #[serde(borrow, default)]
     versions: Vec<VersionJson<'a>>,
+    #[serde(default, rename = "preserveUnknownFields")]
+    keeps_all: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -105,12 +107,18 @@ pub(super) fn read(spec: &str, labels: &Labels, with_schemas: bool) -> Result<Cr
     versions.sort_by_key(|v| !v.storage);
     let served = versions.iter().filter(|v| v.served).map(|v| v.name.clone());
     let served = served.collect();
-    let mut schemas = Schemas::default();
+    let mut schemas = Schemas {
+        keeps_all: spec.keeps_all == Some(true),
+        ..Schemas::default()
+    };
     for version in versions {
         let schema = version.schema.filter(|_| with_schemas);
         let schema = schema.map(|text| parse::<SchemaJson>("schema", text.get()));
         let schema = schema.transpose()?.and_then(|schema| schema.open_api);
         let schema = schema.unwrap_or_default();
+        if version.storage || version.served {
+            schemas.names.push(version.name);
+        }
         if version.storage {
             schemas.root = Value::Object(schema.rest);
             schemas.spec = schema.properties.spec;

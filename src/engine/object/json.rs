@@ -183,6 +183,7 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
         annotations: annotations::short(json.annotations),
         created,
         deleting: json.deletion_timestamp.is_some(),
+        version: None,
         generation: json.generation,
     };
     let header = Header {

@@ -145,7 +145,7 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
 impl Entry<'_> {
     /// Whether it is sure which kinds a target of it may have.
     pub fn knows_kinds(&self, profile: &Profile, target: &TargetRef) -> bool {
-        knows_kinds(profile, target, self.guessed)
+        knows_kinds(profile, self.field, target, self.guessed)
     }
 }
 
@@ -203,13 +203,15 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         _ => None,
     };
     if let Ok(target) = &mut target {
-        let kind = profile.takes_kind(&target.gk) || !knows_kinds(profile, target, guessed);
-        target.is_taken = kind && may_take_section(profile, target, field);
+        let kind = profile.takes(field, &target.gk, target.selects())
+            || !knows_kinds(profile, field, target, guessed);
+        let group = !(guessed && field.needs_group);
+        target.is_taken = kind && group && may_take_section(profile, target, field);
     }
     Entry {
         path,
         field,
-        both: item.get("name").is_some() && selection(item, field).is_some(),
+        both: item.get("name").is_some() && field.takes_name() && selection(item, field).is_some(),
         target,
         guessed,
         unread,
@@ -223,8 +225,8 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
 
 /// Whether it is sure which kinds can be targets. What a CRD says of references by name says nothing of those by
 /// labels, nor which group it means where none is written.
-fn knows_kinds(profile: &Profile, target: &TargetRef, guessed: bool) -> bool {
-    let by_name = !target.selects() && !guessed;
+fn knows_kinds(profile: &Profile, field: &RefField, target: &TargetRef, guessed: bool) -> bool {
+    let by_name = !guessed && (!target.selects() || field.kinds.is_some());
     let allow = profile.allow.as_ref();
     allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
 }
@@ -277,7 +279,8 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
             .clone()
             .unwrap_or_else(|| shared::text(guessed_group(&kind))),
     };
-    let select = match (text("name"), selection(item, field)) {
+    let name = text("name").filter(|_| field.takes_name());
+    let select = match (name, selection(item, field)) {
         (Some(name), _) => Select::Name(name),
         (None, Some(selection)) => selection,
         // Where the field says the kind, nothing at all selects everything. So does an entry of a

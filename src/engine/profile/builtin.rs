@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::file::{ControllerFile, File, ProfileFile};
+use super::file::{ControllerFile, File, ProfileFile, VersionsFile};
 
 /// The files, by project.
 const FILES: [(&str, &str); 15] = [
@@ -37,6 +37,9 @@ pub fn builtin() -> Result<Vec<ProfileFile>, String> {
     Ok(files()?.profiles)
 }
 
+/// The versions of kinds.
+const VERSIONS: &str = include_str!("builtin/versions.yaml");
+
 /// The facts about controllers that come with attache.
 ///
 /// # Errors
@@ -52,15 +55,21 @@ fn files() -> Result<File, String> {
 }
 
 fn read() -> Result<File, String> {
+    let wrong = |name: &str, e: &dyn std::fmt::Display| format!("built-in profile {name}: {e}");
+    let versions: VersionsFile =
+        serde_saphyr::from_str(VERSIONS).map_err(|e| wrong("versions", &e))?;
     let mut all = File {
         profiles: Vec::new(),
         controllers: Vec::new(),
     };
     for (name, text) in FILES {
-        let file: File =
-            serde_saphyr::from_str(text).map_err(|e| format!("built-in profile {name}: {e}"))?;
+        let file: File = serde_saphyr::from_str(text).map_err(|e| wrong(name, &e))?;
         all.profiles.extend(file.profiles);
         all.controllers.extend(file.controllers);
+    }
+    for profile in &mut all.profiles {
+        let known = versions.of(&profile.matches);
+        profile.versions = profile.versions.take().or(known);
     }
     Ok(all)
 }
@@ -77,6 +86,15 @@ mod tests {
             .map(|p| (&p.matches.group, &p.matches.kind))
             .collect();
         assert_eq!(kinds.len(), profiles.len());
+        let versions: super::VersionsFile = serde_saphyr::from_str(super::VERSIONS).unwrap();
+        for said in &versions.versions {
+            for kind in said.kind.iter() {
+                let is_known = kinds
+                    .iter()
+                    .any(|(g, k)| (*g, k.as_str()) == (&said.group, kind));
+                assert!(is_known, "{} {kind}", said.group);
+            }
+        }
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Facts read off the schema of a CRD.
 //!
-//! They are read once, when the CRD comes; its schema is not kept.
+//! They are read once, when the CRD comes. Of its schema the names of the fields are kept, and the rules on the spec.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Allowed, Class, CrossNamespace, RefField, Spelled, StatusShape, Strategies};
+use super::{
+    Allowed, Class, CrossNamespace, RefField, Spelled, StatusShape, Strategies, VersionSchema,
+};
 use crate::engine::cel::Effort;
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
@@ -15,6 +19,7 @@ mod mending;
 mod rules;
 mod strategies;
 mod targets;
+mod versions;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +45,10 @@ pub struct Schemas {
     pub status: Value,
     /// Whether status is a subresource of the stored version.
     pub status_subresource: bool,
+    /// The names of the versions, the stored one first.
+    pub names: Vec<Arc<str>>,
+    /// Whether the API server keeps fields that the schemas do not have (`preserveUnknownFields`).
+    pub keeps_all: bool,
 }
 
 /// What a CRD says of its kind.
@@ -69,6 +78,8 @@ pub struct Derived {
     pub mending: Mending,
     /// Where it departs from the pattern.
     pub departures: Vec<Departure>,
+    /// The fields and rules of each version; with several, all together come last.
+    pub versions: Arc<[VersionSchema]>,
 }
 
 /// One version of a kind.
@@ -127,6 +138,7 @@ impl Derived {
                 has_conditions: has_conditions(&schemas.status),
             },
             departures: Vec::new(),
+            versions: versions::versions(schemas),
         };
         derived.departures = departures::departures(schemas, &derived);
         derived

@@ -26,6 +26,7 @@ impl Profile {
         let merging = &self.merging;
         let allow = self.allow.as_ref();
         vec![
+            fact("versions", &self.versions, |v| json!(v)),
             fact("class", &self.class, |v| json!(v)),
             fact("targets.refs", &self.refs, |v| list(v, reference)),
             fact("targets.annotation", &self.annotation, |v| {
@@ -190,6 +191,7 @@ fn reference(field: &RefField) -> Value {
         ("portField", json!(field.port_field)),
         ("namespace", json!(field.namespace)),
         ("max", json!(field.max)),
+        ("needsGroup", json!(field.needs_group.then_some(true))),
         ("needsSection", json!(field.needs_section.then_some(true))),
         ("unique", json!(field.unique.then_some(true))),
         (

@@ -43,6 +43,8 @@ pub struct ProfileFile {
     /// The kind that it is about, in any version.
     #[serde(rename = "match")]
     pub matches: Match,
+    /// Its versions; those of its CRD count where there is one.
+    pub versions: Option<Vec<String>>,
     /// Whether it is a policy kind at all; it is, where this is left out.
     pub policy: Option<bool>,
     /// Direct or inherited.
@@ -194,6 +196,7 @@ pub struct ClassesFile {
 /// One field that holds references.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct RefFile {
     /// Path from the object: `spec.targetRef`.
     pub path: String,
@@ -216,6 +219,9 @@ pub struct RefFile {
     /// A member of an entry that names sections by their port: the listeners of a Gateway on it, or the
     /// port of a Service.
     pub port_field: Option<String>,
+    /// Whether entries must have a `group`.
+    #[serde(default)]
+    pub needs_group: bool,
     /// Whether entries must have a `sectionName`.
     #[serde(default)]
     pub needs_section: bool,
@@ -366,6 +372,39 @@ pub struct StrategyValue {
     pub direction: Direction,
     /// In what pieces.
     pub op: Op,
+}
+
+/// The versions of kinds, where the definitions are not at hand.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VersionsFile {
+    /// Kinds of one group that have the same versions.
+    pub versions: Vec<KindVersions>,
+}
+
+/// Kinds of one group and their versions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KindVersions {
+    /// API group.
+    pub group: String,
+    /// Kind, or several.
+    pub kind: Names,
+    /// The versions, the newest first.
+    pub versions: Vec<String>,
+}
+
+// === impl VersionsFile ===
+
+impl VersionsFile {
+    /// The versions of a kind.
+    pub fn of(&self, kind: &Match) -> Option<Vec<String>> {
+        let is_of = |said: &&KindVersions| {
+            said.group == kind.group && said.kind.iter().any(|name| name == kind.kind)
+        };
+        let said = self.versions.iter().find(is_of)?;
+        Some(said.versions.clone())
+    }
 }
 
 // === impl Match ===

@@ -31,6 +31,7 @@ pub struct Control {
 
 /// A field that holds target references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct RefField {
     /// Path from `spec`: `targetRef`, or `a.b`.
     pub path: String,
@@ -64,6 +65,12 @@ pub struct RefField {
     pub may_lack: Vec<&'static str>,
     /// What entries may have at all, where a definition says that.
     pub members: Option<Vec<String>>,
+    /// Whether entries must have a `group`.
+    pub needs_group: bool,
+    /// Whether a definition says that entries are the same which differ in members of unknown meaning alone.
+    pub keyed: bool,
+    /// The kinds that a definition takes in this field, where it says all of them.
+    pub kinds: Option<Vec<GroupKind>>,
 }
 
 /// A kind that can be a target.
@@ -192,6 +199,14 @@ impl RefField {
     /// The member that names the section.
     pub fn section_member(&self) -> &str {
         self.section_field.as_deref().unwrap_or("sectionName")
+    }
+
+    /// Whether entries may have a name. Those of `targetSelectors` have none, unless a definition says otherwise.
+    pub fn takes_name(&self) -> bool {
+        let member = |members: &Vec<String>| members.iter().any(|member| member == "name");
+        self.members
+            .as_ref()
+            .map_or(self.path != "targetSelectors", member)
     }
 
     /// Whether the meaning of a member of an entry is known.

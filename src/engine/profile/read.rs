@@ -39,6 +39,9 @@ fn field(file: &RefFile) -> RefField {
         hides: file.hides.iter().map(|path| within_spec(path)).collect(),
         may_lack: Vec::new(),
         members: None,
+        needs_group: file.needs_group,
+        keyed: false,
+        kinds: None,
     }
 }
 

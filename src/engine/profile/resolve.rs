@@ -1,9 +1,11 @@
-//! Fact by fact: configuration, then built-in profile, then CRD, then a safe default (design 2.2).
+//! Fact by fact: configuration, then built-in profile, then CRD, then a safe default; what the schema of the CRD says
+//! narrows a built-in profile (design 2.2).
 
 use std::collections::BTreeMap;
 
-use super::derive::REF_FIELDS;
+use super::derive::{Derived, REF_FIELDS};
 use super::file::{Dialect, Number, ProfileFile, StanzasFile};
+use super::narrow;
 use super::read;
 use super::{
     Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Op, Profile, RefField,
@@ -25,16 +27,21 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let refs = first(explicit, read::refs)
         .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
         .unwrap_or_else(|| default(default_refs()));
-    let allow =
-        first(explicit, read::allowed).or_else(|| from_crd(derived.and_then(|d| d.allow.clone())));
+    let allow = first(explicit, read::allowed);
+    let (refs, allow) = match derived {
+        Some(derived) => (narrow::refs(refs, derived), narrow::allow(allow, derived)),
+        None => (refs, allow),
+    };
     let annotation = first(explicit, |p| read::annotation(p).map(Some)).unwrap_or_default();
+    let demanded = derived.is_some_and(|d| d.required);
     let required = first(explicit, |p| p.targets.required)
-        .or_else(|| from_crd(derived.is_some_and(|d| d.required).then_some(true)))
+        .filter(|said| said.from == Source::Config || **said || !demanded)
+        .or_else(|| from_crd(demanded.then_some(true)))
         .unwrap_or_else(|| default(annotation.is_none()));
     let class = first(explicit, |p| p.class)
         .or_else(|| from_crd(crd.and_then(Crd::class)))
         .unwrap_or_else(|| default(likely_class(allow.as_ref())));
-    let strategies = strategies(explicit, derived.map(|d| d.strategies.clone()));
+    let strategies = strategies(explicit, derived);
     let unset = unset(explicit, *class, &strategies, allow.as_ref());
     let same_target = first(explicit, |p| p.conflict.same_target)
         .unwrap_or_else(|| default(same_target(*class, &strategies, *unset)));
@@ -81,9 +88,14 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .map(|fact| fact.map(Some))
             .unwrap_or_default(),
         max_ancestors: first(explicit, |p| p.status.max_ancestors)
+            .filter(|said| said.from == Source::Config)
             .or_else(|| from_crd(derived.and_then(|d| d.max_ancestors)))
+            .or_else(|| first(explicit, |p| p.status.max_ancestors))
             .unwrap_or_else(|| default(MAX_ANCESTORS)),
         merging: merging(explicit),
+        versions: from_crd(crd.map(|crd| crd.served.clone()))
+            .unwrap_or_else(|| said(explicit, |p| Some(read::texts(p.versions.as_ref()?)))),
+        schemas: derived.map(|d| d.versions.clone()).unwrap_or_default(),
         one_form: from_crd(derived.is_some_and(|d| d.one_form).then_some(true)).unwrap_or_default(),
         annotation,
         cross_namespace,
@@ -179,13 +191,14 @@ fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTa
     }
 }
 
-fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Strategies> {
+fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strategies> {
     let says_something = |s: &Strategies| s.path.is_some() || s.stanzas.is_some();
-    let mut from = match &derived {
-        Some(derived) if says_something(derived) => Source::Crd,
-        _ => Source::Default,
+    let mut value = derived.map(|d| d.strategies.clone()).unwrap_or_default();
+    let mut from = if says_something(&value) {
+        Source::Crd
+    } else {
+        Source::Default
     };
-    let mut value = derived.unwrap_or_default();
     if let Some(named) = first(explicit, |p| p.merge.strategy.clone()) {
         value.path = Some(read::within_spec(&named.value.path));
         let values = named.value.values.into_iter();
@@ -194,6 +207,11 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
         value.legacy = false;
         value.takes_both = false;
         from = named.from;
+        if let Some(derived) = derived.filter(|_| from == Source::Builtin)
+            && narrow::strategy(&mut value, derived)
+        {
+            from = Source::Crd;
+        }
     }
     if let Some(stanzas) = first(explicit, |p| p.merge.stanzas) {
         value.stanzas = match stanzas.value {
@@ -204,6 +222,15 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<Strategies>) -> Fact<Stra
             StanzasFile::Written(Number::Plural) => Some(StanzaNames::PLURAL),
         };
         from = from.min(stanzas.from);
+        if let Some(derived) = derived.filter(|_| stanzas.from == Source::Builtin)
+            && let Some(names) = value.stanzas
+            && ![names.defaults, names.overrides]
+                .iter()
+                .any(|name| narrow::has(derived, name))
+        {
+            value.stanzas = None;
+            from = Source::Crd;
+        }
     }
     if let Some(inside) = first(explicit, |p| p.merge.inside.clone()) {
         value.inside = inside.value;

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::fields;
 use crate::engine::finding::{Code, Finding};
 use crate::engine::hint::{nearest, quoted};
 use crate::engine::policy::{self, Policy, at, type_name};
@@ -22,7 +23,7 @@ const SELECTING: [&str; 4] = ["selector", "matchLabels", "matchExpressions", "na
 /// What the API server would refuse, or drop, in the target references of a policy.
 pub fn form(policy: &Policy) -> Vec<Finding> {
     let spec = policy::spec(&policy.object);
-    let mut findings = Vec::new();
+    let mut findings = fields::broken(policy, &spec);
     for field in &policy.profile.refs.value {
         let path = format!("spec.{}", field.path);
         match at(&spec, &field.path) {
@@ -56,7 +57,8 @@ fn reference(
     };
     for (name, value) in members {
         let path = format!("{path}.{name}");
-        let found = match TEXTS.iter().find(|(text, _)| text == name) {
+        let is_read = name != "name" || field.takes_name();
+        let found = match TEXTS.iter().find(|(text, _)| text == name && is_read) {
             Some((_, most)) => text(policy, path, name, value, *most),
             None => unknown(policy, field, path, name, members),
         };
@@ -95,12 +97,21 @@ fn unknown(
     let known: Vec<&str> = match &field.members {
         Some(members) => members.iter().map(String::as_str).collect(),
         None => texts
+            .filter(|text| field.takes_name() || *text != "name")
             .chain(SELECTING)
             .chain(field.labels.as_deref())
+            .chain(field.section_field.as_deref())
+            .chain(field.port_field.as_deref())
             .collect(),
     };
     if known.contains(&name) {
         return None;
+    }
+    if name == "name" && !field.takes_name() {
+        let message = "a selector has no name, and selects whatever has its labels: name one object in targetRefs";
+        return Some(
+            finding(policy, path, message.to_owned(), name).only_if(field.members.is_some()),
+        );
     }
     let free: Vec<&str> = known
         .iter()

@@ -82,8 +82,7 @@ fn is_same(one: &Entry<'_>, other: &Entry<'_>, target: &TargetRef) -> bool {
     let Ok(named) = &one.target else {
         return false;
     };
-    let by_definition = other.field.unique && other.field.members.is_some();
-    named == target || (by_definition && named.is_same_but_for_unknown(target))
+    named == target || (other.field.keyed && named.is_same_but_for_unknown(target))
 }
 
 fn duplicates(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {

@@ -46,6 +46,14 @@ pub(super) fn findings(
 fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
+    if entry.guessed && entry.field.needs_group && entry.target.is_ok() {
+        let message = format!("the target has no group; write {right:?}");
+        return Some(
+            Finding::new(Code::TargetMissingRef, policy.key(), message)
+                .at(format!("{}.group", entry.path))
+                .about("group"),
+        );
+    }
     let message = if written.is_empty() {
         format!("no {field}; taken for {right:?}")
     } else {
@@ -173,7 +181,10 @@ fn not_found(
 /// A kind that cannot be a target, as far as the profile says which can.
 fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
     let allow = policy.profile.allow.as_ref()?;
-    (!policy.profile.takes_kind(&target.gk)).then(|| {
+    let taken = policy
+        .profile
+        .takes(entry.field, &target.gk, target.selects());
+    (!taken).then(|| {
         let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
         let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
         let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);

@@ -63,7 +63,7 @@ pub(super) fn targets(schemas: &Schemas, effort: &mut Effort) -> Targets {
         None => (None, false),
     };
     Targets {
-        refs: fields.into_iter().map(|field| field.said).collect(),
+        refs: fields.into_iter().map(Field::whole).collect(),
         allow,
         core_too,
     }
@@ -135,6 +135,8 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut Effort) -> Optio
             .filter(|part| !requires(entry, part))
             .collect(),
         members: closed.then(|| members(entry)),
+        needs_group: requires(entry, "group"),
+        keyed: unique,
         ..RefField::default()
     };
     Some(Field { said, kinds })
@@ -143,6 +145,14 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut Effort) -> Optio
 // === impl Field ===
 
 impl Field {
+    /// The field with its kinds.
+    fn whole(self) -> RefField {
+        RefField {
+            kinds: self.kinds,
+            ..self.said
+        }
+    }
+
     /// What two versions say together: what one allows is allowed.
     fn join(&mut self, other: Self) {
         let (one, two) = (&mut self.said, other.said);
@@ -160,6 +170,8 @@ impl Field {
         one.namespace = either(one.namespace, two.namespace);
         one.max = one.max.zip(two.max).map(|(a, b)| a.max(b));
         one.unique &= two.unique;
+        one.keyed &= two.keyed;
+        one.needs_group &= two.needs_group;
         let more = two.may_lack.into_iter();
         let more: Vec<_> = more.filter(|part| !one.may_lack.contains(part)).collect();
         one.may_lack.extend(more);
