@@ -10,11 +10,12 @@ use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::level::Level;
 use super::merge::{Part, Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
-use super::profile::{Caveat, Direction, OnRoutes, Op, Profile, Strategy, Unknown, VersionSchema};
+use super::profile::{Caveat, Direction, OnRoutes, Op, Profile, Strategy};
 use super::selector::Selector;
 use super::shared;
 use super::work;
 
+mod definition;
 mod fields;
 mod settings;
 mod targets;
@@ -123,31 +124,6 @@ impl Policy {
     pub fn read(object: Arc<Object>, profile: Arc<Profile>) -> Self {
         let spec = spec(&object);
         Self::of(object, &spec, profile)
-    }
-
-    /// The spec as the API server stores it: without the fields that the definition does not have.
-    pub fn spec(&self) -> Value {
-        let mut spec = spec(&self.object);
-        self.prune(&mut spec);
-        spec
-    }
-
-    /// Takes the fields away that the definition does not have, and tells the first of them. Of what a target may have
-    /// there are rules of their own.
-    pub fn prune(&self, spec: &mut Value) -> Vec<Unknown> {
-        let version = self.object.meta.version.as_deref();
-        self.profile.prune(version, spec)
-    }
-
-    /// What the definition says of the version that it is written in.
-    pub fn schema(&self) -> Option<&VersionSchema> {
-        self.profile.schema(self.object.meta.version.as_deref())
-    }
-
-    /// The version that it is written in, where there is no such version.
-    pub fn unknown_version(&self) -> Option<&Arc<str>> {
-        let version = self.object.meta.version.as_ref();
-        version.filter(|version| !self.profile.has_version(version))
     }
 
     /// A policy from its object and the spec of it, which has been read.
