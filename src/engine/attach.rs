@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::clash::clash;
 use super::grants::granted;
-use super::ids::{GroupKind, ObjectKey};
+use super::ids::{GroupKind, ObjectKey, Place};
 use super::object::{From, Node, Object};
 use super::policy::{Policy, TargetRef, is_cluster_scoped};
 use super::profile::{CrossNamespace, Only, Profile};
@@ -87,6 +88,12 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
                 continue;
             }
             let mut stand = |section: Option<Arc<str>>| {
+                let object = key.clone();
+                let place = Place { object, section };
+                if clash(snapshot, policy, &place).is_some() {
+                    return;
+                }
+                let section = place.section;
                 found.push(Stand {
                     policy: policy.clone(),
                     section,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::ids::{ObjectKey, Place};
+use super::ids::{GroupKind, ObjectKey, Place};
 use super::object::{Listener, Node, Object, is_route};
 use super::policy::Policy;
 use super::profile::Clash;
@@ -12,7 +12,7 @@ use super::snapshot::Snapshot;
 use super::topology::{Acceptance, Attachment, OneKind, attachment, intersect, listeners_of};
 
 /// Why a policy is rejected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Clashing {
     /// The reason that the condition has.
     pub reason: &'static str,
@@ -33,12 +33,62 @@ pub fn clash(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Cla
     })
 }
 
-/// A route that the policy does not name and that shares a path with one that it names.
-fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
+/// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.
+pub fn concerned(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet<ObjectKey> {
+    let clashes = snapshot.profile(kind).map(|profile| &*profile.clashes);
+    let mut found = BTreeSet::new();
+    for clash in clashes.into_iter().flatten() {
+        match (clash, &object.node) {
+            (Clash::RoutesSharePath, Node::Route { paths, .. }) => {
+                let shares = |key: &ObjectKey| {
+                    let other = snapshot.get(key).map(|other| &other.node);
+                    matches!(other, Some(Node::Route { paths: theirs, .. }) if paths.meet(theirs))
+                };
+                for policy in snapshot.policies(kind) {
+                    let named = routes_named(policy);
+                    if named.iter().any(shares) {
+                        found.extend(named);
+                    }
+                }
+            }
+            (Clash::PlainListenersSharePort, Node::Gateway { .. }) => {
+                found.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
+            }
+            (Clash::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
+                let sets = sets_of(snapshot, &parent.object);
+                found.extend(sets.map(|set| set.key.clone()));
+                found.insert(parent.object.clone());
+            }
+            (Clash::BackendsOfOneRule, Node::Service { .. }) => {
+                let routes = snapshot.using(&object.key);
+                let backends = routes.flat_map(|route| route.backends());
+                found.extend(backends.map(|backend| backend.object.clone()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The routes that a policy names.
+fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
     let own = &policy.key().namespace;
     let targets = policy.targets.iter().filter(|target| is_route(&target.gk));
-    let named = targets.filter_map(|target| target.object(own));
-    let named: BTreeSet<ObjectKey> = named.collect();
+    targets.filter_map(|target| target.object(own)).collect()
+}
+
+/// The `ListenerSets` that name a Gateway.
+fn sets_of<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a ObjectKey,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let below = snapshot.below(gateway);
+    below.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
+}
+
+/// A route that the policy does not name and that shares a path with one that it names.
+fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
+    let named = routes_named(policy);
     let mut one_kind = OneKind::new(snapshot);
     named.iter().find_map(|key| {
         let route = snapshot.get(key)?;
@@ -68,8 +118,7 @@ fn routes_of<'a>(
     gateway: &'a ObjectKey,
 ) -> impl Iterator<Item = &'a Arc<Object>> {
     let own = snapshot.below(gateway);
-    let sets = snapshot.below(gateway);
-    let sets = sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }));
+    let sets = sets_of(snapshot, gateway);
     let of_sets = sets.flat_map(|set| snapshot.below(&set.key));
     own.chain(of_sets).filter(|object| is_route(&object.key.gk))
 }

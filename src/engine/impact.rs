@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::clash;
 use super::effective::{Ends, Routes, Shape, Survey};
 use super::grants::routes_into;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
@@ -256,6 +257,8 @@ fn touch(
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
                 touched.objects.extend(backends.iter().cloned());
+                let concerned = object.map(|object| clash::concerned(snapshot, kind, object));
+                touched.objects.extend(concerned.into_iter().flatten());
                 touched.routes.extend(&routes);
             }
         }
