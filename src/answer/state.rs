@@ -76,7 +76,7 @@ impl PolicyState {
         match accepted {
             Accepted::Accepted => state.map(Self::from),
             Accepted::Conflicted(_) => Some(Self::Conflicted),
-            Accepted::Rejected(_) => Some(Self::Rejected),
+            Accepted::Rejected(_) | Accepted::Clashing(_) => Some(Self::Rejected),
             Accepted::Invalid => Some(Self::Invalid),
             Accepted::TargetNotFound => Some(Self::TargetNotFound),
         }
@@ -99,7 +99,7 @@ impl From<&Accepted> for Acceptance {
         match accepted {
             Accepted::Accepted => Self::Accepted,
             Accepted::Conflicted(_) => Self::Conflicted,
-            Accepted::Rejected(_) => Self::Rejected,
+            Accepted::Rejected(_) | Accepted::Clashing(_) => Self::Rejected,
             Accepted::Invalid => Self::Invalid,
             Accepted::TargetNotFound => Self::TargetNotFound,
         }

@@ -90,12 +90,14 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             let mut stand = |section: Option<Arc<str>>| {
                 let object = key.clone();
                 let place = Place { object, section };
-                if clash(snapshot, policy, &place).is_some() {
-                    return;
-                }
+                let policy = match clash(snapshot, policy, &place) {
+                    None => policy.clone(),
+                    Some(clashing) if clashing.keeps_place => Arc::new(policy.without_settings()),
+                    Some(_) => return,
+                };
                 let section = place.section;
                 found.push(Stand {
-                    policy: policy.clone(),
+                    policy,
                     section,
                     unknown: target.unknown.clone(),
                     consumer: reach == Reach::Consumer,

@@ -2,12 +2,14 @@
 //! port, backends of one rule. Profiles name the kinds (`conflict.clashes`).
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use super::ids::{GroupKind, ObjectKey, Place};
 use super::object::{Listener, Node, Object, is_route};
 use super::policy::Policy;
 use super::profile::Clash;
+use super::reports::{Opinion, Said};
 use super::snapshot::Snapshot;
 use super::topology::{Acceptance, Attachment, OneKind, attachment, intersect, listeners_of};
 
@@ -18,19 +20,35 @@ pub struct Clashing {
     pub reason: &'static str,
     /// In one line, with the object that is in the way.
     pub message: String,
+    /// Whether it keeps policies above it out all the same: its target is then without settings of the kind.
+    pub keeps_place: bool,
+}
+
+impl fmt::Display for Clashing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reason, self.message)
+    }
 }
 
 /// Where requests come in: the Gateway, the port, and the hostname that listener and route have in common.
 type Entry = (ObjectKey, u16, Arc<str>);
 
-/// What makes the controllers of a kind reject a policy at one of its targets; none where nothing does.
+/// What makes the controllers of a kind reject a policy at one of its targets; none where nothing does, and where they
+/// report that they accept it as it is.
 pub fn clash(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
+    if policy.profile.clashes.is_empty() || is_reported_accepted(snapshot, policy) {
+        return None;
+    }
     let mut clashes = policy.profile.clashes.iter();
     clashes.find_map(|clash| match clash {
         Clash::RoutesSharePath => shared_path(snapshot, policy),
         Clash::PlainListenersSharePort => shared_port(snapshot, target),
         Clash::BackendsOfOneRule => mixed_rule(snapshot, policy, target),
     })
+}
+
+fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {
+    policy.object.reported.is_some() && Said::of(snapshot, policy).opinion == Opinion::Accepted
 }
 
 /// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.
@@ -107,6 +125,7 @@ fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
         })?;
         Some(Clashing {
             reason: "TargetConflict",
+            keeps_place: false,
             message: format!("{} matches a hostname and a path of {key} too", other.key),
         })
     })
@@ -186,9 +205,10 @@ fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
 /// A plain HTTP listener that shares its port with one of the target.
 fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
     let owner = snapshot.get(&target.object)?;
+    // One on a whole Gateway, or on a whole ListenerSet, holds where no other policy is on the listener itself.
+    target.section.as_ref()?;
     let gateway = match &owner.node {
-        // One on a whole Gateway is on all of its listeners.
-        Node::Gateway { .. } if target.section.is_some() => owner,
+        Node::Gateway { .. } => owner,
         Node::ListenerSet { parent, .. } => snapshot.get(&parent.object)?,
         _ => return None,
     };
@@ -209,8 +229,7 @@ fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
         );
     }
     let is_own = |(owner, listener): &&(&ObjectKey, &Listener)| {
-        let section = target.section.as_ref();
-        **owner == target.object && section.is_none_or(|section| *section == listener.name)
+        **owner == target.object && target.section.as_ref() == Some(&listener.name)
     };
     let mut own = all.iter().filter(is_own);
     own.find_map(|(_, listener)| {
@@ -218,6 +237,7 @@ fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
         let (owner, other) = others.find(|(_, other)| other.port == listener.port)?;
         Some(Clashing {
             reason: "Invalid",
+            keeps_place: true,
             message: format!(
                 "listener {} shares port {} with listener {} of {owner}, and settings of plain HTTP listeners hold for a \
                  whole port",
@@ -248,6 +268,7 @@ fn mixed_rule(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Cl
         })?;
         Some(Clashing {
             reason: "Conflicted",
+            keeps_place: false,
             message: format!(
                 "a rule of {} sends to {} too, which has not this policy",
                 route.key, other

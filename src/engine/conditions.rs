@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attach::{Reach, reach, sections};
+use super::clash::{Clashing, clash};
 use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
 use super::maps::HashSet;
@@ -38,6 +39,8 @@ pub enum Accepted {
     Accepted,
     /// Its controllers reject it, and nothing else speaks against it (ruling 36).
     Rejected(Box<Report>),
+    /// Its controllers reject it for what other objects say, as far as attache knows.
+    Clashing(Box<Clashing>),
     /// The strategy cannot be used, or the target may not be named.
     Invalid,
     /// This one stands there already.
@@ -358,6 +361,9 @@ fn accepted(
         Some(report) if !reports::is_of_another_target(snapshot, policy, object) => {
             Accepted::Rejected(Box::new(report))
         }
-        _ => Accepted::Accepted,
+        _ => match clash(snapshot, policy, place) {
+            Some(clashing) => Accepted::Clashing(Box::new(clashing)),
+            None => Accepted::Accepted,
+        },
     }
 }

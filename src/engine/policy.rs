@@ -262,6 +262,16 @@ impl Policy {
             .map(|caveat| &*caveat.text)
     }
 
+    /// The same as its controllers take it where they reject it and keep policies above it out: it replaces these by
+    /// nothing.
+    pub(super) fn without_settings(&self) -> Self {
+        Self {
+            pieces: Box::new([Piece::nothing(self.key())]),
+            length: 0,
+            ..self.clone()
+        }
+    }
+
     /// Whether it has no settings, and counts for nothing.
     pub fn counts_for_nothing(&self) -> bool {
         self.pieces.is_empty()

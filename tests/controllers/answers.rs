@@ -55,7 +55,8 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
             let targets = status(&mut survey, policy).targets;
             let on = targets.iter().map(|on| OnTarget {
                 target: text(&on.target),
-                accepted: match on.accepted {
+                accepted: match &on.accepted {
+                    Accepted::Clashing(why) => why.reason,
                     Accepted::Accepted => "Accepted",
                     Accepted::Invalid => "Invalid",
                     Accepted::Rejected(_) => "Rejected",

@@ -207,6 +207,7 @@ fn accepted(accepted: &Accepted) -> String {
         Accepted::Invalid => "Invalid".to_owned(),
         Accepted::TargetNotFound => "TargetNotFound".to_owned(),
         Accepted::Rejected(report) => format!("Rejected, its controller reports {report}"),
+        Accepted::Clashing(why) => format!("Rejected, {why}"),
         Accepted::Conflicted(with) => format!("Conflicted with {}", with.path()),
     }
 }

@@ -76,6 +76,9 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
         (Accepted::Rejected(report), _) => {
             format!("it {verb} not in force: its controller reports {report}")
         }
+        (Accepted::Clashing(why), _) => {
+            format!("it {verb} not in force: its controller rejects it ({why})")
+        }
         (Accepted::TargetNotFound, _) => match status.targets.first() {
             Some(target) => format!(
                 "it {verb} attached to nothing: there is no {}",

@@ -89,6 +89,7 @@ pub(in crate::answer) fn not_attached(
         Accepted::Accepted => return None,
         Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
         Accepted::Rejected(report) => format!("its controller reports {report}"),
+        Accepted::Clashing(why) => format!("its controller rejects it ({why})"),
         _ if let Some(version) = policy.unknown_version() => {
             format!("the kind has no version {version:?}")
         }

@@ -104,6 +104,10 @@ pub fn rule(code: Code) -> Rule {
             "Another policy has the target for itself",
             "Remove one of the two, or let them target different sections.",
         ),
+        Code::Rejected => (
+            "The controllers of the kind reject the policy",
+            "Nothing of it is in force. The message has the reason: change what it names, or the objects that clash with it.",
+        ),
         Code::Overridden => (
             "Other policies win everywhere",
             "Nothing of the policy is in force. Change the policy that wins, or remove this one.",

@@ -47,6 +47,7 @@ fn accepted(accepted: &Accepted) -> Condition {
         Accepted::Rejected(report) => {
             (false, "Invalid", format!("Its controller reports {report}"))
         }
+        Accepted::Clashing(why) => (false, why.reason, why.message.clone()),
         Accepted::Invalid => (
             false,
             "Invalid",

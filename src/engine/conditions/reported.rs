@@ -45,7 +45,10 @@ pub fn disagreement(
             Some(Disagreement::NotEnforced)
         }
         (
-            Accepted::Conflicted(_) | Accepted::Invalid | Accepted::TargetNotFound,
+            Accepted::Conflicted(_)
+            | Accepted::Clashing(_)
+            | Accepted::Invalid
+            | Accepted::TargetNotFound,
             Opinion::Accepted,
         ) => Some(Disagreement::Accepted),
         _ => None,

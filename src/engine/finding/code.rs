@@ -68,6 +68,8 @@ pub enum Code {
     FieldConflict,
     /// Another policy has the same target and section for itself.
     Conflicted,
+    /// The controllers of the kind reject it.
+    Rejected,
     /// Other policies win everywhere.
     Overridden,
     /// Other policies win somewhere.
@@ -128,7 +130,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 56] = [
         Self::Unverified,
         Self::ProtectionLost,
         Self::RouteDetached,
@@ -157,6 +159,7 @@ impl Code {
         Self::FieldInvalid,
         Self::FieldConflict,
         Self::Conflicted,
+        Self::Rejected,
         Self::Overridden,
         Self::PartlyOverridden,
         Self::Affects,
@@ -223,6 +226,7 @@ impl Code {
                 | Self::TargetSelectsNothing
                 | Self::FieldConflict
                 | Self::Conflicted
+                | Self::Rejected
                 | Self::Overridden
                 | Self::PartlyOverridden
                 | Self::Affects
@@ -268,6 +272,7 @@ impl Code {
             Self::FieldInvalid => ("field-invalid", Deny),
             Self::FieldConflict => ("field-conflict", Warn),
             Self::Conflicted => ("conflicted", Warn),
+            Self::Rejected => ("rejected", Warn),
             Self::Overridden => ("overridden", Warn),
             Self::PartlyOverridden => ("partly-overridden", Warn),
             Self::Affects => ("affects", Warn),

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::tree::{Leaf, LeafPath, Lists, Tree, leaves_in};
 use crate::engine::ids::ObjectKey;
-use crate::engine::policy::{self, Policy, Stanza};
-use crate::engine::profile::{Direction, Profile, Strategy};
+use crate::engine::policy::{self, Policy, Stanza, StanzaPlace};
+use crate::engine::profile::{Direction, Op, Profile, Strategy};
 
 /// What a policy keeps of one stanza.
 #[derive(Clone, Debug)]
@@ -68,6 +68,25 @@ fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
 // === impl Piece ===
 
 impl Piece {
+    /// What replaces others whole, by nothing.
+    pub(in crate::engine) fn nothing(of: &ObjectKey) -> Self {
+        let strategy = Strategy::Merge(Direction::Defaults, Op::Atomic);
+        let leaf = Leaf {
+            value: (&Value::Object(Map::new())).into(),
+            policy: of.clone(),
+            strategy: Some(strategy),
+        };
+        Self {
+            stanza: Stanza {
+                strategy,
+                place: StanzaPlace::Spec,
+            },
+            leaves: 1,
+            is_empty: true,
+            tree: OnceLock::from(Arc::new(Tree::Leaf(leaf))),
+        }
+    }
+
     /// How many settings it has; one with a long path counts for several.
     pub(in crate::engine) fn leaves(&self) -> usize {
         self.leaves

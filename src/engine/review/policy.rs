@@ -102,6 +102,7 @@ fn in_force(survey: &mut Survey<'_>, policy: &Policy, status: &PolicyStatus) -> 
         .collect();
     for target in &status.targets {
         findings.extend(rivals(snapshot, policy, target));
+        findings.extend(rejected(policy, target));
         findings.extend(winners(snapshot, policy, target));
         findings.extend(conflicts(survey, policy, target));
     }
@@ -183,6 +184,21 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
         .about(format!("{} {with}", target.target));
     finding.tells_of.insert(with.clone());
     Some(finding)
+}
+
+/// That its controllers reject it on a target: what they report, or what attache knows that they do.
+fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
+    let place = &target.target;
+    let message = match &target.accepted {
+        Accepted::Rejected(report) => {
+            format!("it is not in force on {place}: its controller reports {report}")
+        }
+        Accepted::Clashing(why) => {
+            format!("it has no effect on {place}: its controller rejects it ({why})")
+        }
+        _ => return None,
+    };
+    Some(Finding::new(Code::Rejected, policy.key(), message).about(place.to_string()))
 }
 
 /// The policies that supersede it on a target, everywhere or somewhere.
