@@ -217,7 +217,7 @@ pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     let accepted = targets.iter().map(|t| t.accepted.clone()).min();
     PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(survey.snapshot(), policy)),
-        state: together(&targets).or_else(|| unnamed(policy)),
+        state: together(&targets).or_else(|| unnamed(policy).filter(|_| targets.is_empty())),
         targets,
         said: Said::of(survey.snapshot(), policy),
     }

@@ -4,10 +4,12 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::few::Few;
 
-/// The values of `matches[].path.value` of an `HTTPRoute`, whatever their type. A rule without one matches `/`.
+/// The values of `matches[].path.value` of an `HTTPRoute`, whatever their type, and `/service/method` of the matches of a
+/// `GRPCRoute`. A rule without one matches `/`.
 ///
 /// They are kept as hashes, sorted: there are very many routes, and they are only compared for equality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +22,18 @@ pub struct Paths(
 #[derive(Deserialize)]
 pub(super) struct MatchJson {
     path: Option<PathJson>,
+    method: Option<MethodJson>,
+}
+
+/// Of an `HTTPRoute` it is a word.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MethodJson {
+    Grpc {
+        service: Option<String>,
+        method: Option<String>,
+    },
+    Other(IgnoredAny),
 }
 
 #[derive(Deserialize)]
@@ -38,8 +52,7 @@ impl Paths {
             if matches.is_empty() {
                 hashes.push(hash("/"));
             }
-            let values = matches.iter().map(|m| m.path.as_ref()?.value.as_ref());
-            hashes.extend(values.map(|value| hash(value.map_or("/", String::as_str))));
+            hashes.extend(matches.iter().map(MatchJson::hash));
         }
         hashes.sort_unstable();
         hashes.dedup();
@@ -60,6 +73,22 @@ impl Paths {
             other.as_deref().unwrap_or(&root),
         );
         one.iter().any(|hash| other.binary_search(hash).is_ok())
+    }
+}
+
+// === impl MatchJson ===
+
+impl MatchJson {
+    fn hash(&self) -> u64 {
+        let path = self.path.as_ref().and_then(|path| path.value.as_deref());
+        match (path, &self.method) {
+            (Some(path), _) => hash(path),
+            (None, Some(MethodJson::Grpc { service, method })) => {
+                let part = |part: &Option<String>| part.clone().unwrap_or_default();
+                hash(&format!("/{}/{}", part(service), part(method)))
+            }
+            (None, Some(MethodJson::Other(_)) | None) => hash("/"),
+        }
     }
 }
 
