@@ -81,6 +81,7 @@ fn request(value: &Value) -> Request {
     Request {
         scheme: value["scheme"].as_str().and_then(Scheme::named),
         host: text("host"),
+        sni: text("sni"),
         port: value["port"].as_u64().and_then(|port| port.try_into().ok()),
         method: text("method"),
         path: text("path").unwrap_or_default(),
