@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::few::{Few, MOST_HOSTNAMES};
-use super::paths::{MatchJson, Paths};
+use super::paths::Paths;
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
     ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
@@ -104,10 +104,11 @@ struct KindJson {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct RouteSpec {
+struct RouteSpec<'a> {
     parent_refs: Option<Few<ParentJson>>,
     hostnames: Option<Few<Text, MOST_HOSTNAMES>>,
-    rules: Option<Few<RuleJson>>,
+    #[serde(borrow)]
+    rules: Option<Few<RuleJson<'a>>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -123,9 +124,10 @@ struct ParentJson {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct RuleJson {
+struct RuleJson<'a> {
     name: Option<Text>,
-    matches: Option<Few<MatchJson>>,
+    #[serde(borrow)]
+    matches: Option<&'a RawValue>,
     backend_refs: Option<Few<ParentJson>>,
 }
 
@@ -227,10 +229,10 @@ pub(super) fn node(
             }
         }
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => {
-            let spec: RouteSpec = parse("spec", text)?;
+            let spec: RouteSpec<'_> = parse("spec", text)?;
             let rules = spec.rules.iter().flat_map(|few| &few.0);
             Node::Route {
-                paths: Paths::of(rules.map(|rule| rule.matches.as_ref())),
+                paths: Paths::of(rules.map(|rule| rule.matches)),
                 parents: all(spec.parent_refs, |p| parent(p, header)),
                 hostnames: all(spec.hostnames, |Text(host)| host),
                 rules: all(spec.rules, |r| rule(r, header)),
@@ -348,7 +350,7 @@ fn parent(json: ParentJson, header: &Header) -> ParentRef {
     }
 }
 
-fn rule(json: RuleJson, header: &Header) -> Rule {
+fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
     Rule {
         name: said(json.name),
         backends: all(json.backend_refs, |b| BackendRef {

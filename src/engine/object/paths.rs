@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use super::few::Few;
 
@@ -20,7 +21,7 @@ pub struct Paths(
 
 /// `matches` of a rule; what else is in them is not read.
 #[derive(Deserialize)]
-pub(super) struct MatchJson {
+struct MatchJson {
     path: Option<PathJson>,
     method: Option<MethodJson>,
 }
@@ -44,11 +45,17 @@ struct PathJson {
 // === impl Paths ===
 
 impl Paths {
-    /// Those of the matches of all rules.
-    pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a Few<MatchJson>>>) -> Self {
+    /// Those of the `matches` of all rules. Matches that cannot be read match nothing.
+    pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         let mut hashes: Vec<u64> = Vec::new();
         for matches in rules {
-            let matches = matches.map(|few| &*few.0).unwrap_or_default();
+            let Some(matches) = matches.filter(|matches| matches.get() != "null") else {
+                hashes.push(hash("/"));
+                continue;
+            };
+            let Ok(Few(matches)) = serde_json::from_str::<Few<MatchJson>>(matches.get()) else {
+                continue;
+            };
             if matches.is_empty() {
                 hashes.push(hash("/"));
             }

@@ -1,0 +1,65 @@
+//! Policies without settings, and what of a policy its controllers take otherwise than attache does.
+
+use super::{Policy, Stanza};
+use crate::engine::merge::{Part, Piece};
+use crate::engine::profile::{Caveat, Op, Strategy};
+
+impl Policy {
+    /// What its controllers do with it that is not modelled.
+    pub fn caveats(&self) -> impl Iterator<Item = &str> {
+        let applies = |caveat: &&Caveat| {
+            let mut targets = self.targets.iter().map(|target| &target.gk.kind);
+            let by_target =
+                caveat.targets.is_empty() || targets.any(|kind| caveat.targets.contains(kind));
+            let sets = |setting: &Vec<String>| {
+                let mut paths = self.parts().flat_map(Part::paths);
+                paths.any(|path| {
+                    let above = path.iter().map(|key| &**key).take(setting.len());
+                    above.eq(setting.iter().map(String::as_str))
+                })
+            };
+            by_target && (caveat.settings.is_empty() || caveat.settings.iter().any(sets))
+        };
+        self.profile
+            .caveats
+            .iter()
+            .filter(applies)
+            .map(|caveat| &*caveat.text)
+    }
+
+    /// The same as its controllers take it where they reject it and keep policies above it out: it replaces these by
+    /// nothing.
+    pub(in crate::engine) fn without_settings(&self) -> Self {
+        Self {
+            pieces: Box::new([Piece::nothing(self.key())]),
+            length: 0,
+            ..self.clone()
+        }
+    }
+
+    /// Whether it has no settings, and counts for nothing.
+    pub fn counts_for_nothing(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Whether it has no settings. It may take the place of others all the same (design 9, ruling 35).
+    pub fn is_empty(&self) -> bool {
+        self.pieces.iter().all(Piece::is_empty)
+    }
+
+    /// Whether it has no settings, and merges with others where it counts at all.
+    pub fn adds_nothing(&self) -> bool {
+        let merges = |stanza: &Stanza| {
+            let is_additive = matches!(stanza.strategy, Strategy::Merge(_, Op::Additive));
+            !stanza.strategy.is_whole() && !is_additive
+        };
+        let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
+        self.counts_for_nothing() || (self.is_empty() && stanzas.all(merges))
+    }
+
+    /// Whether it has no settings and replaces others whole.
+    pub fn replaces_by_nothing(&self) -> bool {
+        let mut parts = self.parts();
+        !self.pieces.is_empty() && self.is_empty() && parts.all(Part::is_whole)
+    }
+}
