@@ -15,7 +15,6 @@ use super::selector::Selector;
 use super::shared;
 use super::work;
 
-use super::profile::{Direction, OnRoutes, Op, Profile, Strategy};
 mod fields;
 mod settings;
 mod targets;
