@@ -102,6 +102,8 @@ pub struct Metrics {
     pub unwatched_kinds: IntGaugeVec,
     /// Objects that could not be read and are not in the cache, by `kind`.
     pub skipped_objects: IntGaugeVec,
+    /// Policies about which their controllers and attache disagree, by `kind` and `sort`.
+    pub status_disagreements: IntGaugeVec,
     /// 1 when one of attache's own webhook configurations is as it should be, by `configuration`.
     pub webhook_current: IntGaugeVec,
     /// Attempts to bring them up to date, by `configuration` and `result`.
@@ -145,6 +147,7 @@ impl Metrics {
         drop_series(&self.cache_synced, kind);
         drop_series(&self.cache_last_event, kind);
         drop_series(&self.skipped_objects, kind);
+        drop_series(&self.status_disagreements, kind);
         drop_series(&self.watch_errors, kind);
         drop_series(&self.snapshot_applies, kind);
         drop_series(&self.requests, kind);

@@ -3,6 +3,7 @@
 //! Bind and check first, then start tasks. A task that ends by itself ends the process.
 
 mod args;
+mod disagreements;
 mod follow;
 mod state;
 
@@ -30,6 +31,7 @@ use crate::metrics::Metrics;
 use crate::telemetry::panics::message;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
+use self::disagreements::count_disagreements;
 use self::follow::{Follow, Health};
 use self::state::{from_cluster, from_directory};
 
@@ -44,6 +46,8 @@ const ADMIN_CONNECTIONS: usize = 64;
 const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
 /// How often the configuration is looked at.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
+/// How often policies are counted about which controllers and attache disagree.
+const DISAGREEMENTS: Duration = Duration::from_mins(1);
 /// How long the end of the process waits for the collector of traces.
 const LAST_TRACES: Duration = Duration::from_secs(2);
 /// Serves until a signal.
@@ -81,6 +85,11 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         metrics: metrics.clone(),
     };
     background.spawn(follow.run(CONFIG_POLL));
+    background.spawn(count_disagreements(
+        state.snapshot.clone(),
+        metrics.clone(),
+        DISAGREEMENTS,
+    ));
     announce(&args, &listen, &admin_port);
 
     let options = Options {

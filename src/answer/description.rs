@@ -186,9 +186,9 @@ pub struct OnTarget {
     /// The settings that others take from it on some path, and who.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub lost: BTreeMap<String, Vec<Named>>,
-    /// Objects below the target where others replace it whole.
+    /// Objects below the target, and sections of it, where others replace it whole.
     pub overridden_on: Vec<Named>,
-    /// Policies that are in force beside it on some path.
+    /// Policies that are in force beside it on some path, or with which it is merged by its strategy.
     pub merged_with: Vec<Named>,
     /// The effective targets at which something of it is in force.
     pub acts_on: Vec<Named>,

@@ -278,6 +278,9 @@ pub struct Standing {
     pub by: Vec<Named>,
     /// The settings of it that are not in force, where others of it are.
     pub lost: Vec<String>,
+    /// Why its controllers reject it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// What its controllers do with it that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
@@ -294,6 +297,8 @@ pub enum Fate {
     Overridden,
     /// It is rejected for another at its place.
     Conflicted,
+    /// Its controllers reject it.
+    Rejected,
 }
 
 impl Answer for Explanation {

@@ -75,9 +75,9 @@ pub struct Target {
     /// Why it is not attached or has no effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Objects below it where another policy replaces this one whole.
+    /// Objects below it, and sections of it, where another policy replaces this one whole.
     pub overridden_on: Vec<Named>,
-    /// Policies that are in force beside it on some path.
+    /// Policies that are in force beside it on some path, or with which it is merged by its strategy.
     pub merged_with: Vec<Named>,
 }
 
@@ -213,7 +213,7 @@ fn target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> Target
             .filter(|_| status.accepted == Accepted::Accepted)
             .map(PolicyState::from),
         reason: reason::of_target(snapshot, policy, status),
-        overridden_on: named(&status.overridden_on()),
+        overridden_on: status.overridden_on().iter().map(Named::from).collect(),
         merged_with: named(&status.merged_with),
     }
 }

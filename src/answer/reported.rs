@@ -121,15 +121,16 @@ pub fn told(said: &Said, differs: Option<Disagreement>) -> Option<String> {
 
 impl From<&Report> for Reported {
     fn from(report: &Report) -> Self {
+        let condition = &report.condition;
         Self {
             controller: report.controller.as_ref().map(ToString::to_string),
             ancestor: report.ancestor.as_ref().map(Named::from),
-            condition: report.condition.to_string(),
-            status: if report.holds { "True" } else { "False" },
-            reason: report.reason.to_string(),
-            message: report.message.to_string(),
-            observed_generation: report.observed_generation,
-            current: report.is_current,
+            condition: condition.name.to_string(),
+            status: if condition.holds { "True" } else { "False" },
+            reason: condition.reason.to_string(),
+            message: condition.message.to_string(),
+            observed_generation: condition.observed_generation,
+            current: condition.is_current,
         }
     }
 }

@@ -303,7 +303,16 @@ impl Loaded {
             .filter(|gk| self.counts.kinds.contains_key(*gk))
             .cloned()
             .collect();
-        self.snapshot = snapshot;
+        let is_other = |base: &Snapshot, object: &Object| {
+            let known = base.get(&object.key);
+            known.is_none_or(|known| !known.has_same_spec(object))
+        };
+        let changed = base.into_iter().flat_map(|base| {
+            let objects = self.objects.iter();
+            let changed = objects.filter(|object| is_other(base, object));
+            changed.map(|object| object.key.clone())
+        });
+        self.snapshot = snapshot.supposing_changed(changed);
     }
 }
 

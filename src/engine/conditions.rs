@@ -29,7 +29,7 @@ use below::Below;
 use enforce::{enforce, leaves, standing, together};
 pub use list::{Condition, conditions};
 pub use lost::Lost;
-pub use reported::{Disagreement, disagreement};
+pub use reported::{Disagreement, disagreement, disagreements};
 pub use targets::{Affected, affected, controller};
 
 /// Whether a policy is attached to a target.
@@ -165,8 +165,8 @@ impl TargetStatus {
         }
     }
 
-    /// Objects below the target where others replace it whole.
-    pub fn overridden_on(&self) -> BTreeSet<ObjectKey> {
+    /// Objects below the target, and sections of it, where others replace it whole.
+    pub fn overridden_on(&self) -> BTreeSet<Place> {
         self.below.overridden(&self.target)
     }
 }

@@ -3,6 +3,7 @@
 //! Nodes are small on purpose; what is not needed to follow attachment is dropped at this border.
 
 use std::borrow::Cow;
+use std::num::NonZeroI64;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -62,7 +63,7 @@ pub struct Meta {
     /// The version that it is written in, where nobody has looked whether it is served: in a file.
     pub version: Option<Arc<str>>,
     /// `metadata.generation`; conditions say which one they saw.
-    pub generation: Option<i64>,
+    pub generation: Option<NonZeroI64>,
 }
 
 /// An object as it arrives: metadata parsed, spec still JSON.
@@ -255,7 +256,7 @@ impl<'a> Incoming<'a> {
 
     /// What controllers wrote into its status.
     pub fn reported(&self) -> Option<Arc<Reported>> {
-        Reported::read(self.status?, &self.header, self.header.meta.generation)
+        Reported::read(self.status?, &self.header, self.header.meta.generation.map(NonZeroI64::get))
     }
 
     /// Whether the specs of two states are the same values: key order and spaces do not count. Large ones are the same

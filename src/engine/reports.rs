@@ -9,10 +9,18 @@ use std::sync::Arc;
 use super::attach::{self, Reach};
 use super::ids::{ObjectKey, Place};
 use super::object::reported::{Acceptance, Condition, Entry, Subject};
-use super::object::{Node, Object};
+use super::object::{Node, Object, ParentRef};
 use super::policy::Policy;
 use super::profile::{Profile, SameTarget};
 use super::snapshot::{Snapshot, class_key};
+
+/// Reasons that rest on other objects than the policy.
+const OF_OTHERS: [&str; 4] = [
+    "TargetNotFound",
+    "Conflicted",
+    "RefNotPermitted",
+    "NoMatchingParent",
+];
 
 /// Where a policy is not in force because its controllers reject it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,18 +66,8 @@ pub struct Report {
     pub controller: Option<Arc<str>>,
     /// The ancestor from which it is seen, where the status names one.
     pub ancestor: Option<Place>,
-    /// The type of the condition.
-    pub condition: Arc<str>,
-    /// Whether the condition holds.
-    pub holds: bool,
-    /// Its reason.
-    pub reason: Arc<str>,
-    /// Its message, on one line.
-    pub message: Arc<str>,
-    /// The generation that the controller saw.
-    pub observed_generation: Option<i64>,
-    /// Whether that is the generation of the object.
-    pub is_current: bool,
+    /// The condition.
+    pub condition: Condition,
     /// Whether the object is rejected by it.
     pub is_rejection: bool,
 }
@@ -121,6 +119,7 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     let (mut places, mut others) = (Vec::new(), false);
     for entry in entries(snapshot, policy) {
         match (entry.acceptance, &entry.subject) {
+            (Acceptance::Rejected, _) if is_of_supposed(snapshot, policy, entry) => {}
             (Acceptance::Rejected, Subject::Ancestor(place)) => places.push(place.clone()),
             (Acceptance::Rejected, _) => return Rejected::Everywhere,
             (Acceptance::Unsaid, _) => {}
@@ -132,6 +131,20 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
         (false, false) => Rejected::Everywhere,
         (false, true) => Rejected::Through(places),
     }
+}
+
+/// Whether a policy is rejected for what other objects are, and these are supposed to be otherwise: then what its
+/// controllers think of it is not known yet.
+fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+    let reason = entry.rejection().map(|condition| &*condition.reason);
+    let own = &policy.key().namespace;
+    let mut targets = policy.targets.iter().filter_map(|t| t.object(own));
+    let is_ancestor = match &entry.subject {
+        Subject::Ancestor(place) => snapshot.is_supposed(&place.object),
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
+    };
+    reason.is_some_and(|reason| OF_OTHERS.contains(&reason))
+        && (is_ancestor || targets.any(|target| snapshot.is_supposed(&target)))
 }
 
 /// The condition by which a policy is rejected.
@@ -188,6 +201,7 @@ pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
     let reported = owner.reported.as_ref()?;
     let mut entries = reported.entries.iter();
     entries.find_map(|entry| match &entry.subject {
+        Subject::Whole => entry.rejection(),
         Subject::Listener(listener) if **listener == *name => {
             let mut conditions = entry.conditions.iter();
             let conflicted = || conditions.find(|c| c.is_current && &*c.name == "Conflicted");
@@ -201,9 +215,12 @@ pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
 pub fn of_route<'a>(
     snapshot: &Snapshot,
     route: &'a Object,
-    parent: &super::object::ParentRef,
+    parent: &ParentRef,
 ) -> Option<&'a Condition> {
     let reported = route.reported.as_ref()?;
+    if snapshot.is_supposed(&parent.object) {
+        return None;
+    }
     let of_class = controller(snapshot, &parent.object);
     let entries = reported.entries.iter().filter(|entry| {
         let about = matches!(&entry.subject, Subject::Parent(named) if named == parent);
@@ -268,18 +285,10 @@ impl Said {
 
 // === impl Report ===
 
-/// `Accepted=False (Invalid): RateLimit: bad cidr`.
+/// As [`Condition`].
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let status = if self.holds { "True" } else { "False" };
-        write!(f, "{}={status}", self.condition)?;
-        if !self.reason.is_empty() {
-            write!(f, " ({})", self.reason)?;
-        }
-        if !self.message.is_empty() {
-            write!(f, ": {}", self.message)?;
-        }
-        Ok(())
+        self.condition.fmt(f)
     }
 }
 
@@ -291,12 +300,7 @@ impl Report {
                 Subject::Ancestor(place) => Some(place.clone()),
                 _ => None,
             },
-            condition: condition.name.clone(),
-            holds: condition.holds,
-            reason: condition.reason.clone(),
-            message: condition.message.clone(),
-            observed_generation: condition.observed_generation,
-            is_current: condition.is_current,
+            condition: condition.clone(),
             is_rejection: entry.rejection() == Some(condition),
         }
     }

@@ -18,6 +18,7 @@ mod change;
 mod crd;
 mod losses;
 mod policy;
+mod reported;
 mod route;
 mod target;
 mod together;

@@ -60,6 +60,9 @@ pub struct Snapshot {
     grants: HashMap<Arc<str>, OrdSet<ObjectKey>>,
     /// An object that is looked at as if it were there.
     supposed: Option<Arc<Object>>,
+    /// Objects that are supposed to change, or to come: what controllers reported of others for their sake is not known
+    /// to hold.
+    changes: OrdSet<ObjectKey>,
     era: Era,
 }
 

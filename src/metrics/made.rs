@@ -282,6 +282,14 @@ impl Metrics {
                 "Objects that cannot be read, and are taken for absent.",
                 "always: at `debug` the log names them",
             )?,
+            status_disagreements: m.gauges(
+                "status_disagreements",
+                &[Label::watched(), one_of("sort", &["rejected", "accepted", "not-enforced"])],
+                "Policies whose status says something else than attache expects: `rejected` by their controller, `accepted` \
+                 though attache takes them for not attached, or accepted and `not-enforced`. Counted once a minute, when \
+                 something has changed.",
+                "when users say that a policy does not act: `attache check --cluster --notices` names them",
+            )?,
             events: m.counters(
                 "events_total",
                 &[is(&["written", "failed"])],

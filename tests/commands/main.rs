@@ -21,4 +21,5 @@ mod impact;
 mod pipelines;
 mod policies;
 mod run;
+mod status;
 mod terminal;

@@ -252,7 +252,11 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             touched.push(key);
             let mut new = object(&new);
             after.keep_reported(&mut new);
+            let known = after.get(&new.key);
+            let changed = known.is_none_or(|known| !known.has_same_spec(&new));
+            let changed = changed.then(|| new.key.clone());
             after = after.apply(Change::Applied(Arc::new(new)));
+            after = after.supposing_changed(changed);
         }
     }
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();

@@ -79,7 +79,7 @@ fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnT
         reason: of_target(snapshot, policy, status),
         by,
         lost: lost.map(|(path, by)| (field(path), named(by))).collect(),
-        overridden_on: named(&status.overridden_on()),
+        overridden_on: status.overridden_on().iter().map(Named::from).collect(),
         merged_with: named(&status.merged_with),
         acts_on: status
             .acts_on

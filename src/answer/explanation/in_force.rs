@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{Fate, Standing};
 use crate::answer::{Effective, Named};
+use crate::engine::attach::reach;
 use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
@@ -14,6 +15,9 @@ use crate::engine::matching::{Backend, Front, Taken};
 use crate::engine::merge::LeafPath;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Class, Profile, ServiceAs};
+use crate::engine::reports::{
+    Rejected, Report, is_of_another_target, rejected, rejection,
+};
 use crate::engine::rivals::winner;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 use crate::engine::topology::{
@@ -39,6 +43,8 @@ struct Found {
     at: BTreeSet<Place>,
     survives: bool,
     conflicted: bool,
+    /// By which its controllers reject it.
+    report: Option<Report>,
     by: BTreeSet<ObjectKey>,
     lost: BTreeSet<LeafPath>,
 }
@@ -258,6 +264,44 @@ impl Path {
                 found.conflicted = true;
                 found.by.insert(rival);
             }
+            self.rejected_by_controllers(survey.snapshot(), step, standings);
+        }
+    }
+
+    /// Policies that name a place of the way and that their controllers reject.
+    fn rejected_by_controllers(
+        &self,
+        snapshot: &Snapshot,
+        step: &Step,
+        standings: &mut Standings,
+    ) {
+        let object = &step.place.object;
+        let policies = snapshot.standing(object);
+        for policy in policies.filter(|policy| policy.object.reported.is_some()) {
+            let own = &policy.key().namespace;
+            let meta = snapshot.get(object).map(|object| &object.meta);
+            let mut targets = policy.targets.iter().filter(|target| {
+                target.matches(own, object, meta)
+                    && reach(snapshot, policy, target, object).is_attached()
+            });
+            let is_here = targets.any(|target| target.section == step.place.section);
+            let is_rejected = match rejected(snapshot, policy) {
+                Rejected::Through(places) => {
+                    let mut steps = self.upper.steps.iter();
+                    steps.any(|step| places.contains(&step.place))
+                }
+                rejected => {
+                    rejected.at(object) && !is_of_another_target(snapshot, policy, object)
+                }
+            };
+            if !is_here || !is_rejected || !plays(step.level, &policy.profile) {
+                continue;
+            }
+            if let Some(report) = rejection(snapshot, policy) {
+                let found = standings.entry(policy.key().clone()).or_default();
+                found.at.insert(step.place.clone());
+                found.report = Some(report);
+            }
         }
     }
 }
@@ -333,6 +377,7 @@ impl Found {
     fn told(self, key: &ObjectKey, snapshot: &Snapshot) -> Standing {
         let state = match (self.survives, self.lost.is_empty()) {
             (true, false) => Fate::PartiallyEnforced,
+            (false, _) if self.report.is_some() => Fate::Rejected,
             (false, _) if self.conflicted => Fate::Conflicted,
             // From what sets nothing, nothing is taken.
             (_, true) => Fate::Enforced,
@@ -349,6 +394,7 @@ impl Found {
             state,
             by: self.by.iter().map(Named::from).collect(),
             lost,
+            reason: self.report.map(|report| format!("its controller reports {report}")),
             caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
                 policy.caveats().map(str::to_owned).collect()
             }),

@@ -209,6 +209,10 @@ pub fn rule(code: Code) -> Rule {
             "Only other controllers run the Gateways that the policy reaches",
             "Target a Gateway of the controller that acts on the kind, or use a kind of the other.",
         ),
+        Code::StatusDisagrees => (
+            "The status of the policy says something else than attache expects",
+            "Look at the condition that the finding names: what the controller reports counts.",
+        ),
         Code::Unverified => (
             "Something could not be checked",
             "See the finding for the reason, and check again.",

@@ -42,24 +42,40 @@ impl Below {
         }
     }
 
-    /// Objects below the target where the policy is in force on no path.
-    pub(super) fn overridden(&self, target: &Place) -> BTreeSet<ObjectKey> {
+    /// Objects below the target, and sections of the target itself, where the policy is in force on no path.
+    pub(super) fn overridden(&self, target: &Place) -> BTreeSet<Place> {
         let mut lost: HashSet<&ObjectKey, ByKey> = HashSet::default();
+        let mut sections: BTreeSet<&Place> = BTreeSet::new();
         for paths in &self.lost {
             lost.extend(paths.below(target));
+            sections.extend(paths.sections(target));
         }
-        if !lost.is_empty() {
-            for object in self.kept.iter().flat_map(|paths| paths.below(target)) {
-                lost.remove(object);
+        if !lost.is_empty() || !sections.is_empty() {
+            for paths in &self.kept {
+                for object in paths.below(target) {
+                    lost.remove(object);
+                }
+                for section in paths.sections(target) {
+                    sections.remove(section);
+                }
             }
         }
-        lost.into_iter().cloned().collect()
+        let objects = lost.into_iter().map(ObjectKey::whole);
+        objects.chain(sections.into_iter().cloned()).collect()
     }
 }
 
 // === impl Paths ===
 
 impl Paths {
+    /// The sections of the target that the paths run over.
+    fn sections<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a Place> {
+        let places = self.ends.steps().map(|step| &step.place);
+        places.filter(|place| {
+            target.section.is_none() && place.section.is_some() && place.object == target.object
+        })
+    }
+
     /// Objects under the target, Namespaces left out; in runs, each once.
     fn below<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
         let below = self.ends.steps().filter(|step| step.level > self.level);

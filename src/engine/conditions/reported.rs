@@ -1,7 +1,13 @@
 //! Where a status and what attache expects differ (design 9, ruling 36).
 
-use super::{Accepted, PolicyStatus, State};
+use std::collections::BTreeMap;
+
+use super::{Accepted, PolicyStatus, State, attachments, status, unattached};
+use crate::engine::effective::Survey;
+use crate::engine::ids::GroupKind;
+use crate::engine::policy::Policy;
 use crate::engine::reports::{Opinion, Said};
+use crate::engine::snapshot::Snapshot;
 
 /// How a controller and attache disagree about a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +59,38 @@ pub fn disagreement(
         ) => Some(Disagreement::Accepted),
         _ => None,
     }
+}
+
+/// About how many policies of each kind controllers and attache disagree. What a policy does is only worked out where its
+/// status says that it is not in force.
+pub fn disagreements(snapshot: &Snapshot) -> BTreeMap<(GroupKind, Disagreement), usize> {
+    let mut survey = Survey::new(snapshot);
+    let mut found = BTreeMap::new();
+    for kind in snapshot.used_kinds() {
+        for policy in snapshot.policies(kind) {
+            if let Some(differs) = of_policy(&mut survey, policy) {
+                *found.entry((kind.clone(), differs)).or_default() += 1;
+            }
+        }
+    }
+    found
+}
+
+fn of_policy(survey: &mut Survey<'_>, policy: &Policy) -> Option<Disagreement> {
+    policy.object.reported.as_ref()?;
+    let said = Said::of(survey.snapshot(), policy);
+    if said.not_enforced.is_some() {
+        return status(survey, policy).disagreement();
+    }
+    let attachments = attachments(survey, policy).into_iter();
+    let accepted: Vec<Accepted> = attachments.map(|at| at.accepted).collect();
+    let is_rejected = |accepted: &Accepted| matches!(accepted, Accepted::Rejected(_));
+    if accepted.iter().any(is_rejected) {
+        return Some(Disagreement::Rejected);
+    }
+    let accepted = accepted.into_iter().min();
+    let accepted = accepted.unwrap_or_else(|| unattached(survey.snapshot(), policy));
+    disagreement(&accepted, None, &said)
 }
 
 // === impl PolicyStatus ===

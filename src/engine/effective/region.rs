@@ -12,6 +12,7 @@ use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::maps;
 use crate::engine::object::{Node, Object, ParentRef, is_route};
+use crate::engine::reports::of_route;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
     OneKind, Through, Upper, Uppers, fits_service, listeners_of, may_accept, may_keep_out,
@@ -59,6 +60,8 @@ struct Alike {
     gk: GroupKind,
     namespace: Arc<str>,
     parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
+    /// Whether each is said not to take the route; empty where none is.
+    rejected: Vec<bool>,
     /// Policies on a route of a mesh make ways of their own, by the namespaces from where requests come.
     consumers: Vec<Arc<str>>,
 }
@@ -311,6 +314,11 @@ impl<'a> Regions<'a> {
         };
         let in_mesh = parents.iter().any(|p| p.object.gk.is_core("Service"));
         let consumers = in_mesh.then(|| self.consumers(&route.key).to_vec());
+        let rejected = route.reported.is_some().then(|| {
+            let rejects = |parent| of_route(self.snapshot, route, parent).is_some();
+            parents.iter().map(rejects).collect()
+        });
+        let rejected = rejected.unwrap_or_default();
         let alike = Alike {
             gk: route.key.gk.clone(),
             namespace: route.key.namespace.clone(),
@@ -318,6 +326,7 @@ impl<'a> Regions<'a> {
                 .iter()
                 .map(|p| (p.object.clone(), p.section.clone(), p.port))
                 .collect(),
+            rejected,
             consumers: consumers.unwrap_or_default(),
         };
         if let Some(known) = self.entrances.get(&alike) {
@@ -343,7 +352,8 @@ impl<'a> Regions<'a> {
             return way.into_iter().map(free).collect();
         };
         if matches!(parent.object.node, Node::Service { .. }) {
-            if !fits_service(&parent.object, reference) {
+            let rejected = of_route(self.snapshot, route, reference).is_some();
+            if rejected || !fits_service(&parent.object, reference) {
                 return Vec::new();
             }
             let consumers: BTreeSet<Arc<str>> = [&reference.object, &route.key]
@@ -416,6 +426,7 @@ fn are_alike(one: &Object, other: &Object) -> bool {
     };
     one.key.namespace == other.key.namespace
         && parents == others
+        && one.reported == other.reported
         && one.key.gk == other.key.gk
         && !parents.iter().any(|p| p.object.gk.is_core("Service"))
 }

@@ -114,6 +114,8 @@ pub enum Code {
     PendingOver,
     /// Only controllers that do not act on the kind run the Gateways that it reaches.
     ControllerMismatch,
+    /// The status of a policy says something else than what attache expects.
+    StatusDisagrees,
     /// Of files: a document that cannot be read.
     Unreadable,
     /// Of files: a field of a target that the API server does not take.
@@ -182,6 +184,7 @@ impl Code {
         Self::CrdSpecEmpty,
         Self::PendingOver,
         Self::ControllerMismatch,
+        Self::StatusDisagrees,
         Self::Unreadable,
         Self::TargetSchema,
         Self::ObjectDuplicate,
@@ -208,7 +211,11 @@ impl Code {
     pub fn is_notice(self) -> bool {
         matches!(
             self,
-            Self::Affects | Self::AffectedBy | Self::EffectiveChange | Self::GrantOpened
+            Self::Affects
+                | Self::AffectedBy
+                | Self::EffectiveChange
+                | Self::GrantOpened
+                | Self::StatusDisagrees
         )
     }
 
@@ -239,6 +246,7 @@ impl Code {
                 | Self::GrantOpened
                 | Self::PendingOver
                 | Self::ControllerMismatch
+                | Self::StatusDisagrees
         )
     }
 
@@ -295,6 +303,7 @@ impl Code {
             Self::CrdSpecEmpty => ("crd-spec-empty", Warn),
             Self::PendingOver => ("pending-over", Warn),
             Self::ControllerMismatch => ("controller-mismatch", Warn),
+            Self::StatusDisagrees => ("status-disagrees", Warn),
             Self::Unverified => ("unverified", Warn),
             Self::Unreadable => ("unreadable", Deny),
             Self::TargetSchema => ("target-schema", Deny),

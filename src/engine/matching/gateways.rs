@@ -170,9 +170,11 @@ impl<'a> Matching<'a> {
             let meant = match why {
                 Refusal::Protocol => named,
                 Refusal::Section | Refusal::Port => first.is_none(),
-                Refusal::Kind | Refusal::Hostname | Refusal::Namespace | Refusal::Conflict(_) => {
-                    true
-                }
+                Refusal::Kind
+                | Refusal::Hostname
+                | Refusal::Namespace
+                | Refusal::Conflict(_)
+                | Refusal::Reported => true,
             };
             if let (true, Some(hit)) = (meant, self.choose(request, hosts, [*route]).hits.first()) {
                 let why = words::refused(entry, route, parent, *why);

@@ -117,6 +117,7 @@ pub(super) fn refused(
             route.key.namespace
         ),
         Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
+        Refusal::Reported => "its status says that it is not accepted".to_owned(),
     }
 }
 
@@ -125,6 +126,10 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     let names: Vec<String> = entries.iter().map(Entry::words).collect();
     let names = names.join(" and ");
     let protocol = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Protocol);
+    let reported = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Reported);
+    if entries.iter().any(reported) {
+        return format!("{names}: {}", Conflict::Reported);
+    }
     if entries.iter().any(protocol) {
         let port = entries.first().map_or(0, |entry| entry.listener.port);
         format!(
@@ -143,7 +148,7 @@ pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
         let names = names.join(", ");
         (!names.is_empty()).then(|| format!("not accepted, for {conflict}: {names}"))
     };
-    let each = [Conflict::Same, Conflict::Protocol].into_iter();
+    let each = [Conflict::Same, Conflict::Protocol, Conflict::Reported].into_iter();
     each.filter_map(of).collect()
 }
 

@@ -1,6 +1,7 @@
 //! JSON paths of Kubernetes and Gateway API objects.
 
 use std::borrow::Cow;
+use std::num::NonZeroI64;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -186,7 +187,7 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
         created,
         deleting: json.deletion_timestamp.is_some(),
         version: None,
-        generation: json.generation,
+        generation: json.generation.and_then(NonZeroI64::new),
     };
     let header = Header {
         namespace: json.namespace.unwrap_or_default().0,

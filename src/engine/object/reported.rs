@@ -1,6 +1,7 @@
 //! What controllers wrote into the status of an object, in short: entry by entry, with the conditions that are not
 //! plainly good.
 
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
@@ -17,7 +18,13 @@ const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
 /// Conditions that say whether it is in force.
 const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
 /// Reasons for which a condition does not hold yet, or not because of the object itself.
-const NO_REJECTION: [&str; 4] = ["Pending", "Reconciling", "Overridden", "Merged"];
+const NO_REJECTION: [&str; 5] = [
+    "Pending",
+    "Reconciling",
+    "Overridden",
+    "Merged",
+    "ListenersNotValid",
+];
 /// Longer messages are cut.
 const LONGEST_MESSAGE: usize = 512;
 
@@ -69,7 +76,7 @@ pub enum Acceptance {
 }
 
 /// A condition that is not plainly good.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Condition {
     /// Its type.
     pub name: Arc<str>,
@@ -362,6 +369,21 @@ impl Entry {
 }
 
 // === impl Condition ===
+
+/// `Accepted=False (NotAllowedByListeners): routes of this namespace are not allowed`.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = if self.holds { "True" } else { "False" };
+        write!(f, "{}={status}", self.name)?;
+        if !self.reason.is_empty() {
+            write!(f, " ({})", self.reason)?;
+        }
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        Ok(())
+    }
+}
 
 impl Condition {
     fn rejects(&self) -> bool {

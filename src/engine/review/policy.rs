@@ -15,7 +15,7 @@ use crate::engine::rivals::overlap;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::validate::{validate, validate_read};
 
-use super::{change, losses};
+use super::{change, losses, reported};
 use crate::engine::attach::Stand;
 use crate::engine::words;
 use crate::engine::work::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
@@ -74,10 +74,14 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
 pub(super) fn standing(survey: &mut Survey<'_>, policy: &Policy) -> Vec<Finding> {
     let mut findings = validate(survey.snapshot(), policy);
     if is_refused(&findings) {
+        if policy.object.reported.is_some() {
+            findings.extend(reported::disagrees(policy, &status(survey, policy)));
+        }
         return findings;
     }
     let status = status(survey, policy);
     findings.extend(affects(policy, &status));
+    findings.extend(reported::disagrees(policy, &status));
     let protects = !policy.profile.protects.is_empty() && status.may_take_away();
     if protects || policy.is_empty() {
         let taken = losses::taken_by(survey, policy);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Change, Era, Snapshot};
+use crate::engine::ids::ObjectKey;
 use crate::engine::object::Object;
 use crate::engine::policy;
 
@@ -12,10 +13,18 @@ impl Snapshot {
     /// The snapshot after a change that may never come: nothing that is found out about it is remembered.
     #[must_use]
     pub fn what_if(&self, mut change: Change) -> Self {
-        if let Change::Applied(object) = &mut change {
-            self.keep_reported_of(object);
-        }
-        self.supposing(self.apply(change))
+        let changed = match &mut change {
+            Change::Applied(object) => {
+                self.keep_reported_of(object);
+                let known = self.get(&object.key);
+                let is_other = known.is_none_or(|known| !known.has_same_spec(object));
+                is_other.then(|| object.key.clone())
+            }
+            _ => None,
+        };
+        let mut next = self.apply(change);
+        next.changes.extend(changed);
+        self.supposing(next)
     }
 
     /// The same for a policy that is there as well, and its spec, which is read on the way.
@@ -26,6 +35,19 @@ impl Snapshot {
         let mut next = self.clone();
         next.insert(object, Some(&spec));
         (self.supposing(next), spec)
+    }
+
+    /// The snapshot with what controllers reported for the sake of these objects left out: they are supposed to be others
+    /// than the controllers saw.
+    #[must_use]
+    pub fn supposing_changed(mut self, keys: impl IntoIterator<Item = ObjectKey>) -> Self {
+        self.changes.extend(keys);
+        self
+    }
+
+    /// Whether an object is supposed to be another than the controllers saw.
+    pub(in crate::engine) fn is_supposed(&self, key: &ObjectKey) -> bool {
+        !self.changes.is_empty() && self.changes.contains(key)
     }
 
     /// Fills in what controllers reported of an object whose sender says nothing of it. It holds as long as the spec is

@@ -6,6 +6,7 @@ use super::conflicts::Conflict;
 use super::hostnames::intersect;
 use crate::engine::ids::GroupKind;
 use crate::engine::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
+use crate::engine::reports::of_route;
 use crate::engine::selector::Labels;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 
@@ -26,6 +27,8 @@ pub enum Refusal {
     Namespace,
     /// It is not accepted itself.
     Conflict(Conflict),
+    /// The status of the route says that the parent does not take it (ruling 36).
+    Reported,
 }
 
 /// A listener, the Gateway or `ListenerSet` that it is of, and whether it is accepted.
@@ -55,6 +58,7 @@ pub fn may_accept(
             &owner.key.namespace,
             &route.key.namespace,
         )
+        && of_route(snapshot, route, parent).is_none()
 }
 
 /// The first thing that keeps a listener from taking a route that names its owner by this reference; none where it
@@ -83,7 +87,8 @@ pub fn refusal(
     if !lets_in(snapshot, &listener.routes_from, own, theirs) {
         return Some(Refusal::Namespace);
     }
-    here.conflict.map(Refusal::Conflict)
+    let reported = || of_route(snapshot, route, parent).map(|_| Refusal::Reported);
+    here.conflict.map(Refusal::Conflict).or_else(reported)
 }
 
 fn unfit(listener: &Listener, route: &GroupKind, parent: &ParentRef) -> Option<Refusal> {

@@ -12,6 +12,7 @@ use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::memo::Memo;
 use crate::engine::object::{Listener, Node, Object};
 use crate::engine::policy::Precedence;
+use crate::engine::reports::of_listener;
 use crate::engine::snapshot::Snapshot;
 
 /// The listeners of a Gateway with those of the `ListenerSets` that name it.
@@ -144,8 +145,13 @@ impl Acceptance {
         let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
         let conflicts = conflicts(joined.iter().map(|owner| of(owner)));
         let mut found = Self::default();
-        for (owner, conflicts) in joined.into_iter().zip(conflicts) {
+        for (owner, mut conflicts) in joined.into_iter().zip(conflicts) {
             let refused = None;
+            for (listener, conflict) in of(owner).iter().zip(&mut conflicts) {
+                if conflict.is_none() && of_listener(owner, &listener.name).is_some() {
+                    *conflict = Some(Conflict::Reported);
+                }
+            }
             found.add(owner, Listeners { refused, conflicts });
         }
         for set in outside {

@@ -6,11 +6,13 @@ use super::accept::{OwnListener, Refusal, fits_service, refusal};
 use super::acceptance::{
     Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
 };
+use super::conflicts::Conflict;
 use super::lower::{Unreached, unreached};
 use super::route_kinds::{OneKind, may_keep_out};
 use crate::engine::hint::nearest;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::object::{BackendRef, Listener, Node, Object, ParentRef};
+use crate::engine::reports::{of_listener, of_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::work;
 
@@ -129,7 +131,7 @@ fn at_listeners(
     let nearest = nearest.map(|(_, why, listener)| (why, listener));
     let why = match rival {
         Some(rival) => kept_out_by(&rival),
-        None => refused(nearest, owner, route, parent),
+        None => refused(one_kind.snapshot(), nearest, owner, route, parent),
     };
     let named = nearest.filter(|(_, listener)| is_named(parent, listener));
     let at = match named.and(parent.section.as_ref()) {
@@ -187,8 +189,16 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
 pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
     Some(match unaccepted(snapshot, place)? {
         Unaccepted::Set(_) => not_joined(snapshot, snapshot.get(&place.object)?),
-        Unaccepted::Listener(why) => format!("{place} is not accepted: {why}"),
+        Unaccepted::Listener(why) => {
+            let name = place.section.as_deref().unwrap_or_default();
+            let owner = snapshot.get(&place.object)?;
+            format!("{place} is not accepted: {}", conflict(why, owner, name))
+        }
         Unaccepted::AllListeners(why) => {
+            let owner = snapshot.get(&place.object)?;
+            let first = listeners_of(owner).first();
+            let name = first.map_or("", |listener| &*listener.name);
+            let why = conflict(why, owner, name);
             format!("no listener of {} is accepted: {why}", place.object)
         }
     })
@@ -202,8 +212,17 @@ pub fn kept_out_by(rival: &Object) -> String {
     )
 }
 
+/// Why a listener is in conflict, in the words of its controller where these are known.
+fn conflict(why: Conflict, owner: &Object, listener: &str) -> String {
+    match of_listener(owner, listener) {
+        Some(report) if why == Conflict::Reported => format!("its controller reports {report}"),
+        _ => why.to_string(),
+    }
+}
+
 /// Why no listener of an object takes a route.
 fn refused(
+    snapshot: &Snapshot,
     closest: Option<(Refusal, &Listener)>,
     owner: &Object,
     route: &Object,
@@ -237,7 +256,15 @@ fn refused(
             "listener {name} takes no routes of namespace {}",
             route.key.namespace
         ),
-        (Refusal::Conflict(why), ..) => format!("listener {name} is not accepted: {why}"),
+        (Refusal::Conflict(why), ..) => {
+            let why = conflict(why, of, name);
+            format!("listener {name} is not accepted: {why}")
+        }
+        (Refusal::Reported, ..) => {
+            let report = of_route(snapshot, route, parent);
+            let report = report.map_or_else(String::new, ToString::to_string);
+            format!("the controller of {owner} reports {report}")
+        }
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Conflict {
     Same,
     /// Another of its port has a protocol that does not go with its own.
     Protocol,
+    /// The status of its owner says so (ruling 36).
+    Reported,
 }
 
 /// What a listener's protocol carries.
@@ -58,6 +60,7 @@ impl fmt::Display for Conflict {
             Self::Protocol => {
                 "another listener of its port has a protocol that does not go with it"
             }
+            Self::Reported => "its controller does not accept it",
         })
     }
 }

@@ -193,7 +193,7 @@ fn beaten(policies: &[Standing]) -> Table {
             Fate::Enforced => continue,
             Fate::PartiallyEnforced => standing.lost.join(", "),
             Fate::Overridden => "all of it".to_owned(),
-            Fate::Conflicted => "all of it: rejected".to_owned(),
+            Fate::Conflicted | Fate::Rejected => "all of it: rejected".to_owned(),
         };
         let Named(policy) = &standing.policy;
         let by: Vec<String> = standing
@@ -206,7 +206,7 @@ fn beaten(policies: &[Standing]) -> Table {
             policy.object.path().into(),
             places(standing.at.iter()).into(),
             Cell::toned(what, Tone::Warning),
-            by.join(", ").into(),
+            standing.reason.clone().unwrap_or_else(|| by.join(", ")).into(),
         ]);
     }
     table

@@ -1,0 +1,31 @@
+//! Where the status of a policy says something else than what attache expects (design 9, ruling 36).
+
+use crate::engine::conditions::{Accepted, Disagreement, PolicyStatus};
+use crate::engine::finding::{Code, Finding};
+use crate::engine::policy::Policy;
+
+/// The finding on a policy about which its controllers and attache disagree.
+pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+    let said = &status.said;
+    let message = match status.disagreement()? {
+        Disagreement::Rejected => {
+            let report = said.reports.iter().find(|report| report.is_rejection)?;
+            let ancestor = report.ancestor.as_ref();
+            let ancestor = ancestor.map_or_else(String::new, |place| format!(" for {place}"));
+            format!("by its spec it would be accepted, but its controller reports {report}{ancestor}")
+        }
+        Disagreement::NotEnforced => {
+            let report = said.not_enforced.as_ref()?;
+            format!("by its spec it would be in force, but its controller reports {report}")
+        }
+        Disagreement::Accepted => {
+            let why = match &status.accepted {
+                Accepted::Conflicted(with) => format!("conflict with {}", with.path()),
+                Accepted::TargetNotFound => "have no target".to_owned(),
+                _ => "be invalid".to_owned(),
+            };
+            format!("by its spec it would {why}, but its controller accepts it")
+        }
+    };
+    Some(Finding::new(Code::StatusDisagrees, policy.key(), message).about("status"))
+}

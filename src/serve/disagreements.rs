@@ -1,0 +1,56 @@
+//! Counts the policies about which their controllers and attache disagree, now and then: no change waits for it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::cache::Published;
+use crate::engine::conditions::{Disagreement, disagreements};
+use crate::engine::ids::GroupKind;
+use crate::engine::snapshot::Snapshot;
+use crate::metrics::{Metrics, watched_kind};
+
+/// Looks each `every` whether there is a new snapshot; never ends by itself.
+pub(super) async fn count_disagreements(
+    published: Published,
+    metrics: Arc<Metrics>,
+    every: Duration,
+) -> String {
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // It does not keep the snapshot.
+    let mut last: Weak<Snapshot> = Weak::new();
+    let mut shown: BTreeSet<GroupKind> = BTreeSet::new();
+    loop {
+        ticks.tick().await;
+        let snapshot = published.load_full();
+        if last.as_ptr() == Arc::as_ptr(&snapshot) {
+            continue;
+        }
+        last = Arc::downgrade(&snapshot);
+        let counting = tokio::task::spawn_blocking(move || {
+            let kinds: BTreeSet<GroupKind> = snapshot.used_kinds().cloned().collect();
+            (kinds, disagreements(&snapshot))
+        });
+        let Ok((kinds, found)) = counting.await else {
+            return "counting disagreements panicked".to_owned();
+        };
+        for kind in shown.union(&kinds) {
+            for sort in Disagreement::ALL {
+                let labels = [&watched_kind(kind), sort.as_str()];
+                let gauge = &metrics.status_disagreements;
+                if kinds.contains(kind) {
+                    let count = found.get(&(kind.clone(), sort)).copied().unwrap_or_default();
+                    let count = i64::try_from(count).unwrap_or(i64::MAX);
+                    gauge.with_label_values(&labels).set(count);
+                } else {
+                    // An error only says that it is not there any more.
+                    let _ = gauge.remove_label_values(&labels);
+                }
+            }
+        }
+        shown = kinds;
+    }
+}

@@ -1,0 +1,37 @@
+//! What controllers report, in every command that shows policies.
+
+use attache::answer::policies::Policies;
+use attache::answer::schema;
+
+use crate::run::{fits, holds, run, session};
+
+const STATE: &str = "tests/kinds/envoy-gateway-status/state.yaml";
+
+#[test]
+fn what_a_controller_rejects_is_not_in_force_and_every_command_says_so() {
+    let lines: Vec<String> = [
+        "policies -A -o wide",
+        "policies -A --state Rejected -o name",
+        "describe httproute/cart -n shop",
+        "describe backendtrafficpolicy/cart -n shop",
+        "describe backendtrafficpolicy/orders -n shop",
+        "explain http://public/ --gateway infra/public",
+        "graph httproute/cart -n shop",
+    ]
+    .iter()
+    .map(|arguments| format!("{arguments} --from {STATE}"))
+    .chain([format!("check {STATE} --notices")])
+    .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("status/session.txt", &session(&lines));
+}
+
+#[test]
+fn programs_read_what_was_reported() {
+    let text = run(&["policies", "--from", STATE, "-n", "shop", "-o", "json"]).clean();
+    fits(
+        &serde_json::from_str(&text).unwrap(),
+        &schema::<Policies>(),
+    );
+    holds("status/policies.json", &text);
+}
