@@ -256,7 +256,11 @@ impl<'a> Incoming<'a> {
 
     /// What controllers wrote into its status.
     pub fn reported(&self) -> Option<Arc<Reported>> {
-        Reported::read(self.status?, &self.header, self.header.meta.generation.map(NonZeroI64::get))
+        Reported::read(
+            self.status?,
+            &self.header,
+            self.header.meta.generation.map(NonZeroI64::get),
+        )
     }
 
     /// Whether the specs of two states are the same values: key order and spaces do not count. Large ones are the same

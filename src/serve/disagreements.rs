@@ -42,7 +42,10 @@ pub(super) async fn count_disagreements(
                 let labels = [&watched_kind(kind), sort.as_str()];
                 let gauge = &metrics.status_disagreements;
                 if kinds.contains(kind) {
-                    let count = found.get(&(kind.clone(), sort)).copied().unwrap_or_default();
+                    let count = found
+                        .get(&(kind.clone(), sort))
+                        .copied()
+                        .unwrap_or_default();
                     let count = i64::try_from(count).unwrap_or(i64::MAX);
                     gauge.with_label_values(&labels).set(count);
                 } else {

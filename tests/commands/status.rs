@@ -20,7 +20,6 @@ fn what_a_controller_rejects_is_not_in_force_and_every_command_says_so() {
     ]
     .iter()
     .map(|arguments| format!("{arguments} --from {STATE}"))
-    .chain([format!("check {STATE} --notices")])
     .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("status/session.txt", &session(&lines));
@@ -29,9 +28,6 @@ fn what_a_controller_rejects_is_not_in_force_and_every_command_says_so() {
 #[test]
 fn programs_read_what_was_reported() {
     let text = run(&["policies", "--from", STATE, "-n", "shop", "-o", "json"]).clean();
-    fits(
-        &serde_json::from_str(&text).unwrap(),
-        &schema::<Policies>(),
-    );
+    fits(&serde_json::from_str(&text).unwrap(), &schema::<Policies>());
     holds("status/policies.json", &text);
 }

@@ -15,9 +15,7 @@ use crate::engine::matching::{Backend, Front, Taken};
 use crate::engine::merge::LeafPath;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Class, Profile, ServiceAs};
-use crate::engine::reports::{
-    Rejected, Report, is_of_another_target, rejected, rejection,
-};
+use crate::engine::reports::{Rejected, Report, is_of_another_target, rejected, rejection};
 use crate::engine::rivals::winner;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 use crate::engine::topology::{
@@ -269,12 +267,7 @@ impl Path {
     }
 
     /// Policies that name a place of the way and that their controllers reject.
-    fn rejected_by_controllers(
-        &self,
-        snapshot: &Snapshot,
-        step: &Step,
-        standings: &mut Standings,
-    ) {
+    fn rejected_by_controllers(&self, snapshot: &Snapshot, step: &Step, standings: &mut Standings) {
         let object = &step.place.object;
         let policies = snapshot.standing(object);
         for policy in policies.filter(|policy| policy.object.reported.is_some()) {
@@ -290,9 +283,7 @@ impl Path {
                     let mut steps = self.upper.steps.iter();
                     steps.any(|step| places.contains(&step.place))
                 }
-                rejected => {
-                    rejected.at(object) && !is_of_another_target(snapshot, policy, object)
-                }
+                rejected => rejected.at(object) && !is_of_another_target(snapshot, policy, object),
             };
             if !is_here || !is_rejected || !plays(step.level, &policy.profile) {
                 continue;
@@ -394,7 +385,9 @@ impl Found {
             state,
             by: self.by.iter().map(Named::from).collect(),
             lost,
-            reason: self.report.map(|report| format!("its controller reports {report}")),
+            reason: self
+                .report
+                .map(|report| format!("its controller reports {report}")),
             caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
                 policy.caveats().map(str::to_owned).collect()
             }),

@@ -21,6 +21,8 @@ pub(super) struct Below {
 struct Paths {
     ends: Ends,
     level: Level,
+    /// The sections of the target on which other policies stand.
+    taken: Vec<Place>,
 }
 
 // === impl Below ===
@@ -32,6 +34,7 @@ impl Below {
             let paths = Paths {
                 ends: group.ends.clone(),
                 level: here.step.level,
+                taken: taken(group, target),
             };
             let side = if survives {
                 &mut self.kept
@@ -42,13 +45,14 @@ impl Below {
         }
     }
 
-    /// Objects below the target, and sections of the target itself, where the policy is in force on no path.
+    /// Objects below the target, and sections of the target itself, where others stand, on which the policy is in force on no
+    /// path.
     pub(super) fn overridden(&self, target: &Place) -> BTreeSet<Place> {
         let mut lost: HashSet<&ObjectKey, ByKey> = HashSet::default();
         let mut sections: BTreeSet<&Place> = BTreeSet::new();
         for paths in &self.lost {
             lost.extend(paths.below(target));
-            sections.extend(paths.sections(target));
+            sections.extend(&paths.taken);
         }
         if !lost.is_empty() || !sections.is_empty() {
             for paths in &self.kept {
@@ -63,6 +67,14 @@ impl Below {
         let objects = lost.into_iter().map(ObjectKey::whole);
         objects.chain(sections.into_iter().cloned()).collect()
     }
+}
+
+/// The sections of a target on which policies stand on the paths of a group.
+fn taken(group: &Group, target: &Place) -> Vec<Place> {
+    let places = group.stack.iter().map(|level| &level.step.place);
+    let sections = places.filter(|place| *place != target && place.object == target.object);
+    let sections = sections.filter(|place| place.section.is_some() && target.section.is_none());
+    sections.cloned().collect()
 }
 
 // === impl Paths ===

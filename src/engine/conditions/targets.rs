@@ -1,7 +1,7 @@
 //! `<Kind>Affected`: what objects say of the policies that act on them (GEP-713, target object status).
 
-use std::num::NonZeroI64;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroI64;
 use std::sync::Arc;
 
 use crate::engine::affected::acting_on;
@@ -36,7 +36,10 @@ impl Affected {
 /// The conditions that an object should have, by kind of policy; those of listeners after its own.
 pub fn affected(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Affected> {
     let object = survey.snapshot().get(key).cloned();
-    let observed_generation = object.as_ref().and_then(|o| o.meta.generation).map(NonZeroI64::get);
+    let observed_generation = object
+        .as_ref()
+        .and_then(|o| o.meta.generation)
+        .map(NonZeroI64::get);
     let has_listeners =
         object.is_some_and(|o| matches!(o.node, Node::Gateway { .. } | Node::ListenerSet { .. }));
     let mut found: BTreeMap<(Option<Arc<str>>, GroupKind), BTreeSet<ObjectKey>> = BTreeMap::new();

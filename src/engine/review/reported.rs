@@ -11,8 +11,10 @@ pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Findin
         Disagreement::Rejected => {
             let report = said.reports.iter().find(|report| report.is_rejection)?;
             let ancestor = report.ancestor.as_ref();
-            let ancestor = ancestor.map_or_else(String::new, |place| format!(" for {place}"));
-            format!("by its spec it would be accepted, but its controller reports {report}{ancestor}")
+            let ancestor = ancestor.map_or_else(String::new, |place| format!("for {place} "));
+            format!(
+                "by its spec it would be accepted, but {ancestor}its controller reports {report}"
+            )
         }
         Disagreement::NotEnforced => {
             let report = said.not_enforced.as_ref()?;

@@ -202,6 +202,7 @@ mod tests {
             None => '-',
             Some(Conflict::Same) => 's',
             Some(Conflict::Protocol) => 'p',
+            Some(Conflict::Reported) => 'r',
         };
         let found: Vec<String> = found.iter().map(|o| o.iter().map(word).collect()).collect();
         found.join("|")

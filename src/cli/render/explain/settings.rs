@@ -206,7 +206,11 @@ fn beaten(policies: &[Standing]) -> Table {
             policy.object.path().into(),
             places(standing.at.iter()).into(),
             Cell::toned(what, Tone::Warning),
-            standing.reason.clone().unwrap_or_else(|| by.join(", ")).into(),
+            standing
+                .reason
+                .clone()
+                .unwrap_or_else(|| by.join(", "))
+                .into(),
         ]);
     }
     table
