@@ -288,7 +288,7 @@ impl Metrics {
                 "Policies whose status says something else than attache expects: `rejected` by their controller, `accepted` \
                  though attache takes them for not attached, or accepted and `not-enforced`. Counted once a minute, when \
                  something has changed.",
-                "when users say that a policy does not act: `attache check --cluster --notices` names them",
+                "when users say that a policy does not act: `attache check --notices` names them",
             )?,
             events: m.counters(
                 "events_total",
