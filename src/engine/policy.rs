@@ -15,6 +15,8 @@ use super::selector::Selector;
 use super::shared;
 use super::work;
 
+mod definition;
+mod empty;
 mod fields;
 mod settings;
 mod targets;

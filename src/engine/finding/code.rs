@@ -132,7 +132,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 56] = [
+    pub const ALL: [Self; 57] = [
         Self::Unverified,
         Self::ProtectionLost,
         Self::RouteDetached,
