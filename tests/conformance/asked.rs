@@ -41,11 +41,11 @@ pub(crate) fn ask(world: &World, call: &Value) -> Answer {
                     return Answer::NotAsked;
                 };
                 let parent = ["Gateway", "ListenerSet"].map(|kind| key(kind, gateway));
-                let named = world.get(kind, route);
-                let names =
-                    |key: &&ObjectKey| named.is_some_and(|r| r.parents_to(key).next().is_some());
+                let object = world.get(kind, route);
+                let is_parent =
+                    |key: &&ObjectKey| object.is_some_and(|r| r.parents_to(key).next().is_some());
                 let there = |key: &&ObjectKey| world.snapshot.get(key).is_some();
-                let parent = parent.iter().find(names).or(parent.iter().find(there));
+                let parent = parent.iter().find(is_parent).or(parent.iter().find(there));
                 let Some(parent) = parent else {
                     return Answer::NotAsked;
                 };

@@ -30,8 +30,8 @@ fn the_suite_agrees() {
     let Some(folder) = recorded() else {
         return;
     };
-    let text = fs::read_to_string(folder.join("calls.json")).unwrap();
-    let tests: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let calls = fs::read_to_string(folder.join("calls.json")).unwrap();
+    let tests: Vec<serde_json::Value> = serde_json::from_str(&calls).unwrap();
     assert!(tests.len() > 150, "the tests are gone");
     let (mut agreed, mut asked) = (0, 0);
     let mut wrong: Vec<String> = Vec::new();

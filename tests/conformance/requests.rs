@@ -139,19 +139,18 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
             let code = if misdirected { 421 } else { 404 };
             said(codes.contains(&code), told)
         }
-        [taken] => match &taken.answer {
-            Some(answer) => {
+        [taken] => {
+            if let Some(answer) = &taken.answer {
                 let status = answer.status.as_deref().unwrap_or_default();
                 let fits = codes.iter().any(|code| status.contains(&code.to_string()));
                 let fits = fits && redirects(answer.location.as_deref(), request, expected);
                 said(fits, told)
-            }
-            None => {
+            } else {
                 // Statuses that a backend or a missing protocol makes are not looked at.
                 let is_answer = codes.contains(&200) || expected["Backend"].is_string();
                 said(is_answer && reaches(taken, expected), told)
             }
-        },
+        }
         _ => Answer::Differs(told()),
     }
 }

@@ -30,14 +30,14 @@ impl World {
     pub(crate) fn of(folder: &Path, test: &Value) -> Self {
         let manifests = test["manifests"].as_array();
         let files = manifests.into_iter().flatten().map(|m| m.as_str().unwrap());
-        let mut text = fs::read_to_string(folder.join("base/manifests.yaml")).unwrap();
+        let mut yaml = fs::read_to_string(folder.join("base/manifests.yaml")).unwrap();
         for file in files {
-            text.push_str("\n---\n");
-            text.push_str(&fs::read_to_string(folder.join(file)).unwrap());
+            yaml.push_str("\n---\n");
+            yaml.push_str(&fs::read_to_string(folder.join(file)).unwrap());
         }
-        text.push_str(CLASS);
-        let text = text.replace("{GATEWAY_CLASS_NAME}", "attache");
-        let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+        yaml.push_str(CLASS);
+        let yaml = yaml.replace("{GATEWAY_CLASS_NAME}", "attache");
+        let documents: Vec<Value> = serde_saphyr::from_multiple(&yaml).unwrap();
         let documents = documents.into_iter().filter(Value::is_object);
         let objects: Vec<Object> = documents.map(|document| object(&document)).collect();
         let mut snapshot = nothing();

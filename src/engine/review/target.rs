@@ -66,7 +66,7 @@ pub(super) fn findings(
         &before,
         &after,
         &key,
-        &[key.clone()],
+        std::slice::from_ref(&key),
         MOST_REFERENCES,
     ));
     if let Some(old) = old {

@@ -138,15 +138,16 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
         From::All => true,
         From::None => false,
         From::Same => own == theirs,
-        From::Selector(selector) => match snapshot.get(&namespace_key(theirs)) {
-            Some(namespace) => selector.selects(&namespace.meta.labels),
-            None => {
+        From::Selector(selector) => {
+            if let Some(namespace) = snapshot.get(&namespace_key(theirs)) {
+                selector.selects(&namespace.meta.labels)
+            } else {
                 let mut labels = Labels::default();
                 let unnamed = selector.selects(&labels);
                 labels.insert(NAMESPACE_NAME.into(), theirs.clone());
                 !unnamed && selector.selects(&labels)
             }
-        },
+        }
     }
 }
 
