@@ -275,9 +275,12 @@ fn routes_that_lose_their_requests_are_told_first() {
         "impact --delete service/api",
     ]
     .iter()
-    .map(|what| match what.contains(" -n ") {
-        true => format!("{what} --from tests/commands/impact/traffic"),
-        false => format!("{what} {state}"),
+    .map(|what| {
+        if what.contains(" -n ") {
+            format!("{what} --from tests/commands/impact/traffic")
+        } else {
+            format!("{what} {state}")
+        }
     })
     .collect();
     let lines: Vec<&str> = told.iter().map(String::as_str).collect();
