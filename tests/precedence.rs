@@ -181,7 +181,8 @@ fn crd(kind: &str, more: &Value) -> Value {
         "spec": {
             "group": GROUP, "scope": "Namespaced", "names": {"kind": kind, "plural": kind},
             "versions": [{"name": "v1", "served": true, "storage": true,
-                "schema": {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}}],
+                "schema": {"openAPIV3Schema": {"properties": {"spec": {
+                    "x-kubernetes-preserve-unknown-fields": true, "properties": fields}}}}}],
         },
     })
 }
@@ -362,7 +363,8 @@ fn atomic_alone_breaks_the_precedence_in_the_stack_procedure_only() {
 /// and defaults. One field for every set of the seven places that can set it.
 #[test]
 fn the_older_dialect_keeps_the_order_of_precedence() {
-    let stanza = json!({"type": "object", "properties": {}});
+    let stanza =
+        json!({"type": "object", "properties": {}, "x-kubernetes-preserve-unknown-fields": true});
     let mut definition = crd(
         "TimeoutPolicy",
         &json!({"defaults": stanza, "overrides": stanza}),

@@ -206,10 +206,10 @@ impl Reader {
     async fn targets(&self, wants: &Wants) -> Gathered {
         let keys = match wants {
             Wants::Around(keys) if around::is_little(keys) => {
-                let grants = GroupKind::gateway_api("ReferenceGrant");
-                let grants = self.lists(self.reach(&grants).into_iter().collect());
-                let (grants, around) = tokio::join!(grants, self.around(keys));
-                return grants.and(around);
+                let whole = around::needed_whole(keys);
+                let whole = self.lists(whole.iter().filter_map(|gk| self.reach(gk)).collect());
+                let (whole, around) = tokio::join!(whole, self.around(keys));
+                return whole.and(around);
             }
             Wants::Around(keys) => keys.as_slice(),
             Wants::Everything => &[],

@@ -249,6 +249,10 @@ impl Keeps {
             let annotation = profile.targets.annotation.as_ref();
             keeps.annotations.extend(annotation.map(|a| a.key.clone()));
             keeps.annotations.extend(profile.conflict.weight.clone());
+            let caveats = profile.caveats.iter().flatten();
+            keeps
+                .annotations
+                .extend(caveats.flat_map(|caveat| caveat.annotations.clone()));
             let controlled = profile.controls.iter().map(|c| c.target.gk());
             keeps.specs.extend(controlled);
         }

@@ -87,7 +87,9 @@ impl<'a> Losing<'a> {
                 for (by, setting) in had {
                     self.loss.by.insert(by);
                     let setting = setting.filter(|(path, _)| !path.is_empty());
-                    self.loss.settings.extend(setting);
+                    setting
+                        .into_iter()
+                        .for_each(|(path, value)| self.note(path, value));
                 }
                 self.loss.now.extend(shifted.after.policies());
             }
@@ -96,6 +98,14 @@ impl<'a> Losing<'a> {
         });
         if is_lost {
             self.loss.objects.extend(shifted.ends.objects().cloned());
+        }
+    }
+
+    /// Notes a setting. Policies may set it to different values: then one of them is shown, in whatever order they come.
+    fn note(&mut self, path: LeafPath, value: Setting) {
+        let known = self.loss.settings.get(&path);
+        if known.is_none_or(|known| value.text() < known.text()) {
+            self.loss.settings.insert(path, value);
         }
     }
 

@@ -60,6 +60,9 @@ pub(super) const COMPARED: usize = 4096;
 pub(super) const MOST_SELECTED: usize = 100_000;
 /// References that are told of one grant: of more the first.
 pub(super) const MOST_REFERENCES: usize = 1_000;
+/// Most routes of which is found out where they are attached before and after a change: each may have hundreds of
+/// hostnames and parents.
+pub(super) const MOST_ROUTES: usize = 250;
 /// As many objects are held against labels for one of these references.
 pub(super) const LOOKED_AT: usize = 100;
 /// Settings that one policy of the older dialect is held against: others are not looked at.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::sleep;
 
 use crate::cache::Published;
 use crate::engine::conditions::{Disagreement, disagreements};
@@ -12,19 +12,25 @@ use crate::engine::ids::GroupKind;
 use crate::engine::snapshot::Snapshot;
 use crate::metrics::{Metrics, watched_kind};
 
+/// How often it looks until there are policies.
+const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
+
 /// Looks each `every` whether there is a new snapshot; never ends by itself.
 pub(super) async fn count_disagreements(
     published: Published,
     metrics: Arc<Metrics>,
     every: Duration,
 ) -> String {
-    let mut ticks = interval(every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // It does not keep the snapshot.
     let mut last: Weak<Snapshot> = Weak::new();
     let mut shown: BTreeSet<GroupKind> = BTreeSet::new();
     loop {
-        ticks.tick().await;
+        let pause = if shown.is_empty() {
+            UNTIL_THERE_ARE_POLICIES.min(every)
+        } else {
+            every
+        };
+        sleep(pause).await;
         let snapshot = published.load_full();
         if last.as_ptr() == Arc::as_ptr(&snapshot) {
             continue;

@@ -4,6 +4,11 @@ use crate::harness::{Said, World, eventually};
 
 /// Two policies that act together on routes of `shop`: one of the platform, one of the own namespace.
 const POLICIES: &str = "
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {ports: [{port: 8080}]}
+---
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: edge, namespace: infra}

@@ -12,6 +12,18 @@ pub(crate) fn late_crd() -> String {
         .replace("policies.example.com", "late.example.com")
 }
 
+/// Another, with a label that contradicts its strategies.
+pub(crate) fn mislabelled_crd() -> String {
+    late_crd()
+        .replace("LimitPolicy", "LabelPolicy")
+        .replace("limitpolic", "labelpolic")
+        .replace("late.example.com", "label.example.com")
+        .replace(
+            "gateway.networking.k8s.io/policy: inherited",
+            "gateway.networking.k8s.io/policy: direct",
+        )
+}
+
 const LIMITS: &str = "
 apiVersion: late.example.com/v1
 kind: LimitPolicy
@@ -197,7 +209,7 @@ fn the_kinds_of_a_cluster_and_what_is_known_of_each() {
     let details = Attache::kinds(cluster, &["backendtlspolicy"]);
     assert!(details.contains("Namespaced)"), "{details}");
     assert!(
-        details.contains("targets.refs             builtin"),
+        details.contains("targets.refs             crd"),
         "{details}"
     );
     assert!(

@@ -6,7 +6,7 @@ use crate::harness::manifests::{
     call_all_at, collect_policies, count_quota, service_account, switched_on,
 };
 use crate::harness::{Attache, Cluster, Kubectl, Said, eventually};
-use crate::kinds::late_crd;
+use crate::kinds::{late_crd, mislabelled_crd};
 
 /// Nobody listens there.
 const NOBODY: &str = "https://127.0.0.1:1";
@@ -233,11 +233,10 @@ fn with_fail_reviews_pass_as_soon_as_attache_is_there_and_no_longer_than_that() 
     let said = closed.apply(&wrong).fails(1);
     assert!(said.err.contains("target-group-versioned: "), "{said}");
     // Definitions are told of by a webhook of their own.
-    let nameless = late_crd().replace(
-        "gateway.networking.k8s.io/policy",
-        "other.example.com/policy",
-    );
-    closed.apply(&nameless).ok().warns("crd-label: ");
+    closed
+        .apply(&mislabelled_crd())
+        .ok()
+        .warns("crd-label-mismatch: ");
 
     assert!(attache.terminate().success());
     eventually("closed again", || {

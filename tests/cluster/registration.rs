@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::harness::{Attache, Cluster, Kubectl, Said, World, eventually, manifests};
-use crate::kinds::{early_crd, late_crd};
+use crate::kinds::{late_crd, mislabelled_crd};
 
 const CONFIGURATIONS: [&str; 2] = [
     "validatingwebhookconfiguration/attache",
@@ -59,9 +59,9 @@ fn what_attache_manifests_prints_makes_the_api_server_ask() {
         asked(&said, "strategy-unsupported: \"Sideways\"")
     });
     world
-        .apply_text(&early_crd())
+        .apply_text(&mislabelled_crd())
         .ok()
-        .warns("Warning: crd-label: ");
+        .warns("Warning: crd-label-mismatch: ");
 
     // With `Fail`, what nobody answers for does not pass.
     world.apply("edge.yaml").ok();

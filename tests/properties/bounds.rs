@@ -87,7 +87,7 @@ fn of_many_conflicts_the_first_are_told() {
                "spec": {"targetRef": {"group": GATEWAY_API, "kind": "Gateway", "name": "g0"},
                         "defaults": defaults}})
     };
-    let stanza = json!({"type": "object", "properties": {"s0": {}}});
+    let stanza = json!({"type": "object", "properties": {"s0": {}}, "x-kubernetes-preserve-unknown-fields": true});
     let fields = json!({"targetRef": {"properties": {"group": {}, "kind": {}, "name": {}}},
                         "defaults": stanza, "overrides": stanza});
     let kind = definition("Legacy", &fields);

@@ -51,7 +51,8 @@ pub(crate) fn definition(kind: &str, fields: &Value) -> Value {
         "spec": {"group": GROUP, "scope": "Namespaced",
             "names": {"kind": kind, "plural": kind.to_lowercase()},
             "versions": [{"name": "v1", "served": true, "storage": true, "schema":
-                {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}}]}})
+                {"openAPIV3Schema": {"properties": {"spec": {
+                    "x-kubernetes-preserve-unknown-fields": true, "properties": fields}}}}}]}})
 }
 
 /// Profiles of the kinds without a CRD.

@@ -28,7 +28,10 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
             .unwrap_or(PolicyState::NoEffect),
         reason: reason(survey.snapshot(), policy, &status),
         by: named(&status.by()),
-        caveats: policy.caveats().map(str::to_owned).collect(),
+        caveats: policy
+            .caveats(survey.snapshot())
+            .map(str::to_owned)
+            .collect(),
         settings: settings(policy),
         status: FromStatus::with(&status.said, status.disagreement()),
         targets: status

@@ -252,7 +252,7 @@ fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> Standing {
             .unwrap_or(PolicyState::NoEffect),
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         by,
-        caveats: policy.caveats().map(str::to_owned).collect(),
+        caveats: policy.caveats(snapshot).map(str::to_owned).collect(),
         status: FromStatus::with(&said, differs),
     }
 }

@@ -389,7 +389,7 @@ impl Found {
                 .report
                 .map(|report| format!("its controller reports {report}")),
             caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
-                policy.caveats().map(str::to_owned).collect()
+                policy.caveats(snapshot).map(str::to_owned).collect()
             }),
         }
     }

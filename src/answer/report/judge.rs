@@ -114,7 +114,7 @@ impl Judge<'_> {
                 !told.all(|policy| case.objects.contains(policy))
             }
             // What a change of it does is said of all changes together.
-            Code::Affects => !is_old,
+            Code::Affects | Code::ProtectionLost => !is_old,
             _ => true,
         });
         let mut findings = case.judged(key, findings);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object, is_route};
 use crate::engine::snapshot::{class_key, namespace_key};
 
@@ -10,6 +10,21 @@ use crate::engine::snapshot::{class_key, namespace_key};
 /// kind. What names a Gateway, a Service or a Namespace is only found by looking at everything.
 pub(super) fn is_little(keys: &[ObjectKey]) -> bool {
     keys.iter().all(|key| is_route(&key.gk))
+}
+
+/// The kinds of which every object counts for routes: grants, `ListenerSets` that take ports from one another, and routes
+/// of the kind with which one of these may not share a hostname.
+pub(super) fn needed_whole(keys: &[ObjectKey]) -> BTreeSet<GroupKind> {
+    let mut kinds: BTreeSet<GroupKind> = ["ReferenceGrant", "ListenerSet"]
+        .map(GroupKind::gateway_api)
+        .into();
+    kinds.insert(GroupKind::new(GATEWAY_API_X, "XListenerSet"));
+    for [one, other] in [["HTTPRoute", "GRPCRoute"], ["GRPCRoute", "HTTPRoute"]] {
+        if keys.iter().any(|key| key.gk.is_gateway_api(one)) {
+            kinds.insert(GroupKind::gateway_api(other));
+        }
+    }
+    kinds
 }
 
 /// What is needed of an object that may not be there.

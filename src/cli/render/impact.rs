@@ -21,8 +21,8 @@ const SHOWN: usize = 10;
 pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     let kinds = kinds(found);
     let mut text = traffic(&found.traffic, &kinds, style);
-    text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
     text.push_str(&lost_protection(found, &kinds, style));
+    text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
     for group in groups(&found.changes) {
         text.push('\n');
         text.push_str(&told(&group, &kinds, style));
@@ -63,8 +63,8 @@ fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
             lost.settings.join(", ").into(),
         ]);
     }
-    let title = line(style, Tone::Bad, "PROTECTION LOST");
-    format!("\n{title}{}", table.show(style, "  "))
+    let title = line(style, Tone::Bad, "Protection lost");
+    format!("{title}{}\n", table.show(style, "  "))
 }
 
 /// What becomes of requests, most important first; nothing where nothing does.

@@ -1,13 +1,31 @@
 //! Policies without settings, and what of a policy its controllers take otherwise than attache does.
 
+use std::sync::Arc;
+
 use super::{Policy, Stanza};
+use crate::engine::ids::GroupKind;
 use crate::engine::merge::{Part, Piece};
+use crate::engine::object::ROUTES;
 use crate::engine::profile::{Caveat, Op, Strategy};
+use crate::engine::snapshot::Snapshot;
 
 impl Policy {
     /// What its controllers do with it that is not modelled.
-    pub fn caveats(&self) -> impl Iterator<Item = &str> {
-        let applies = |caveat: &&Caveat| {
+    pub fn caveats<'a>(&'a self, snapshot: &'a Snapshot) -> impl Iterator<Item = &'a str> {
+        let is_backend = |kind: &Arc<str>| {
+            let kind = GroupKind::gateway_api(kind);
+            let mut objects = snapshot.objects(&kind);
+            objects.any(|object| snapshot.using(&object.key).next().is_some())
+        };
+        let is_annotated = |key: &Arc<str>| {
+            let mut kinds = ["Gateway", "ListenerSet"].iter().chain(&ROUTES);
+            kinds.any(|kind| {
+                let kind = GroupKind::gateway_api(kind);
+                let mut objects = snapshot.objects(&kind);
+                objects.any(|object| object.meta.annotations.get(key).is_some())
+            })
+        };
+        let applies = move |caveat: &&Caveat| {
             let mut targets = self.targets.iter().map(|target| &target.gk.kind);
             let by_target =
                 caveat.targets.is_empty() || targets.any(|kind| caveat.targets.contains(kind));
@@ -18,7 +36,11 @@ impl Policy {
                     above.eq(setting.iter().map(String::as_str))
                 })
             };
-            by_target && (caveat.settings.is_empty() || caveat.settings.iter().any(sets))
+            let by_settings = caveat.settings.is_empty() || caveat.settings.iter().any(sets);
+            let by_backend = caveat.backends.is_empty() || caveat.backends.iter().any(is_backend);
+            let by_annotation =
+                caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated);
+            by_target && by_settings && by_backend && by_annotation
         };
         self.profile
             .caveats

@@ -129,6 +129,12 @@ pub struct CaveatFile {
     /// Paths of settings: it applies to policies that set one of these. To all where it is left out.
     #[serde(default)]
     pub settings: Vec<String>,
+    /// Kinds of Gateway API: it applies where routes send requests to objects of one of these. Everywhere where it is left out.
+    #[serde(default)]
+    pub backends: Vec<String>,
+    /// Annotations: it applies where a Gateway, a `ListenerSet` or a route has one of these. Everywhere where it is left out.
+    #[serde(default)]
+    pub annotations: Vec<String>,
 }
 
 /// Status.

@@ -138,6 +138,10 @@ pub struct Caveat {
     pub targets: Vec<Arc<str>>,
     /// It applies to policies that set something under one of these paths; to all where there are none.
     pub settings: Vec<Vec<String>>,
+    /// It applies where routes send requests to objects of these kinds of Gateway API; everywhere where there are none.
+    pub backends: Vec<Arc<str>>,
+    /// It applies where a Gateway, a `ListenerSet` or a route has one of these annotations; everywhere where there are none.
+    pub annotations: Vec<Arc<str>>,
 }
 
 /// How the policies of a kind meet.

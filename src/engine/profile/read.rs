@@ -113,6 +113,8 @@ pub(super) fn caveats(profile: &ProfileFile) -> Option<Vec<Caveat>> {
     let caveats = profile.caveats.as_ref()?.iter().map(|caveat| Caveat {
         text: caveat.text.as_str().into(),
         targets: texts(&caveat.targets),
+        backends: texts(&caveat.backends),
+        annotations: texts(&caveat.annotations),
         settings: caveat
             .settings
             .iter()

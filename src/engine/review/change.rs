@@ -20,7 +20,7 @@ use crate::engine::traffic::traffic;
 
 use super::losses;
 use crate::engine::words;
-use crate::engine::work::{LOOKED_AT, MOST_REFERENCES};
+use crate::engine::work::{LOOKED_AT, MOST_REFERENCES, MOST_ROUTES};
 
 /// What a change of one object does to effective policies, kind by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
@@ -68,7 +68,7 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
         &after,
         key,
         std::slice::from_ref(key),
-        MOST_REFERENCES,
+        MOST_ROUTES,
     ));
     findings.extend(grant(&before, &after, key, MOST_REFERENCES));
     findings

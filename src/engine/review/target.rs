@@ -15,7 +15,7 @@ use crate::engine::snapshot::{Change, Snapshot};
 
 use super::{change, route};
 use crate::engine::words;
-use crate::engine::work::MOST_REFERENCES;
+use crate::engine::work::{MOST_REFERENCES, MOST_ROUTES};
 
 /// Most findings that are remembered of routes that are alike.
 const MOST_FINDINGS: usize = 16;
@@ -67,7 +67,7 @@ pub(super) fn findings(
         &after,
         &key,
         std::slice::from_ref(&key),
-        MOST_REFERENCES,
+        MOST_ROUTES,
     ));
     if let Some(old) = old {
         findings.extend(change::sections(&before, old, object));

@@ -10,7 +10,7 @@ use crate::engine::impact::{Shifted, between};
 use crate::engine::object::Object;
 use crate::engine::snapshot::Snapshot;
 
-use super::change;
+use super::{change, losses};
 
 /// What a change of these objects, all at once, does to policies that are not among them, to what is
 /// in force, and to references. Objects that are as they were are passed over.
@@ -65,10 +65,12 @@ fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Fi
             }
         }
     }
-    let findings = told.iter();
+    let mut findings = Vec::new();
+    for ((cause, kind), all) in &told {
+        findings.extend(losses::protections([before, after], cause, kind, all));
+        findings.push(change::effect(&mut is, cause, kind, all));
+    }
     findings
-        .map(|((cause, kind), all)| change::effect(&mut is, cause, kind, all))
-        .collect()
 }
 
 fn by_policy<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&'a ObjectKey> {
