@@ -86,10 +86,9 @@ impl<'a> Losing<'a> {
             if is_lost {
                 for (by, setting) in had {
                     self.loss.by.insert(by);
-                    let setting = setting.filter(|(path, _)| !path.is_empty());
-                    setting
-                        .into_iter()
-                        .for_each(|(path, value)| self.note(path, value));
+                    if let Some((path, value)) = setting.filter(|(path, _)| !path.is_empty()) {
+                        self.note(path, value);
+                    }
                 }
                 self.loss.now.extend(shifted.after.policies());
             }

@@ -4,11 +4,6 @@ use crate::harness::{Said, World, eventually};
 
 /// Two policies that act together on routes of `shop`: one of the platform, one of the own namespace.
 const POLICIES: &str = "
-apiVersion: v1
-kind: Service
-metadata: {name: cart, namespace: shop}
-spec: {ports: [{port: 8080}]}
----
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: edge, namespace: infra}
@@ -31,6 +26,14 @@ spec:
   targetRef: {group: '', kind: Namespace, name: NAMESPACE}
   mergeStrategy: PatchDefaults
   timeout: 5s
+";
+
+/// The backend of the route.
+const CART: &str = "
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {ports: [{port: 8080}]}
 ";
 
 /// Whoever is signed in may work on routes of `shop`.
@@ -63,6 +66,7 @@ fn world(name: &str) -> Option<World<'static>> {
     let world = World::start(name)?;
     let shop = world.namespace("shop");
     world.apply_text(&POLICIES.replace("NAMESPACE", &shop)).ok();
+    world.apply_text(CART).ok();
     world.apply_text(ROUTES).ok();
     world.warns_at_last("cart-route.yaml", EDGE);
     world.warns_at_last("cart-route.yaml", OWN);
@@ -231,6 +235,7 @@ spec:
 fn told_of_one_route(name: &str, policies: usize) -> Option<Vec<String>> {
     let world = World::start(name)?;
     world.apply_text(&gateway_with(policies)).ok();
+    world.apply_text(CART).ok();
     world.apply_text(ROUTES).ok();
     for i in 0..policies {
         let line =
@@ -277,6 +282,7 @@ fn one_hidden_policy_and_five_say_the_same() {
             format!("httproute.gateway.networking.k8s.io/cart created (server dry run)\n{HIDDEN}"),
             format!("httproute.gateway.networking.k8s.io/cart created\n{HIDDEN}"),
             "httproute.gateway.networking.k8s.io/cart patched\n\
+             Warning: route-not-attached: spec.parentRefs[0]: there is no Gateway shop/nowhere now\n\
              Warning: effective-change: policies that you may not read act otherwise after this change\n"
                 .to_owned(),
             "httproute.gateway.networking.k8s.io \"cart\" deleted from shop namespace\n".to_owned(),
