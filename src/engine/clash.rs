@@ -6,12 +6,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ids::{GroupKind, ObjectKey, Place};
-use super::object::{Listener, Node, Object, is_route};
+use super::object::{Listener, Node, Object, Rule, is_route};
 use super::policy::Policy;
 use super::profile::Clash;
 use super::reports::{Opinion, Said};
 use super::snapshot::Snapshot;
-use super::topology::{Acceptance, Attachment, OneKind, attachment, intersect, listeners_of};
+use super::topology::{
+    Acceptance, Attachment, OneKind, attachment, intersect, listener_at, listeners_of,
+};
 
 /// Why a policy is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +112,10 @@ fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
     let mut one_kind = OneKind::new(snapshot);
     named.iter().find_map(|key| {
         let route = snapshot.get(key)?;
-        let Node::Route { paths, .. } = &route.node else {
+        let Node::Route {
+            paths, hostnames, ..
+        } = &route.node
+        else {
             return None;
         };
         let entries = entries(&mut one_kind, route);
@@ -119,9 +124,17 @@ fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
             .into_iter()
             .flat_map(|gateway| routes_of(snapshot, gateway));
         let mut others = others.filter(|other| !named.contains(&other.key));
+        // There may be thousands of them: where they are attached is asked of those that may clash at all.
+        let may_clash = |other: &Object| match &other.node {
+            Node::Route {
+                paths: theirs,
+                hostnames: other_hosts,
+                ..
+            } => paths.meet(theirs) && share_a_host(hostnames, other_hosts),
+            _ => false,
+        };
         let other = others.find(|other| {
-            matches!(&other.node, Node::Route { paths: theirs, .. } if paths.meet(theirs))
-                && !entries.is_disjoint(&self::entries(&mut one_kind, other))
+            may_clash(other) && !entries.is_disjoint(&self::entries(&mut one_kind, other))
         })?;
         Some(Clashing {
             reason: "TargetConflict",
@@ -129,6 +142,12 @@ fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
             message: format!("{} matches a hostname and a path of {key} too", other.key),
         })
     })
+}
+
+/// Whether two routes may serve one host: one without hostnames serves those of its listeners.
+fn share_a_host(one: &[Arc<str>], other: &[Arc<str>]) -> bool {
+    let meets = |name: &Arc<str>| other.iter().any(|theirs| intersect(name, theirs));
+    one.is_empty() || other.is_empty() || one.iter().any(meets)
 }
 
 /// The routes that name a Gateway or a `ListenerSet` of it; sorted by parent.
@@ -157,9 +176,10 @@ fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
         };
         let snapshot = one_kind.snapshot();
         for place in places {
-            let Some((gateway, listener)) = listener_at(snapshot, &place) else {
+            let Some(listener) = listener_at(snapshot, &place) else {
                 continue;
             };
+            let gateway = gateway_of(snapshot, &place.object);
             for host in in_common(listener.hostname.as_ref(), hostnames) {
                 found.insert((gateway.clone(), listener.port, host));
             }
@@ -168,16 +188,12 @@ fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
     found
 }
 
-/// A listener by its place, with the Gateway that it is part of.
-fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<(&'a ObjectKey, &'a Listener)> {
-    let owner = snapshot.get(&place.object)?;
-    let gateway = match &owner.node {
-        Node::ListenerSet { parent, .. } => &parent.object,
-        _ => &owner.key,
-    };
-    let mut listeners = listeners_of(owner).iter();
-    let listener = listeners.find(|listener| Some(&listener.name) == place.section.as_ref())?;
-    Some((gateway, listener))
+/// The Gateway of a `ListenerSet`; else the object itself.
+fn gateway_of<'a>(snapshot: &'a Snapshot, owner: &'a ObjectKey) -> &'a ObjectKey {
+    match snapshot.get(owner).map(|owner| &owner.node) {
+        Some(Node::ListenerSet { parent, .. }) => &parent.object,
+        _ => owner,
+    }
 }
 
 /// The hostnames that a listener takes of a route: the more specific one of each pair; empty for all.
@@ -202,38 +218,31 @@ fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
     ours.map(more_specific).collect()
 }
 
-/// A plain HTTP listener that shares its port with one of the target.
+/// A plain HTTP listener that shares its port with the one that is the target.
 fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
-    let owner = snapshot.get(&target.object)?;
     // One on a whole Gateway, or on a whole ListenerSet, holds where no other policy is on the listener itself.
     target.section.as_ref()?;
-    let gateway = match &owner.node {
-        Node::Gateway { .. } => owner,
-        Node::ListenerSet { parent, .. } => snapshot.get(&parent.object)?,
-        _ => return None,
-    };
-    // Those that are accepted, each with what it is of.
+    let gateway = snapshot.get(gateway_of(snapshot, &target.object))?;
     let acceptance = Acceptance::of(snapshot, gateway);
-    let mut all: Vec<(&ObjectKey, &Listener)> = Vec::new();
-    for (key, accepted) in acceptance.owners() {
+    // Those that are accepted.
+    let plain = acceptance.owners().flat_map(|(key, accepted)| {
         let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
         let listeners = listeners.unwrap_or_default().iter().enumerate();
-        let counts = |index: usize, listener: &Listener| {
+        let counts = |(index, listener): &(usize, &Listener)| {
             accepted.refusal().is_none()
-                && accepted.conflict(index).is_none()
+                && accepted.conflict(*index).is_none()
                 && &*listener.protocol == "HTTP"
         };
-        let plain = listeners.filter(|(index, listener)| counts(*index, listener));
-        all.extend(
-            plain.filter_map(|(_, listener)| Some((snapshot.get(key).map(|o| &o.key)?, listener))),
-        );
-    }
-    let is_own = |(owner, listener): &&(&ObjectKey, &Listener)| {
+        listeners
+            .filter(counts)
+            .map(move |(_, listener)| (key, listener))
+    });
+    let is_own = |(owner, listener): &(&ObjectKey, &Listener)| {
         **owner == target.object && target.section.as_ref() == Some(&listener.name)
     };
-    let mut own = all.iter().filter(is_own);
-    own.find_map(|(_, listener)| {
-        let mut others = all.iter().filter(|other| !is_own(other));
+    let (own, others): (Vec<_>, Vec<_>) = plain.partition(is_own);
+    own.iter().find_map(|(_, listener)| {
+        let mut others = others.iter();
         let (owner, other) = others.find(|(_, other)| other.port == listener.port)?;
         Some(Clashing {
             reason: "Invalid",
@@ -259,8 +268,7 @@ fn mixed_rule(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Cl
         let Node::Route { rules, .. } = &route.node else {
             return None;
         };
-        let is_of_target =
-            |rule: &&super::object::Rule| rule.backends.iter().any(|b| b.object == target.object);
+        let is_of_target = |rule: &&Rule| rule.backends.iter().any(|b| b.object == target.object);
         let mut rules = rules.iter().filter(is_of_target);
         let other = rules.find_map(|rule| {
             let mut backends = rule.backends.iter().map(|backend| &backend.object);

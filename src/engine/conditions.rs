@@ -30,7 +30,7 @@ use enforce::{enforce, leaves, standing, together};
 pub use list::{Condition, conditions};
 pub use lost::Lost;
 pub use reported::{Disagreement, disagreement, disagreements};
-pub use targets::{Affected, affected, controller};
+pub use targets::{Affected, affected};
 
 /// Whether a policy is attached to a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,12 +15,12 @@ use super::object::{GrantFrom, Node, is_route};
 use super::policy::Policy;
 use super::section;
 use super::snapshot::Snapshot;
-use super::topology::{Lowers, Upper, places, rivals};
+use super::topology::{Lowers, Upper, door, places, rivals};
 use super::work;
 
 mod paths;
 
-use paths::{Comparison, Door, Paths};
+use paths::{Comparison, Paths};
 
 /// Paths on which the effective policy of a kind changes in one and the same way: each way in with each way on, as
 /// they are afterwards, or as they were where they are gone.
@@ -116,8 +116,8 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
     // A route that leaves a listener by itself changes nothing; one that is shut out does.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
     let shut = |upper: &Upper| !by_itself && is_there(before, upper) && is_there(after, upper);
-    let had = |upper: &Upper| door(before, upper);
-    let has = |upper: &Upper| door(after, upper);
+    let had = |upper: &Upper| upper.last().and_then(|place| door(before, place));
+    let has = |upper: &Upper| upper.last().and_then(|place| door(after, place));
     let mut found = Vec::new();
     for (kind, touched) in &kinds {
         let mut comparison = Comparison::new(kind, &shut, [&had, &has]);
@@ -311,20 +311,6 @@ fn granted(
         let touched = kinds.entry(kind.clone()).or_default();
         touched.routes.extend(&routes);
     }
-}
-
-/// Where the requests of a way in come in; none where it is no listener.
-fn door(snapshot: &Snapshot, upper: &Upper) -> Option<Door> {
-    let place = upper.last()?;
-    let object = snapshot.get(&place.object)?;
-    let (Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) = &object.node
-    else {
-        return None;
-    };
-    let mut listeners = listeners.iter();
-    let listener = listeners.find(|listener| Some(&listener.name) == place.section.as_ref())?;
-    let hostname = listener.hostname.clone();
-    Some((place.object.clone(), listener.port, hostname))
 }
 
 /// Whether a way in is there, whoever may take it.

@@ -36,7 +36,7 @@ pub use own::{Own, is_unset};
 pub(super) use piece::pieces;
 pub use piece::{Part, Piece};
 pub use replaced::replaced;
-pub use tree::{Leaf, LeafPath};
+pub use tree::{Leaf, LeafPath, is_under};
 use tree::{Tree, Units};
 pub use wholes::{Wholes, won};
 

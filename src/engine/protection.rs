@@ -3,13 +3,12 @@
 //! A path loses a protection when a setting that gives it was in force before the change, and none is in force after it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use super::ids::{GroupKind, ObjectKey};
 use super::impact::Shifted;
 use super::maps::HashMap;
-use super::merge::{Effective, LeafPath, Part};
+use super::merge::{Effective, LeafPath, Part, is_under};
 use super::profile::{Profile, Protection};
 use super::setting::Setting;
 use super::snapshot::Snapshot;
@@ -133,10 +132,7 @@ impl<'a> Losing<'a> {
 
     /// Whether a setting gives the protection, and is none that switches it off.
     fn gives(&self, path: &LeafPath) -> bool {
-        let under = |setting: &Vec<String>| {
-            let above = path.iter().map(Deref::deref).take(setting.len());
-            above.eq(setting.iter().map(String::as_str))
-        };
+        let under = |setting: &Vec<String>| is_under(path, setting);
         let mut settings = self.protection.settings.iter();
         settings.any(under) && !self.profile.switched_off_by.iter().any(under)
     }

@@ -1,9 +1,8 @@
 //! Policies of one kind at one place, and which of them is rejected for another (design 9, ruling 4).
 
-use std::ops::Deref;
 use std::sync::Arc;
 
-use super::merge::{Branches, LeafPath, Part};
+use super::merge::{Branches, LeafPath, Part, is_under};
 use super::policy::Policy;
 use super::profile::SameTarget;
 use super::work;
@@ -116,11 +115,8 @@ fn leaves(policy: &Policy) -> Vec<LeafPath> {
         return paths.collect();
     }
     let field = |mut path: LeafPath| {
-        let leads = |field: &&Vec<String>| {
-            let above = path.iter().map(Deref::deref).take(field.len());
-            above.eq(field.iter().map(String::as_str))
-        };
-        path.truncate(fields.iter().find(leads)?.len());
+        let mut fields = fields.iter();
+        path.truncate(fields.find(|field| is_under(&path, field))?.len());
         Some(path)
     };
     paths.filter_map(field).collect()

@@ -22,7 +22,8 @@ mod route_kinds;
 
 pub use accept::{OwnListener, Refusal, fits_service, may_accept, refusal, takes_hostname};
 pub use acceptance::{
-    Acceptance, Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
+    Acceptance, Door, Listeners, SetRefusal, Unaccepted, door, listener_at, listeners,
+    of as listeners_of, unaccepted,
 };
 pub use attachment::{
     Attachment, attachment, attachment_cost, kept_out_by, not_there, not_usable, unusable,

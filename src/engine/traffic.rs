@@ -8,10 +8,7 @@ use super::grants::routes_into;
 use super::ids::{ObjectKey, Place};
 use super::object::{Node, Object, is_route};
 use super::snapshot::Snapshot;
-use super::topology::{Attachment, OneKind, attachment, listeners_of, not_usable, unreached};
-
-/// Where the requests of a listener come in: its owner, port and hostname. A listener that is only renamed keeps it.
-type Door = (ObjectKey, u16, Option<Arc<str>>);
+use super::topology::{Attachment, Door, OneKind, attachment, door, not_usable, unreached};
 
 /// What a change takes from routes that stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,16 +135,10 @@ fn doors(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeMap<Door, Plac
             Attachment::Refused { .. } => continue,
         };
         for place in places {
-            found.insert(door(one_kind.snapshot(), &place), place);
+            let door = door(one_kind.snapshot(), &place);
+            let nameless = || (place.object.clone(), 0, None);
+            found.insert(door.unwrap_or_else(nameless), place);
         }
     }
     found
-}
-
-fn door(snapshot: &Snapshot, place: &Place) -> Door {
-    let owner = snapshot.get(&place.object);
-    let mut listeners = owner.map(|o| listeners_of(o)).unwrap_or_default().iter();
-    let named = listeners.find(|listener| Some(&listener.name) == place.section.as_ref());
-    let (port, hostname) = named.map_or((0, None), |l| (l.port, l.hostname.clone()));
-    (place.object.clone(), port, hostname)
 }

@@ -119,6 +119,14 @@ fn one_origin(object: &ObjectKey, place: &Place) -> String {
     }
 }
 
+/// One object by its kind and name, several as [`counted`] has them.
+pub fn named(objects: &BTreeSet<ObjectKey>) -> String {
+    match (objects.len(), objects.first()) {
+        (1, Some(object)) => object.to_string(),
+        _ => counted(objects),
+    }
+}
+
 /// `12 HTTPRoutes in 3 namespaces: blog/a, shop/b, shop/c and 9 more`.
 pub fn counted(objects: &BTreeSet<ObjectKey>) -> String {
     let mut names: Vec<String> = objects.iter().take(SHOWN).map(ObjectKey::path).collect();

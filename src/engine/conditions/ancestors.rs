@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::targets::controller;
 use super::{Accepted, PolicyStatus};
 use crate::engine::effective::Survey;
 use crate::engine::ids::ObjectKey;
 use crate::engine::level::Level;
 use crate::engine::policy::Policy;
+use crate::engine::reports::controller;
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ pub fn ancestors(
     let most = *policy.profile.max_ancestors;
     let cut = objects.len().saturating_sub(most);
     let kept = objects.into_iter().take(most).map(|object| Ancestor {
-        controller: controller(survey, &object),
+        controller: controller(survey.snapshot(), &object).cloned(),
         object,
     });
     (kept.collect(), cut)

@@ -8,7 +8,7 @@ use crate::engine::affected::acting_on;
 use crate::engine::effective::Survey;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::Node;
-use crate::engine::snapshot::class_key;
+use crate::engine::reports::controller;
 
 /// One condition of an object, or of one of its listeners.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,24 +75,9 @@ fn domain(survey: &mut Survey<'_>, key: &ObjectKey, kind: &GroupKind) -> Arc<str
     let gateways = survey.gateways_of(key);
     let controller = gateways
         .iter()
-        .find_map(|gateway| controller(survey, gateway));
-    match controller
-        .as_deref()
-        .and_then(|name| name.split('/').next())
-    {
+        .find_map(|gateway| controller(snapshot, gateway));
+    match controller.and_then(|name| name.split('/').next()) {
         Some(domain) if !domain.is_empty() => domain.into(),
         _ => kind.group.clone(),
-    }
-}
-
-/// The controller of a Gateway: that of its class.
-pub fn controller(survey: &Survey<'_>, gateway: &ObjectKey) -> Option<Arc<str>> {
-    let snapshot = survey.snapshot();
-    let Node::Gateway { class, .. } = &snapshot.get(gateway)?.node else {
-        return None;
-    };
-    match &snapshot.get(&class_key(class))?.node {
-        Node::GatewayClass { controller } => Some(controller.clone()),
-        _ => None,
     }
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::{Same, Shifted};
 use crate::engine::effective::{Ends, Group};
-use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::ids::GroupKind;
 use crate::engine::maps::HashMap;
 use crate::engine::merge::Effective;
-use crate::engine::topology::{Lower, Lowers, Upper, Uppers};
+use crate::engine::topology::{Door, Lower, Lowers, Upper, Uppers};
 
 /// Compares the paths of a kind.
 pub(super) struct Comparison<'a> {
@@ -47,10 +47,7 @@ struct Pair {
     stays: bool,
 }
 
-/// Where requests come in: the object, the port and the hostname of a listener.
-pub(super) type Door = (ObjectKey, u16, Option<Arc<str>>);
-
-/// Finds it; none where a way in has none.
+/// Finds where the requests of a way in come in; none where it has no listener.
 pub(super) type DoorOf<'a> = &'a dyn Fn(&Upper) -> Option<Door>;
 
 /// What is in force on both sides, by lists of ways in: it is the same for many routes.

@@ -31,6 +31,12 @@ pub struct Leaf {
 /// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
 pub type LeafPath = Vec<Arc<str>>;
 
+/// Whether a leaf is at a field of the settings, or under it.
+pub fn is_under(path: &LeafPath, field: &[String]) -> bool {
+    let above = path.iter().map(|key| &**key).take(field.len());
+    above.eq(field.iter().map(String::as_str))
+}
+
 /// Settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {

@@ -72,14 +72,11 @@ impl Paths {
 
     /// Whether two routes match a path both.
     pub fn meet(&self, other: &Self) -> bool {
-        let root = [hash("/")];
-        let hashes = |paths: &Self| paths.0.clone();
-        let (one, other) = (hashes(self), hashes(other));
-        let (one, other) = (
-            one.as_deref().unwrap_or(&root),
-            other.as_deref().unwrap_or(&root),
-        );
-        one.iter().any(|hash| other.binary_search(hash).is_ok())
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(paths), None) | (None, Some(paths)) => paths.binary_search(&hash("/")).is_ok(),
+            (Some(one), Some(other)) => one.iter().any(|hash| other.binary_search(hash).is_ok()),
+        }
     }
 }
 

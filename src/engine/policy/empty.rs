@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Policy, Stanza};
 use crate::engine::ids::GroupKind;
-use crate::engine::merge::{Part, Piece};
+use crate::engine::merge::{Part, Piece, is_under};
 use crate::engine::object::ROUTES;
 use crate::engine::profile::{Caveat, Op, Strategy};
 use crate::engine::snapshot::Snapshot;
@@ -31,10 +31,7 @@ impl Policy {
                 caveat.targets.is_empty() || targets.any(|kind| caveat.targets.contains(kind));
             let sets = |setting: &Vec<String>| {
                 let mut paths = self.parts().flat_map(Part::paths);
-                paths.any(|path| {
-                    let above = path.iter().map(|key| &**key).take(setting.len());
-                    above.eq(setting.iter().map(String::as_str))
-                })
+                paths.any(|path| is_under(&path, setting))
             };
             let by_settings = caveat.settings.is_empty() || caveat.settings.iter().any(sets);
             let by_backend = caveat.backends.is_empty() || caveat.backends.iter().any(is_backend);

@@ -127,9 +127,8 @@ pub(super) fn effect(
     let after = survey.snapshot();
     let objects = all.iter().flat_map(|shifted| shifted.ends.objects());
     let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
-    let mut message = format!("{kind} on {}", words::counted(&objects));
+    let mut message = format!("{kind} on {}", words::named(&objects));
     if let (1, Some(object)) = (objects.len(), objects.first()) {
-        message = format!("{kind} on {object}");
         let groups = survey.through(object, kind);
         let paths: usize = groups.iter().map(Group::paths).sum();
         let changed: usize = all.iter().map(Shifted::count).sum();

@@ -29,15 +29,30 @@ pub(super) fn taken_by(is: &mut Survey<'_>, policy: &Policy) -> Taken {
     if was.is_spent() || is.is_spent() {
         return Taken::TooMuch;
     }
-    let loses = |shifted: &Shifted| shifted.stays && takes_away(shifted, key);
-    let taken = changed.into_iter().filter(loses).collect();
-    Taken::These(Some(Box::new(before)), taken)
+    // There are many paths and few results.
+    let mut known: HashMap<(*const (), *const ()), bool> = HashMap::default();
+    let mut loses = |shifted: &Shifted| {
+        let id = (shifted.before.address(), shifted.after.address());
+        shifted.stays && *known.entry(id).or_insert_with(|| takes_away(shifted, key))
+    };
+    let mut taken = Vec::new();
+    for shifted in changed {
+        if loses(&shifted) {
+            taken.push(shifted);
+        }
+    }
+    if taken.is_empty() {
+        return Taken::Nothing;
+    }
+    Taken::These(Box::new(before), taken)
 }
 
-/// What a policy takes from others, path by path.
+/// What a policy takes from others.
 pub(super) enum Taken {
-    /// The paths on which others lose something by it, and the state without it, where there are any.
-    These(Option<Box<Snapshot>>, Vec<Shifted>),
+    /// Nothing.
+    Nothing,
+    /// The state without it, and the paths on which others lose something by it.
+    These(Box<Snapshot>, Vec<Shifted>),
     /// It was more than a request may work out.
     TooMuch,
 }
@@ -45,34 +60,24 @@ pub(super) enum Taken {
 // === impl Taken ===
 
 impl Taken {
-    /// It takes nothing.
-    pub(super) fn nothing() -> Self {
-        Self::These(None, Vec::new())
-    }
-
     /// The findings on a policy that is created: the protections that are lost, and what else changes.
     pub(super) fn findings(self, is: &mut Survey<'_>, policy: &Policy) -> Vec<Finding> {
         let key = policy.key();
+        let mut findings = self.protections(is, policy);
         match self {
-            Self::TooMuch => vec![change::too_much(key, "what this policy takes away")],
-            Self::These(None, _) => Vec::new(),
-            Self::These(_, all) if all.is_empty() => Vec::new(),
-            Self::These(Some(before), all) => {
-                let mut findings = protections([&before, is.snapshot()], key, &key.gk, &all);
-                findings.push(change::effect(is, key, &key.gk, &all));
-                findings
-            }
+            Self::Nothing => {}
+            Self::TooMuch => findings.push(change::too_much(key, "what this policy takes away")),
+            Self::These(_, all) => findings.push(change::effect(is, key, &key.gk, &all)),
         }
+        findings
     }
 
-    /// The findings on a policy that is there: the protections that others lose by it.
+    /// The protections that others lose by it: all that is told of a policy that is there.
     pub(super) fn protections(&self, is: &Survey<'_>, policy: &Policy) -> Vec<Finding> {
+        let key = policy.key();
         match self {
-            Self::TooMuch | Self::These(None, _) => Vec::new(),
-            Self::These(Some(before), all) => {
-                let key = policy.key();
-                protections([before, is.snapshot()], key, &key.gk, all)
-            }
+            Self::Nothing | Self::TooMuch => Vec::new(),
+            Self::These(before, all) => protections([before, is.snapshot()], key, &key.gk, all),
         }
     }
 
@@ -80,26 +85,29 @@ impl Taken {
     pub(super) fn complete(&self, findings: &mut [Finding], policy: &Policy) {
         let mut empty = findings.iter_mut();
         let empty = empty.find(|finding| finding.code == Code::SpecEmpty);
-        let (Self::These(_, all), Some(empty)) = (self, empty) else {
+        let Some(empty) = empty.filter(|_| policy.replaces_by_nothing()) else {
             return;
         };
-        if !policy.replaces_by_nothing() {
-            return;
+        match self {
+            Self::TooMuch => {}
+            Self::Nothing => {
+                "it has no settings, and there is no policy of its kind that it replaces"
+                    .clone_into(&mut empty.message);
+            }
+            Self::These(_, all) => {
+                let replaced = all.iter().flat_map(|shifted| shifted.before.policies());
+                let replaced: BTreeSet<ObjectKey> = replaced.collect();
+                let objects = all.iter().flat_map(|shifted| shifted.ends.objects());
+                let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
+                let names: Vec<String> = replaced.iter().map(ObjectKey::text).collect();
+                empty.message = format!(
+                    "it has no settings: it replaces {} by nothing on {}",
+                    names.join(", "),
+                    words::named(&objects)
+                );
+                empty.tells_of.extend(replaced);
+            }
         }
-        let replaced = all.iter().flat_map(|shifted| shifted.before.policies());
-        let replaced: BTreeSet<ObjectKey> = replaced.collect();
-        if replaced.is_empty() {
-            "it has no settings, and there is no policy of its kind that it replaces"
-                .clone_into(&mut empty.message);
-            return;
-        }
-        let names: Vec<String> = replaced.iter().map(ObjectKey::text).collect();
-        empty.message = format!(
-            "it has no settings: it replaces {} by nothing on {}",
-            names.join(", "),
-            on(&objects(all.iter()))
-        );
-        empty.tells_of.extend(replaced);
     }
 }
 
@@ -142,7 +150,7 @@ pub(super) fn protections(
         let name = &loss.protection;
         let message = format!(
             "{} {verb} the {name} of {}",
-            on(&loss.objects),
+            words::named(&loss.objects),
             by.join(", ")
         );
         let mut finding =
@@ -175,18 +183,4 @@ fn remedy([_, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Opti
     };
     let (name, _) = named(Op::Strategic).or_else(|| named(Op::Patch))?;
     Some(format!("spec.{field}: {name} keeps it"))
-}
-
-/// The effective targets of paths.
-fn objects<'a>(all: impl Iterator<Item = &'a Shifted>) -> BTreeSet<ObjectKey> {
-    let objects = all.flat_map(|shifted| shifted.ends.objects());
-    objects.cloned().collect()
-}
-
-/// One object by its name, several by their number.
-fn on(objects: &BTreeSet<ObjectKey>) -> String {
-    match (objects.len(), objects.first()) {
-        (1, Some(object)) => object.to_string(),
-        _ => words::counted(objects),
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, controller, status};
+use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, status};
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
@@ -11,6 +11,7 @@ use crate::engine::merge::field_conflicts;
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Meets, SameTarget};
+use crate::engine::reports::controller;
 use crate::engine::rivals::overlap;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::validate::{validate, validate_read};
@@ -59,7 +60,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             let taken = if status.may_take_away() || policy.adds_nothing() {
                 losses::taken_by(&mut survey, policy)
             } else {
-                losses::Taken::nothing()
+                losses::Taken::Nothing
             };
             taken.complete(&mut findings, policy);
             findings.extend(taken.findings(&mut survey, policy));
@@ -136,7 +137,7 @@ fn other_controllers(
     let mut others = BTreeSet::new();
     for target in &status.targets {
         for gateway in survey.gateways_of(&target.target.object) {
-            let controller = controller(survey, &gateway)?;
+            let controller = controller(survey.snapshot(), &gateway)?.clone();
             if ours.contains(&controller) {
                 return None;
             }

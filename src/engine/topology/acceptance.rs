@@ -124,6 +124,26 @@ pub fn of(owner: &Object) -> &[Listener] {
     }
 }
 
+/// Where requests come in: the object that has the listener, its port and its hostname. A listener that is only renamed
+/// keeps it.
+pub type Door = (ObjectKey, u16, Option<Arc<str>>);
+
+/// The listener at a place, the first of its name.
+pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a Listener> {
+    let mut listeners = of(snapshot.get(&place.object)?).iter();
+    listeners.find(|listener| Some(&listener.name) == place.section.as_ref())
+}
+
+/// Where the requests of a listener come in; none where there is no listener at the place.
+pub fn door(snapshot: &Snapshot, place: &Place) -> Option<Door> {
+    let listener = listener_at(snapshot, place)?;
+    Some((
+        place.object.clone(),
+        listener.port,
+        listener.hostname.clone(),
+    ))
+}
+
 // === impl Acceptance ===
 
 impl Acceptance {
