@@ -12,7 +12,8 @@ use super::profile::Clash;
 use super::reports::{Opinion, Said};
 use super::snapshot::Snapshot;
 use super::topology::{
-    Acceptance, Attachment, OneKind, attachment, intersect, listener_at, listeners_of,
+    Acceptance, Attachment, OneKind, attachment, gateway_of, intersect, listener_at, listeners_of,
+    sets_of,
 };
 
 /// Why a policy is rejected.
@@ -35,8 +36,8 @@ impl fmt::Display for Clashing {
 /// Where requests come in: the Gateway, the port, and the hostname that listener and route have in common.
 type Entry = (ObjectKey, u16, Arc<str>);
 
-/// What makes the controllers of a kind reject a policy at one of its targets; none where nothing does, and where they
-/// report that they accept it as it is.
+/// Why the controllers of a kind reject a policy at one of its targets, as far as other objects say it. None where they
+/// accept it, or where the status of the policy says that they do.
 pub fn clash(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
     if policy.profile.clashes.is_empty() || is_reported_accepted(snapshot, policy) {
         return None;
@@ -95,15 +96,6 @@ fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
     let own = &policy.key().namespace;
     let targets = policy.targets.iter().filter(|target| is_route(&target.gk));
     targets.filter_map(|target| target.object(own)).collect()
-}
-
-/// The `ListenerSets` that name a Gateway.
-fn sets_of<'a>(
-    snapshot: &'a Snapshot,
-    gateway: &'a ObjectKey,
-) -> impl Iterator<Item = &'a Arc<Object>> {
-    let below = snapshot.below(gateway);
-    below.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
 /// A route that the policy does not name and that shares a path with one that it names.
@@ -186,14 +178,6 @@ fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
         }
     }
     found
-}
-
-/// The Gateway of a `ListenerSet`; else the object itself.
-fn gateway_of<'a>(snapshot: &'a Snapshot, owner: &'a ObjectKey) -> &'a ObjectKey {
-    match snapshot.get(owner).map(|owner| &owner.node) {
-        Some(Node::ListenerSet { parent, .. }) => &parent.object,
-        _ => owner,
-    }
 }
 
 /// The hostnames that a listener takes of a route: the more specific one of each pair; empty for all.

@@ -15,7 +15,7 @@ use super::object::{GrantFrom, Node, is_route};
 use super::policy::Policy;
 use super::section;
 use super::snapshot::Snapshot;
-use super::topology::{Lowers, Upper, door, places, rivals};
+use super::topology::{Lowers, Upper, door, places, rivals, sets_of};
 use super::work;
 
 mod paths;
@@ -236,12 +236,10 @@ fn touch(
             let mut routes = survey.routes_of(key);
             match object.map(|object| (object, &object.node)) {
                 // What it takes or leaves of a port others of its Gateway lose or get.
-                Some((_, Node::ListenerSet { parent, .. })) => {
-                    let sets = snapshot.below(&parent.object);
-                    let sets = sets.filter(|o| matches!(o.node, Node::ListenerSet { .. }));
-                    if sets.take(2).count() > 1 {
-                        routes.extend(survey.routes_of(&parent.object));
-                    }
+                Some((_, Node::ListenerSet { parent, .. }))
+                    if sets_of(snapshot, &parent.object).take(2).count() > 1 =>
+                {
+                    routes.extend(survey.routes_of(&parent.object));
                 }
                 Some((route, Node::Route { .. })) => routes.extend(rivals(snapshot, route)),
                 _ => {}

@@ -409,6 +409,18 @@ impl Object {
     }
 }
 
+// === impl Node ===
+
+impl Node {
+    /// The name of the controller of a class of Gateways; none of anything else.
+    pub fn controller(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::GatewayClass { controller } => Some(controller),
+            _ => None,
+        }
+    }
+}
+
 fn same_json(a: Option<&str>, b: Option<&str>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => same::same(a, b),

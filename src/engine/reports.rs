@@ -13,6 +13,7 @@ use super::object::{Node, Object, ParentRef};
 use super::policy::Policy;
 use super::profile::{Profile, SameTarget};
 use super::snapshot::{Snapshot, class_key};
+use super::topology::gateway_of;
 
 /// Reasons that rest on other objects than the policy.
 const OF_OTHERS: [&str; 4] = [
@@ -98,17 +99,10 @@ fn counts(snapshot: &Snapshot, profile: &Profile, entry: &Entry) -> bool {
 
 /// The controller of a Gateway, or of the Gateway that a `ListenerSet` joins: that of its class.
 pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc<str>> {
-    let mut object = snapshot.get(key)?;
-    if let Node::ListenerSet { parent, .. } = &object.node {
-        object = snapshot.get(&parent.object)?;
-    }
-    let Node::Gateway { class, .. } = &object.node else {
+    let Node::Gateway { class, .. } = &snapshot.get(gateway_of(snapshot, key))?.node else {
         return None;
     };
-    match &snapshot.get(&class_key(class))?.node {
-        Node::GatewayClass { controller } => Some(controller),
-        _ => None,
-    }
+    snapshot.get(&class_key(class))?.node.controller()
 }
 
 /// Where a policy is rejected.

@@ -175,6 +175,23 @@ pub fn through_hidden(reference: &ParentRef) -> Option<Rc<Upper>> {
     }))
 }
 
+/// The Gateway that a `ListenerSet` names; of another object the object itself.
+pub fn gateway_of<'a>(snapshot: &'a Snapshot, owner: &'a ObjectKey) -> &'a ObjectKey {
+    match snapshot.get(owner).map(|owner| &owner.node) {
+        Some(Node::ListenerSet { parent, .. }) => &parent.object,
+        _ => owner,
+    }
+}
+
+/// The `ListenerSets` that name a Gateway, whether it lets them join or not.
+pub fn sets_of<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a ObjectKey,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let below = snapshot.below(gateway);
+    below.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
+}
+
 fn to_gateway(gateway: &Object) -> Vec<Step> {
     let mut steps = Vec::with_capacity(5);
     if let Node::Gateway { class, .. } = &gateway.node {

@@ -8,7 +8,9 @@ use super::grants::routes_into;
 use super::ids::{ObjectKey, Place};
 use super::object::{Node, Object, is_route};
 use super::snapshot::Snapshot;
-use super::topology::{Attachment, Door, OneKind, attachment, door, not_usable, unreached};
+use super::topology::{
+    Attachment, Door, OneKind, attachment, door, gateway_of, not_usable, sets_of, unreached,
+};
 
 /// What a change takes from routes that stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,17 +105,13 @@ fn add_routes<'a>(
     routes: &mut BTreeSet<&'a ObjectKey>,
 ) {
     let is_namespace = key.gk.is_core("Namespace");
-    let is_parent = key.gk.is_gateway_api("Gateway") || key.gk.is_gateway_api("ListenerSet");
+    let is_parent = key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set();
     if !is_parent && !is_namespace {
         return;
     }
     // Sets of one Gateway take ports from one another.
-    let top = match snapshot.get(key).map(|object| &object.node) {
-        Some(Node::ListenerSet { parent, .. }) => &parent.object,
-        _ => key,
-    };
-    let sets = snapshot.below(top);
-    let sets = sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }));
+    let top = gateway_of(snapshot, key);
+    let sets = sets_of(snapshot, top);
     let owners: BTreeSet<&ObjectKey> = sets.map(|set| &set.key).chain([top, key]).collect();
     for owner in owners {
         let here = snapshot.below(owner).filter(|o| is_route(&o.key.gk));

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::{Edge, Graph, Link, Node, Role, id};
 use crate::answer::Named;
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::object::{Node as Kind, is_route};
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::level::Level;
+use crate::engine::object::Node as Kind;
 use crate::engine::section::{self, SectionNames};
 use crate::engine::snapshot::Snapshot;
 
@@ -229,23 +230,17 @@ impl Spot {
 impl Role {
     /// That of an object.
     fn of(snapshot: &Snapshot, key: &ObjectKey, frontend: bool) -> Self {
-        let gk: &GroupKind = &key.gk;
         if frontend {
-            Self::Frontend
-        } else if gk.is_core("Namespace") {
-            Self::Namespace
-        } else if gk.is_gateway_api("GatewayClass") {
-            Self::GatewayClass
-        } else if gk.is_gateway_api("Gateway") {
-            Self::Gateway
-        } else if gk.is_listener_set() {
-            Self::ListenerSet
-        } else if is_route(gk) {
-            Self::Route
-        } else if snapshot.profile(gk).is_some() {
-            Self::Policy
-        } else {
-            Self::Backend
+            return Self::Frontend;
+        }
+        match Level::of_kind(&key.gk) {
+            None => Self::Namespace,
+            Some(Level::GatewayClass) => Self::GatewayClass,
+            Some(Level::Gateway) => Self::Gateway,
+            Some(Level::ListenerSet) => Self::ListenerSet,
+            Some(Level::Route) => Self::Route,
+            Some(_) if snapshot.profile(&key.gk).is_some() => Self::Policy,
+            Some(_) => Self::Backend,
         }
     }
 

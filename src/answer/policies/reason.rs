@@ -58,7 +58,7 @@ pub(in crate::answer) fn reason(
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Why a policy is not attached to a target or has no effect there; none where neither is so.
+/// Why a policy is not attached to a target, or why it has no effect there. None if it is in force.
 pub(in crate::answer) fn of_target(
     snapshot: &Snapshot,
     policy: &Policy,

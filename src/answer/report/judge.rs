@@ -144,13 +144,13 @@ fn all(survey: &mut Survey<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
         let missing = finding.code == Code::TargetMissingRef;
         !(missing && form.iter().any(|f| f.field == finding.field))
     });
-    // A field of a target is told with what targets have.
+    // Unknown fields of a target are reported by the rules on targets.
     findings.retain(|finding| {
         let unknown = finding.code == Code::FieldUnknown;
         !(unknown && form.iter().any(|f| f.field == finding.field))
     });
     findings.extend(form);
-    // What is told of the one field needs no rule of the whole.
+    // Where anything else refuses the object, broken rules of its definition add nothing.
     let refuses = |finding: &Finding| {
         finding.severity == Severity::Deny && finding.code != Code::FieldInvalid
     };

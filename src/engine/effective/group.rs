@@ -9,7 +9,7 @@ use crate::engine::profile::Profile;
 // === impl Group ===
 
 impl Group {
-    /// The facts that hold on these paths; none where nothing stands there.
+    /// The profile that holds on these paths; none where no policy is attached.
     pub(super) fn facts(&self) -> Option<&Profile> {
         let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
         policies.next().map(|policy| &*policy.profile)

@@ -22,7 +22,7 @@ use crate::engine::work;
 #[derive(Clone, Debug)]
 struct Way {
     uppers: Uppers,
-    /// What of it the policies on the way on depend on.
+    /// What policies further down the path depend on: where requests come from, and which policies are rejected there.
     via: Via,
     stack: Rc<Stack>,
     has: bool,

@@ -13,7 +13,7 @@ use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
 use crate::engine::merge::{Effective, Own, leaves_of, may_count, merged, read_of, won};
-use crate::engine::object::{Node, Object};
+use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{OnRoutes, Profile, ServiceAs, With};
 use crate::engine::reports::{Rejected, rejected};
@@ -249,10 +249,10 @@ impl<'a> Stacks<'a> {
             .filter(|step| step.level == Level::GatewayClass)
             .map(|step| &step.place.object);
         classes.any(|class| {
-            let controller = match self.snapshot.get(class).map(|class| &class.node) {
-                Some(Node::GatewayClass { controller }) => Some(controller),
-                _ => None,
-            };
+            let controller = self
+                .snapshot
+                .get(class)
+                .and_then(|class| class.node.controller());
             apart.names.contains(&class.name)
                 || controller.is_some_and(|name| apart.controllers.contains(name))
         })

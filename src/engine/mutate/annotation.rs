@@ -10,7 +10,7 @@ use super::annotate;
 use crate::engine::conditions::affected;
 use crate::engine::effective::Survey;
 use crate::engine::ids::GroupKind;
-use crate::engine::object::{Node, Object};
+use crate::engine::object::Object;
 use crate::engine::snapshot::Snapshot;
 
 /// Kinds of the core group whose status has no conditions.
@@ -79,9 +79,6 @@ fn domains(snapshot: &Snapshot, gk: &GroupKind) -> Vec<Arc<str>> {
     let classes = GroupKind::gateway_api("GatewayClass");
     let controllers = snapshot
         .objects(&classes)
-        .filter_map(|class| match &class.node {
-            Node::GatewayClass { controller } => controller.split('/').next().map(Into::into),
-            _ => None,
-        });
+        .filter_map(|class| class.node.controller()?.split('/').next().map(Into::into));
     controllers.chain([gk.group.clone()]).collect()
 }

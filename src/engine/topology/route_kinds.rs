@@ -12,7 +12,8 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::maps;
 use crate::engine::object::{Listener, Node, Object};
 use crate::engine::policy::Precedence;
-use crate::engine::snapshot::{Snapshot, class_key};
+use crate::engine::reports::controller;
+use crate::engine::snapshot::Snapshot;
 
 /// Routes that a listener does not take, by their addresses, each with the older route of the other kind.
 pub type KeptOut = maps::HashMap<*const Object, Arc<Object>>;
@@ -54,17 +55,8 @@ pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bo
 }
 
 fn takes_one_kind(snapshot: &Snapshot, owner: &Object) -> bool {
-    let gateway = match &owner.node {
-        Node::ListenerSet { parent, .. } => snapshot.get(&parent.object).map(|o| &o.node),
-        node => Some(node),
-    };
-    let Some(Node::Gateway { class, .. }) = gateway else {
-        return false;
-    };
-    match snapshot.get(&class_key(class)).map(|class| &class.node) {
-        Some(Node::GatewayClass { controller }) => !snapshot.serves_both_kinds(controller),
-        _ => false,
-    }
+    let controller = controller(snapshot, &owner.key);
+    controller.is_some_and(|name| !snapshot.serves_both_kinds(name))
 }
 
 /// The routes of the other kind that a route may keep out, or that may keep it out.
