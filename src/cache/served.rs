@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, APIResourceList};
 use kube::Client;
+use kube::core::discovery::v2::{APIGroupDiscovery, APIResourceDiscovery};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -16,9 +18,9 @@ use crate::engine::object::Crd;
 use super::trouble::Trouble;
 
 /// All groups in one answer, from Kubernetes 1.27 on; older servers answer with the names of the groups.
-const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
-                          application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
-                          application/json";
+const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
+                      application/json";
 /// Requests at once where the groups have to be asked for one by one.
 const AT_ONCE: usize = 16;
 
@@ -84,84 +86,19 @@ pub struct Kind {
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
-    items: Vec<GroupJson>,
+    items: Vec<APIGroupDiscovery>,
     #[serde(default)]
-    groups: Vec<OldGroupJson>,
+    groups: Vec<APIGroup>,
 }
 
-#[derive(Deserialize)]
-struct GroupJson {
-    metadata: NameJson,
-    #[serde(default)]
-    versions: Vec<VersionJson>,
-}
-
-#[derive(Deserialize)]
-struct NameJson {
-    #[serde(default)]
-    name: Arc<str>,
-}
-
-#[derive(Deserialize)]
-struct VersionJson {
-    version: Arc<str>,
-    #[serde(default)]
-    resources: Vec<ResourceJson>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ResourceJson {
-    resource: Arc<str>,
-    response_kind: Option<KindJson>,
-    #[serde(default)]
-    scope: String,
-    #[serde(default)]
-    singular_resource: Arc<str>,
-    #[serde(default)]
-    short_names: Vec<Arc<str>>,
-    #[serde(default)]
+/// A resource, whichever answer it is from.
+struct Resource {
+    kind: String,
+    plural: String,
+    singular: String,
+    short_names: Vec<String>,
     verbs: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct KindJson {
-    #[serde(default)]
-    kind: Arc<str>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OldGroupJson {
-    name: Arc<str>,
-    #[serde(default)]
-    versions: Vec<OldVersionJson>,
-}
-
-#[derive(Deserialize)]
-struct OldVersionJson {
-    version: Arc<str>,
-}
-
-#[derive(Deserialize)]
-struct OldResources {
-    #[serde(default)]
-    resources: Vec<OldResourceJson>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OldResourceJson {
-    name: Arc<str>,
-    #[serde(default)]
-    singular_name: Arc<str>,
-    #[serde(default)]
     namespaced: bool,
-    kind: Arc<str>,
-    #[serde(default)]
-    short_names: Vec<Arc<str>>,
-    #[serde(default)]
-    verbs: Vec<String>,
 }
 
 // === impl Served ===
@@ -175,9 +112,13 @@ impl Served {
         let answer: Answer = get(client, "/apis").await?;
         let mut served = Self::default();
         for group in answer.items {
+            let name = group.metadata.and_then(|metadata| metadata.name);
+            let name = name.unwrap_or_default();
             for version in group.versions {
-                for resource in version.resources {
-                    served.add(&group.metadata.name, &version.version, resource);
+                let (resources, version) = (version.resources, version.version);
+                for resource in resources {
+                    let version = version.as_deref().unwrap_or_default();
+                    served.add(&name, version, resource.into());
                 }
             }
         }
@@ -188,7 +129,7 @@ impl Served {
         });
         let asked = stream::iter(versions).map(|(group, version)| async move {
             let path = format!("/apis/{group}/{version}");
-            let found: Result<OldResources, Trouble> = get(client, &path).await;
+            let found: Result<APIResourceList, Trouble> = get(client, &path).await;
             (group, version, found)
         });
         // In order: the preferred version of a group comes first.
@@ -212,25 +153,23 @@ impl Served {
         )
     }
 
-    fn add(&mut self, group: &Arc<str>, version: &Arc<str>, resource: ResourceJson) {
-        let kind = resource.response_kind.map(|kind| kind.kind);
-        let Some(kind) = kind.filter(|kind| !kind.is_empty()) else {
-            return;
-        };
+    fn add(&mut self, group: &str, version: &str, resource: Resource) {
         // Subresources, and kinds of which there are no objects.
-        if resource.resource.contains('/') || !resource.verbs.iter().any(|verb| verb == "get") {
+        let is_read = resource.verbs.iter().any(|verb| verb == "get");
+        if resource.kind.is_empty() || resource.plural.contains('/') || !is_read {
             return;
         }
-        let singular = Some(resource.singular_resource).filter(|name| !name.is_empty());
-        let entry = self.0.entry(GroupKind::new(group.clone(), kind));
+        let singular = Some(resource.singular).filter(|name| !name.is_empty());
+        let aliases = singular.into_iter().chain(resource.short_names);
+        let entry = self.0.entry(GroupKind::new(group, resource.kind));
         let entry = entry.or_insert_with(|| Kind {
             versions: Vec::new(),
-            plural: resource.resource,
-            aliases: singular.into_iter().chain(resource.short_names).collect(),
-            namespaced: resource.scope == "Namespaced",
+            plural: resource.plural.into(),
+            aliases: aliases.map(Arc::from).collect(),
+            namespaced: resource.namespaced,
         });
-        if !entry.versions.contains(version) {
-            entry.versions.push(version.clone());
+        if !entry.versions.iter().any(|known| **known == *version) {
+            entry.versions.push(version.into());
         }
     }
 
@@ -296,28 +235,37 @@ impl From<&Crd> for Kind {
     }
 }
 
-// === impl ResourceJson ===
+// === impl Resource ===
 
-impl From<OldResourceJson> for ResourceJson {
-    fn from(old: OldResourceJson) -> Self {
-        let scope = if old.namespaced {
-            "Namespaced"
-        } else {
-            "Cluster"
-        };
+impl From<APIResourceDiscovery> for Resource {
+    fn from(found: APIResourceDiscovery) -> Self {
+        let kind = found.response_kind.and_then(|kind| kind.kind);
         Self {
-            resource: old.name,
-            response_kind: Some(KindJson { kind: old.kind }),
-            scope: scope.to_owned(),
-            singular_resource: old.singular_name,
-            short_names: old.short_names,
-            verbs: old.verbs,
+            kind: kind.unwrap_or_default(),
+            plural: found.resource.unwrap_or_default(),
+            singular: found.singular_resource.unwrap_or_default(),
+            short_names: found.short_names,
+            verbs: found.verbs,
+            namespaced: found.scope.as_deref() == Some("Namespaced"),
+        }
+    }
+}
+
+impl From<APIResource> for Resource {
+    fn from(found: APIResource) -> Self {
+        Self {
+            kind: found.kind,
+            plural: found.name,
+            singular: found.singular_name,
+            short_names: found.short_names.unwrap_or_default(),
+            verbs: found.verbs,
+            namespaced: found.namespaced,
         }
     }
 }
 
 async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Trouble> {
-    let request = hyper::Request::get(path).header(hyper::header::ACCEPT, AGGREGATED);
+    let request = hyper::Request::get(path).header(hyper::header::ACCEPT, ACCEPT);
     let request = request.body(Vec::new());
     let request = request.map_err(|error| Trouble::Failed(error.to_string()))?;
     client.request(request).await.map_err(|e| Trouble::of(&e))

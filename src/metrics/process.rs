@@ -1,7 +1,8 @@
-//! The process as the kernel sees it, under the names that all Prometheus clients use. Read from `/proc` when
-//! somebody asks; where there is no `/proc` nothing is told.
+//! The process as the kernel sees it, under the names that all Prometheus clients use. Read from `/proc` at each scrape;
+//! systems without `/proc` have none of these metrics.
+//!
+//! The collector of the `prometheus` crate counts processor time in whole seconds and builds on Linux alone.
 
-use std::fs;
 use std::sync::{Mutex, PoisonError};
 
 use prometheus::core::{Collector, Desc};
@@ -9,9 +10,6 @@ use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Gauge};
 
 use super::described::Maker;
-
-/// Ticks of the kernel's clock in a second, as it shows them to programs: 100 on everything that it runs on today.
-const TICKS: f64 = 100.0;
 
 /// The metrics of the process.
 #[derive(Debug)]
@@ -25,17 +23,6 @@ pub(super) struct Process {
     start: Gauge,
     /// One reads at a time: the counter is brought up to what was read.
     reading: Mutex<()>,
-}
-
-/// What was read of a process.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Facts {
-    cpu_seconds: f64,
-    resident: f64,
-    virtual_memory: f64,
-    threads: f64,
-    /// Since the machine started.
-    start_seconds: f64,
 }
 
 // === impl Process ===
@@ -83,35 +70,37 @@ impl Process {
         m.registry.register(Box::new(process))
     }
 
-    fn read(&self) -> Option<()> {
+    #[cfg(target_os = "linux")]
+    fn read(&self) -> procfs::ProcResult<()> {
+        use procfs::process::{LimitValue, Process};
         let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        let stat = fs::read_to_string("/proc/self/stat").ok()?;
-        let status = fs::read_to_string("/proc/self/status").ok()?;
-        let facts = Facts::of(&stat, &status)?;
-        self.cpu
-            .inc_by((facts.cpu_seconds - self.cpu.get()).max(0.0));
-        self.resident.set(facts.resident);
-        self.virtual_memory.set(facts.virtual_memory);
-        self.threads.set(facts.threads);
-        if let Ok(open) = fs::read_dir("/proc/self/fd") {
-            // The folder itself is one of them while it is read.
-            let open = u32::try_from(open.count().saturating_sub(1));
-            self.open_fds.set(open.map_or(0.0, f64::from));
+        let process = Process::myself()?;
+        let (stat, status) = (process.stat()?, process.status()?);
+        let ticks = procfs::ticks_per_second();
+        let cpu = as_f64(stat.utime + stat.stime) / as_f64(ticks);
+        self.cpu.inc_by((cpu - self.cpu.get()).max(0.0));
+        let bytes = |kibibytes: Option<u64>| as_f64(kibibytes.unwrap_or_default()) * 1024.0;
+        self.resident.set(bytes(status.vmrss));
+        self.virtual_memory.set(bytes(status.vmsize));
+        self.threads.set(as_f64(status.threads));
+        self.start
+            .set(as_f64(procfs::boot_time_secs()?) + as_f64(stat.starttime) / as_f64(ticks));
+        if let LimitValue::Value(most) = process.limits()?.max_open_files.soft_limit {
+            self.max_fds.set(as_f64(most));
         }
-        if let Some(limit) = fs::read_to_string("/proc/self/limits")
-            .ok()
-            .as_deref()
-            .and_then(max_fds)
-        {
-            self.max_fds.set(limit);
+        // A process that has no descriptor left cannot count them: what was counted last stays.
+        if let Ok(open) = process.fd_count() {
+            // One of them is the folder that is read.
+            self.open_fds.set(as_f64(open.saturating_sub(1) as u64));
         }
-        let machine = fs::read_to_string("/proc/stat").ok()?;
-        let booted = machine
-            .lines()
-            .find_map(|line| line.strip_prefix("btime "))?;
-        let booted: f64 = booted.trim().parse().ok()?;
-        self.start.set(booted + facts.start_seconds);
-        Some(())
+        Ok(())
+    }
+
+    /// Other systems have no `/proc`.
+    #[cfg(not(target_os = "linux"))]
+    fn read(&self) -> Result<(), &'static str> {
+        let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        Err("there is no /proc here")
     }
 
     fn all(&self) -> [&dyn Collector; 7] {
@@ -134,73 +123,19 @@ impl Collector for Process {
 
     fn collect(&self) -> Vec<MetricFamily> {
         match self.read() {
-            Some(()) => self
+            Ok(()) => self
                 .all()
                 .into_iter()
                 .flat_map(Collector::collect)
                 .collect(),
-            None => Vec::new(),
+            Err(_) => Vec::new(),
         }
     }
 }
 
-// === impl Facts ===
-
-impl Facts {
-    /// Of `stat` and `status`; see proc(5).
-    fn of(stat: &str, status: &str) -> Option<Self> {
-        // The name of the program may hold anything, spaces and parentheses too.
-        let (_, after_name) = stat.rsplit_once(')')?;
-        let fields: Vec<&str> = after_name.split_whitespace().collect();
-        // The first of them is the third of proc(5).
-        let ticks = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
-        let of_status = |name: &str| {
-            let value = status.lines().find_map(|line| line.strip_prefix(name))?;
-            value.split_whitespace().next()?.parse::<f64>().ok()
-        };
-        Some(Self {
-            cpu_seconds: (ticks(14)? + ticks(15)?) / TICKS,
-            start_seconds: ticks(22)? / TICKS,
-            resident: of_status("VmRSS:")? * 1024.0,
-            virtual_memory: of_status("VmSize:")? * 1024.0,
-            threads: of_status("Threads:")?,
-        })
-    }
-}
-
-/// The soft limit; none where there is no limit.
-fn max_fds(limits: &str) -> Option<f64> {
-    let line = limits
-        .lines()
-        .find_map(|line| line.strip_prefix("Max open files"))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Facts, max_fds};
-
-    #[test]
-    fn a_name_with_spaces_and_parentheses_is_skipped() {
-        let stat = "7 (a ) (b) S 1 2 3 4 5 6 7 8 9 10 150 50 13 14 15 16 9 0 1200 19 20\n";
-        let status = "Name:\ta\nVmSize:\t  2048 kB\nVmRSS:\t 1024 kB\nThreads:\t9\n";
-        let facts = Facts {
-            cpu_seconds: 2.0,
-            resident: 1_048_576.0,
-            virtual_memory: 2_097_152.0,
-            threads: 9.0,
-            start_seconds: 12.0,
-        };
-        assert_eq!(Facts::of(stat, status), Some(facts));
-        assert_eq!(Facts::of("7 (a) S", status), None);
-        assert_eq!(Facts::of(stat, ""), None);
-    }
-
-    #[test]
-    fn the_soft_limit_counts_and_none_is_none() {
-        let limits =
-            "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024  4096  files\n";
-        assert_eq!(max_fds(limits), Some(1024.0));
-        assert_eq!(max_fds("Max open files  unlimited unlimited files\n"), None);
-    }
+/// Sizes and counts of a process are far below 2^53, beyond which a float is not exact.
+#[cfg(target_os = "linux")]
+#[allow(clippy::cast_precision_loss)]
+fn as_f64(value: u64) -> f64 {
+    value as f64
 }

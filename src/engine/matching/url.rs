@@ -1,5 +1,9 @@
 //! URLs as people type them: `https://shop.example.com/cart?x=1`, or parts of one.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
 use super::request::Scheme;
 
 /// What a URL says; each part may be missing.
@@ -87,29 +91,9 @@ fn authority_of(text: &str) -> Result<(String, Option<u16>), String> {
 
 /// Text without percent escapes; what is no escape, or does not come to text, stays as it is.
 fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, more)) = rest.split_first() {
-        let escaped = match (first, more) {
-            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
-            _ => None,
-        };
-        rest = more;
-        match (first, escaped) {
-            (_, Some((high, low))) => {
-                bytes.push(high << 4 | low);
-                rest = more.get(2..).unwrap_or_default();
-            }
-            (b'+', None) => bytes.push(b' '),
-            (other, None) => bytes.push(*other),
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    let digit = char::from(byte).to_digit(16)?;
-    u8::try_from(digit).ok()
+    let spaced = text.replace('+', " ");
+    let decoded = percent_decode_str(&spaced).decode_utf8();
+    decoded.map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 #[cfg(test)]

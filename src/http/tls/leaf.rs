@@ -3,27 +3,15 @@
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use x509_parser::asn1_rs::Tag;
+use x509_parser::certificate::X509Certificate;
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::FromDer;
+use x509_parser::time::ASN1Time;
+use x509_parser::x509::AttributeTypeAndValue;
 
-const BOOLEAN: u8 = 0x01;
-const OCTETS: u8 = 0x04;
-const OID: u8 = 0x06;
-const UTF8: u8 = 0x0c;
-const PRINTABLE: u8 = 0x13;
-const IA5: u8 = 0x16;
-const UTC_TIME: u8 = 0x17;
-const GENERALIZED_TIME: u8 = 0x18;
-const SEQUENCE: u8 = 0x30;
-const VERSION: u8 = 0xa0;
-const EXTENSIONS: u8 = 0xa3;
-
-const COMMON_NAME: &[u8] = &[0x55, 4, 3];
-const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 17];
-
-/// Alternative names that are text: e-mail, DNS, URI.
-const TEXTS: [u8; 3] = [0x81, 0x82, 0x86];
-const ADDRESS: u8 = 0x87;
+/// Encodings of a common name that are Unicode, or ASCII: the bytes of others have no one meaning.
+const TEXTS: [Tag; 3] = [Tag::Utf8String, Tag::PrintableString, Tag::Ia5String];
 
 /// From when to when a certificate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,23 +22,17 @@ pub struct Validity {
     pub until: Timestamp,
 }
 
-/// The parts of a certificate that are looked at.
-struct Parts<'a> {
-    validity: &'a [u8],
-    subject: &'a [u8],
-    /// What follows the subject: the key, then extensions.
-    rest: &'a [u8],
-}
-
 // === impl Validity ===
 
 impl Validity {
     /// That of a certificate; none when it is not one.
     pub fn of(der: &[u8]) -> Option<Self> {
-        let validity = parts(der)?.validity;
-        let (from, rest) = time(validity)?;
-        let (until, _) = time(rest)?;
-        Some(Self { from, until })
+        let certificate = read(der)?;
+        let at = |time: ASN1Time| Timestamp::from_second(time.timestamp()).ok();
+        Some(Self {
+            from: at(certificate.validity().not_before)?,
+            until: at(certificate.validity().not_after)?,
+        })
     }
 
     /// Why it does not count at that time, if so.
@@ -65,120 +47,47 @@ impl Validity {
     }
 }
 
-/// The names in a certificate: the common name of its subject and the alternative names.
+/// The names in a certificate: the common name of its subject and the alternative names (DNS, URI, e-mail, address).
+/// None of a certificate that cannot be read, or that has two lists of alternative names.
 pub(super) fn names(der: &[u8]) -> Vec<String> {
-    let Some(parts) = parts(der) else {
+    let Some(certificate) = read(der) else {
         return Vec::new();
     };
-    let mut names = common_names(parts.subject);
-    names.extend(alternative_names(parts.rest).unwrap_or_default());
-    names
-}
-
-fn parts(der: &[u8]) -> Option<Parts<'_>> {
-    let (certificate, _) = element(der, SEQUENCE)?;
-    let (mut tbs, _) = element(certificate, SEQUENCE)?;
-    if let Some((_, rest)) = element(tbs, VERSION) {
-        tbs = rest;
-    }
-    // Serial number, signature algorithm and issuer stand before the validity.
-    for _ in 0..3 {
-        tbs = any(tbs)?.2;
-    }
-    let (validity, rest) = element(tbs, SEQUENCE)?;
-    let (subject, rest) = element(rest, SEQUENCE)?;
-    Some(Parts {
-        validity,
-        subject,
-        rest,
-    })
-}
-
-fn time(der: &[u8]) -> Option<(Timestamp, &[u8])> {
-    let (tag, text, rest) = any(der)?;
-    let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
-    let text = match tag {
-        // Two digits of the year: 50 to 99 are of the last century (RFC 5280).
-        UTC_TIME if text < "50" => format!("20{text}"),
-        UTC_TIME => format!("19{text}"),
-        GENERALIZED_TIME => text.to_owned(),
-        _ => return None,
+    let Ok(alternative) = certificate.subject_alternative_name() else {
+        return Vec::new();
     };
-    let at = DateTime::strptime("%Y%m%d%H%M%S", text).ok()?;
-    Some((at.to_zoned(TimeZone::UTC).ok()?.timestamp(), rest))
+    let common = certificate.subject().iter_common_name().filter_map(text);
+    let alternative = alternative.iter().flat_map(|it| &it.value.general_names);
+    common
+        .map(str::to_owned)
+        .chain(alternative.filter_map(name))
+        .collect()
 }
 
-fn common_names(subject: &[u8]) -> Vec<String> {
-    let attributes = elements(subject).flat_map(|(_, set)| elements(set));
-    let named = attributes.filter_map(|(_, attribute)| {
-        let (oid, rest) = element(attribute, OID)?;
-        let (tag, value, _) = any(rest)?;
-        let is_text = [UTF8, PRINTABLE, IA5].contains(&tag);
-        (oid == COMMON_NAME && is_text).then_some(value)
-    });
-    named.filter_map(text).collect()
+fn read(der: &[u8]) -> Option<X509Certificate<'_>> {
+    let (_, certificate) = X509Certificate::from_der(der).ok()?;
+    Some(certificate)
 }
 
-fn alternative_names(rest: &[u8]) -> Option<Vec<String>> {
-    let (_, list) = elements(rest).find(|(tag, _)| *tag == EXTENSIONS)?;
-    let (list, _) = element(list, SEQUENCE)?;
-    let names = elements(list).find_map(|(_, extension)| {
-        let (oid, rest) = element(extension, OID)?;
-        // `critical` may stand between.
-        let rest = element(rest, BOOLEAN).map_or(rest, |(_, rest)| rest);
-        let (value, _) = element(rest, OCTETS)?;
-        (oid == ALTERNATIVE_NAMES).then_some(value)
-    })?;
-    let (names, _) = element(names, SEQUENCE)?;
-    let read = elements(names).filter_map(|(tag, value)| match tag {
-        tag if TEXTS.contains(&tag) => text(value),
-        ADDRESS => address(value).map(|address| address.to_string()),
+fn text<'a>(attribute: &'a AttributeTypeAndValue<'_>) -> Option<&'a str> {
+    let is_text = TEXTS.contains(&attribute.attr_value().tag());
+    attribute.as_str().ok().filter(|_| is_text)
+}
+
+fn name(name: &GeneralName<'_>) -> Option<String> {
+    match name {
+        GeneralName::RFC822Name(text) | GeneralName::DNSName(text) | GeneralName::URI(text) => {
+            Some((*text).to_owned())
+        }
+        GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
         _ => None,
-    });
-    Some(read.collect())
-}
-
-fn text(bytes: &[u8]) -> Option<String> {
-    String::from_utf8(bytes.to_vec()).ok()
+    }
 }
 
 fn address(bytes: &[u8]) -> Option<IpAddr> {
     let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
     v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from))
         .ok()
-}
-
-/// Tag and content of each element in a row, up to what cannot be read.
-fn elements(mut der: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
-    std::iter::from_fn(move || {
-        let (tag, content, rest) = any(der)?;
-        der = rest;
-        Some((tag, content))
-    })
-}
-
-fn element(der: &[u8], wanted: u8) -> Option<(&[u8], &[u8])> {
-    let (tag, content, rest) = any(der)?;
-    (tag == wanted).then_some((content, rest))
-}
-
-/// The first element: tag, content, and what follows.
-fn any(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (&tag, rest) = der.split_first()?;
-    let (&first, rest) = rest.split_first()?;
-    let (length, rest) = if first < 0x80 {
-        (usize::from(first), rest)
-    } else {
-        // The length has so many bytes; a certificate needs three at most.
-        let bytes = usize::from(first & 0x7f);
-        let (length, rest) = rest.split_at_checked(bytes).filter(|_| bytes <= 3)?;
-        let length = length
-            .iter()
-            .fold(0, |sum, byte| sum << 8 | usize::from(*byte));
-        (length, rest)
-    };
-    let (content, rest) = rest.split_at_checked(length)?;
-    Some((tag, content, rest))
 }
 
 #[cfg(test)]
