@@ -284,3 +284,115 @@ fn to_uninstall_the_configurations_go_first() {
         assert_eq!(name, "attache", "{file}");
     }
 }
+
+/// A row of the table of projects in docs/versions.md.
+struct Row<'a> {
+    project: &'a str,
+    releases: &'a str,
+    kinds: usize,
+    file: &'a str,
+}
+
+fn rows(page: &str) -> Vec<Row<'_>> {
+    let row = |line| {
+        let cells: Vec<&str> = str::split(line, '|').map(str::trim).collect();
+        let [_, project, releases, kinds, file, _, _] = cells[..] else {
+            return None;
+        };
+        let (_, file) = file.strip_suffix(')')?.split_once("](../")?;
+        let kinds = kinds
+            .parse()
+            .unwrap_or_else(|_| panic!("{project}: {kinds} kinds"));
+        Some(Row {
+            project,
+            releases,
+            kinds,
+            file,
+        })
+    };
+    page.lines().filter_map(row).collect()
+}
+
+/// Words that name a release or a commit.
+fn releases(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || "(),;".contains(c));
+    words.filter(|word| {
+        let is_date = word.len() == 10 && word.matches('-').count() == 2;
+        word.chars().any(|c| c.is_ascii_digit()) && !is_date && word.len() > 3
+    })
+}
+
+/// What follows the address of a repository in the comments of a profile: the release that was read.
+fn read_from(profile: &str) -> Vec<&str> {
+    let comments = profile
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('#'));
+    let words: Vec<&str> = comments.flat_map(str::split_whitespace).collect();
+    let addresses = ["github.com/", "istio.io/istio", "sigs.k8s.io/"];
+    let pairs = words.windows(2);
+    let found = pairs.filter(|pair| addresses.iter().any(|start| pair[0].starts_with(start)));
+    found.flat_map(|pair| releases(pair[1])).collect()
+}
+
+#[test]
+fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
+    let page = text("docs/versions.md");
+    let rows = rows(&page);
+    let folder = "src/engine/profile/builtin";
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut faults = Vec::new();
+    for file in files.filter(|file| file != "versions.yaml") {
+        let path = format!("{folder}/{file}");
+        let profile = text(&path);
+        let rows: Vec<&Row<'_>> = rows.iter().filter(|row| row.file == path).collect();
+        for row in &rows {
+            for release in releases(row.releases).filter(|release| !profile.contains(release)) {
+                faults.push(format!("{path} does not name {release} of {}", row.project));
+            }
+        }
+        let read = read_from(&profile);
+        if read.is_empty() {
+            faults.push(format!(
+                "{path} does not say which release it was read from"
+            ));
+        }
+        for release in read {
+            if !rows.iter().any(|row| row.releases.contains(release)) {
+                faults.push(format!(
+                    "docs/versions.md has no row with {release} for {path}"
+                ));
+            }
+        }
+        let parsed: Value = serde_saphyr::from_str(&profile).unwrap();
+        let profiles = parsed["profiles"].as_array().unwrap().iter();
+        let kinds = profiles
+            .filter(|kind| kind["policy"] != Value::Bool(false))
+            .count();
+        let said: usize = rows.iter().map(|row| row.kinds).sum();
+        if said != kinds {
+            faults.push(format!(
+                "{path} has {kinds} policy kinds, docs/versions.md says {said}"
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    let readme = text("README.md");
+    let kinds: usize = rows.iter().map(|row| row.kinds).sum();
+    let said = format!("{kinds} policy kinds of {} projects", rows.len());
+    assert!(
+        readme.contains(&said) && readme.contains("(docs/versions.md)"),
+        "README: {said}"
+    );
+}
+
+#[test]
+fn every_policy_kind_that_is_known_has_its_versions() {
+    let profiles = attache::engine::profile::builtin().unwrap();
+    let policies = profiles.iter().filter(|kind| kind.policy != Some(false));
+    let without = policies.filter(|kind| kind.versions.is_none());
+    let names: Vec<String> = without
+        .map(|kind| format!("{} {}", kind.matches.group, kind.matches.kind))
+        .collect();
+    assert!(names.is_empty(), "not in builtin/versions.yaml: {names:#?}");
+}

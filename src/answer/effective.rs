@@ -49,7 +49,7 @@ pub struct OnPaths {
     /// The namespaces whose requests alone take these paths (mesh); empty for those of everybody.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests_from: Vec<String>,
-    /// That the paths begin at no listener, so no request takes them.
+    /// That the paths begin at no listener, or at one that controllers of the kind do not follow: nothing of it acts there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not_attached: bool,
     /// That the paths end before an effective target: its backend is not there or may not be used.

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::named::Named;
+use crate::engine::effective::Survey;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::object::Node;
 use crate::engine::section;
-use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{
     Attachment, OneKind, attachment, listeners_of, not_usable, unusable, why_unaccepted,
 };
@@ -37,10 +37,13 @@ pub enum What {
     Backend,
     /// A listener that is not accepted.
     Listener,
+    /// Another route, which takes all requests that the route matches.
+    Route,
 }
 
 /// The problems of an object, or of a section of it.
-pub(super) fn problems(snapshot: &Snapshot, place: &Place) -> Vec<Problem> {
+pub(super) fn problems(survey: &mut Survey<'_>, place: &Place) -> Vec<Problem> {
+    let snapshot = survey.snapshot();
     let Some(object) = snapshot.get(&place.object) else {
         return Vec::new();
     };
@@ -67,6 +70,10 @@ pub(super) fn problems(snapshot: &Snapshot, place: &Place) -> Vec<Problem> {
             }
         }
         Node::Route { parents, rules, .. } => {
+            if let Some(other) = survey.shadow_of(&object.key) {
+                let why = format!("{other} matches the same and goes first");
+                found.insert(problem(What::Route, other.whole(), why));
+            }
             let mut one_kind = OneKind::new(snapshot);
             for parent in parents {
                 if let Attachment::Refused { why, .. } = attachment(&mut one_kind, object, parent) {

@@ -34,7 +34,7 @@ impl fmt::Display for Clashing {
 }
 
 /// Where requests come in: the Gateway, the port, and the hostname that listener and route have in common.
-type Entry = (ObjectKey, u16, Arc<str>);
+pub(super) type Entry = (ObjectKey, u16, Arc<str>);
 
 /// Why the controllers of a kind reject a policy at one of its targets, as far as other objects say it. None where they
 /// accept it, or where the status of the policy says that they do.
@@ -143,7 +143,7 @@ fn share_a_host(one: &[Arc<str>], other: &[Arc<str>]) -> bool {
 }
 
 /// The routes that name a Gateway or a `ListenerSet` of it; sorted by parent.
-fn routes_of<'a>(
+pub(super) fn routes_of<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a ObjectKey,
 ) -> impl Iterator<Item = &'a Arc<Object>> {
@@ -154,7 +154,7 @@ fn routes_of<'a>(
 }
 
 /// Where requests to a route come in.
-fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
+pub(super) fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
     let Node::Route {
         parents, hostnames, ..
     } = &route.node
@@ -240,7 +240,7 @@ fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
     })
 }
 
-/// A rule that sends to a Service of the policy and to one that is not of it.
+/// A rule of an `HTTPRoute` that sends to a Service of the policy and to one that is not of it.
 fn mixed_rule(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
     let own = &policy.key().namespace;
     let is_of_policy = |key: &ObjectKey| {
@@ -248,7 +248,9 @@ fn mixed_rule(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Cl
         let mut targets = policy.targets.iter();
         targets.any(|entry| entry.matches(own, key, meta))
     };
-    snapshot.using(&target.object).find_map(|route| {
+    let using = snapshot.using(&target.object);
+    let mut using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));
+    using.find_map(|route| {
         let Node::Route { rules, .. } = &route.node else {
             return None;
         };

@@ -315,6 +315,8 @@ fn on_target(
         if !survey.is_spent() {
             enforce(policy, &mine, &mut status);
             idle::say_why(survey.snapshot(), policy, &mut status);
+            let route = status.target.object.clone();
+            shadowed(survey, &route, &mut status);
         }
         let rejected = reports::rejected(survey.snapshot(), policy);
         if matches!(rejected, Rejected::Through(_)) && status.state == Some(State::Enforced) {
@@ -322,6 +324,21 @@ fn on_target(
         }
     }
     status
+}
+
+/// Says of a policy that would be in force on a route that it has no effect, where no request takes the route.
+pub fn shadowed(survey: &mut Survey<'_>, route: &ObjectKey, status: &mut TargetStatus) {
+    let in_force = matches!(
+        status.state,
+        Some(State::Enforced | State::PartiallyEnforced)
+    );
+    if let Some(by) = in_force.then(|| survey.shadow_of(route)).flatten() {
+        let why = format!("no request takes {route}: {by} matches the same and goes first");
+        *status = TargetStatus {
+            state: Some(State::NoEffect(why)),
+            ..TargetStatus::new(status.target.clone(), Accepted::Accepted)
+        };
+    }
 }
 
 fn accepted(

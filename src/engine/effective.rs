@@ -30,16 +30,19 @@ mod memo;
 mod own;
 mod region;
 mod routes;
+mod shadows;
 mod stack;
 mod via;
 mod ways_on;
 
 pub use bare::BareRoute;
 pub use ends::Ends;
+pub use groups::follows;
 pub use here::Here;
 use own::Owns;
 use region::{Region, Regions};
 pub use routes::Routes;
+use shadows::Shadows;
 pub use stack::{Stack, StackLevel};
 use stack::{Stacks, taking_part};
 use ways_on::WaysOn;
@@ -81,6 +84,7 @@ pub struct Survey<'a> {
     stacks: Stacks<'a>,
     ways_on: WaysOn,
     owns: Owns,
+    shadows: Shadows,
     /// What it may still look at; its parts share it.
     work: Work,
     /// What was asked last, and answered.
@@ -179,6 +183,7 @@ impl<'a> Survey<'a> {
             work: work.clone(),
             ways_on: WaysOn::default(),
             owns: Owns::default(),
+            shadows: Shadows::default(),
             last: None,
         }
     }

@@ -18,6 +18,7 @@ mod annotations;
 mod crd;
 mod few;
 mod json;
+mod matches;
 mod paths;
 pub mod reported;
 mod same;
@@ -26,6 +27,7 @@ mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
+pub use matches::Matches;
 pub use paths::Paths;
 pub use reported::Reported;
 pub use unreadable::Unreadable;
@@ -127,6 +129,8 @@ pub enum Node {
         rules: Box<[Rule]>,
         /// The paths that they match.
         paths: Paths,
+        /// What they match, as a whole.
+        matches: Matches,
     },
     /// A Service.
     Service {

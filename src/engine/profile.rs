@@ -99,6 +99,8 @@ pub struct Profile {
     pub effective: Fact<Vec<GroupKind>>,
     /// Whether policies act only where a route leads.
     pub needs_route: Fact<bool>,
+    /// The kinds of parents through which they reach routes; all where it is empty.
+    pub parents: Fact<Vec<Parent>>,
     /// Levels that count, from the least to the most specific; all in the default order where it is
     /// empty.
     pub hierarchy: Fact<Vec<Level>>,

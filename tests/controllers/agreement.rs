@@ -1,6 +1,6 @@
 //! `docs/agreement.md`: how far attache and the controllers agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::disagreements::Known;
@@ -73,10 +73,55 @@ pub(crate) fn page(all: &[(Counts, Vec<Known>)]) -> String {
     out
 }
 
-fn share(part: usize, whole: usize) -> String {
+/// The table of projects with what was measured: the last column of `docs/versions.md`.
+pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
+    let mut named = BTreeSet::new();
+    let lines = text.lines().map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, project, releases, kinds, file, _, _] = cells[..] else {
+            return line.to_owned();
+        };
+        let Some((counts, _)) = all.iter().find(|(counts, _)| counts.project == project) else {
+            let is_row = file.starts_with('[');
+            return if is_row {
+                format!("| {project} | {releases} | {kinds} | {file} | |")
+            } else {
+                line.to_owned()
+            };
+        };
+        // Of a commit of a Go module its hash.
+        let release = counts.release.rsplit('-').next().unwrap_or_default();
+        assert!(
+            releases.contains(release),
+            "docs/versions.md: the recordings are of {project} {}, the facts of {releases}",
+            counts.release
+        );
+        named.insert(project);
+        let accepted = percent(counts.accepted_agreed, counts.policies);
+        let settings = percent(counts.settings_agreed, counts.settings);
+        format!(
+            "| {project} | {releases} | {kinds} | {file} | [{accepted}, {settings}](agreement.md) |"
+        )
+    });
+    let text: String = lines.map(|line| line + "\n").collect();
+    for (counts, _) in all {
+        assert!(
+            named.contains(&*counts.project),
+            "docs/versions.md has no row for {}",
+            counts.project
+        );
+    }
+    text
+}
+
+fn percent(part: usize, whole: usize) -> String {
     // Rounded down: all is only said of all.
     let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(1000);
-    format!("{part} of {whole} ({}.{} %)", tenths / 10, tenths % 10)
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+fn share(part: usize, whole: usize) -> String {
+    format!("{part} of {whole} ({})", percent(part, whole))
 }
 
 const START: &str = "\

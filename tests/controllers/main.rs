@@ -82,15 +82,24 @@ fn attache_says_what_the_controllers_say() {
         all.push((counts, now));
     }
     if only.is_empty() {
-        let page = agreement::page(&all);
-        let path = cases::root("controllers").join("../../docs/agreement.md");
-        if bless {
-            fs::write(&path, &page).unwrap();
-        }
-        if fs::read_to_string(&path).unwrap_or_default() != page {
-            wrong.push_str(
-                "docs/agreement.md is not what it should be: ATTACHE_BLESS=1 writes it\n",
-            );
+        let docs = cases::root("controllers").join("../../docs");
+        let versions = fs::read_to_string(docs.join("versions.md")).unwrap();
+        let pages = [
+            ("agreement.md", agreement::page(&all)),
+            ("versions.md", agreement::versions(&versions, &all)),
+        ];
+        for (name, page) in pages {
+            let path = docs.join(name);
+            if bless {
+                fs::write(&path, &page).unwrap();
+            }
+            if fs::read_to_string(&path).unwrap_or_default() != page {
+                writeln!(
+                    wrong,
+                    "docs/{name} is not what it should be: ATTACHE_BLESS=1 writes it"
+                )
+                .unwrap();
+            }
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");

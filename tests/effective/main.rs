@@ -33,6 +33,13 @@ fn every_kind_behaves_as_its_project_says() {
     answers_hold("kinds");
 }
 
+/// Situations out of public bug reports and of the Gateway API's own rules, each with its source and the right answer at its
+/// head. Those about single requests are in `tests/commands/explain`.
+#[test]
+fn what_was_reported_in_public_is_answered_rightly() {
+    answers_hold("public");
+}
+
 fn answers_hold(test: &str) {
     let root = root(test);
     hold(&root, |case| {

@@ -39,18 +39,27 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
             .iter()
             .map(|on| on_target(survey.snapshot(), policy, on))
             .collect(),
-        changes: changes(survey.snapshot(), policy),
+        changes: changes(survey.snapshot(), policy, &status.accepted),
     }
 }
 
 /// What is otherwise without it.
-fn changes(snapshot: &Snapshot, policy: &Policy) -> Vec<Change> {
+fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Change> {
     let without = snapshot.what_if(engine::Change::Deleted(policy.key().clone()));
     let doing = Doing {
         applied: [policy.key().clone()].into(),
         ..Doing::default()
     };
-    impact(&without, snapshot, &doing).changes
+    let mut changes = impact(&without, snapshot, &doing).changes;
+    if *accepted != Accepted::Accepted {
+        // One that only keeps others out sets nothing itself.
+        let sets_something = |side: &Option<Value>| {
+            let settings = side.as_ref().and_then(Value::as_object);
+            settings.is_some_and(|settings| !settings.is_empty())
+        };
+        changes.retain(|change| sets_something(&change.before) || sets_something(&change.after));
+    }
+    changes
 }
 
 /// Its settings by the stanza in which they stand.

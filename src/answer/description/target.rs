@@ -11,7 +11,9 @@ use crate::answer::policies::reason::{of_strategy, of_target};
 use crate::answer::problems::problems;
 use crate::answer::reported::{FromStatus, told};
 use crate::answer::state::PolicyState;
-use crate::engine::conditions::{Accepted, TargetStatus, attachments, disagreement, on_paths};
+use crate::engine::conditions::{
+    Accepted, TargetStatus, attachments, disagreement, on_paths, shadowed,
+};
 use crate::engine::effective::{Group, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::level::Level;
@@ -61,6 +63,9 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         over(place, &groups, &mut found);
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
+    for over in found.values_mut() {
+        shadowed(survey, key, &mut over.status);
+    }
     refused(survey, place, &mut found);
     let object = survey.snapshot().get(key).cloned();
     let hostnames = match object.as_ref().map(|object| &object.node) {
@@ -74,7 +79,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         hostnames,
         not_attached_to: not_attached_to(survey, key, &entrances),
         attached_to: entrances.iter().map(Named::from).collect(),
-        problems: problems(survey.snapshot(), place),
+        problems: problems(survey, place),
         policies: sorted(survey.snapshot(), key, found),
         effective,
         without,

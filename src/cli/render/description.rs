@@ -138,6 +138,7 @@ fn heading(about: &OfTarget, style: Style) -> String {
             What::Parent => format!("not attached to {}: {reason}", words::path(&problem.object)),
             What::Backend => format!("no requests to {}: {reason}", problem.object.0),
             What::Listener => reason.clone(),
+            What::Route => format!("no request takes it: {reason}"),
         };
         text.push_str(&style.paint(Tone::Warning, &format!("  {said}")));
         text.push('\n');

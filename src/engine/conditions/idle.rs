@@ -1,8 +1,8 @@
 //! Why a policy has no effect on a target.
 
 use super::{State, TargetStatus};
-use crate::engine::effective::Group;
-use crate::engine::ids::Place;
+use crate::engine::effective::{Group, follows};
+use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::object::Node;
 use crate::engine::policy::Policy;
@@ -35,6 +35,10 @@ pub(super) fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String
     };
     if level.is_some_and(|level| policy.profile.rank(level).is_none()) {
         return format!("{} does not count at this level", policy.key().gk.kind);
+    }
+    if let Some(parent) = not_followed(policy, groups) {
+        let kind = &policy.key().gk.kind;
+        return format!("{kind} does not act on what comes through {parent}");
     }
     if groups
         .iter()
@@ -80,6 +84,15 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
         Attachment::Refused { why, .. } => Some(why),
         Attachment::Attached(_) | Attachment::Unknown(_) => None,
     }
+}
+
+/// A parent through which requests come, but not for policies of the kind.
+fn not_followed(policy: &Policy, groups: &[&Group]) -> Option<ObjectKey> {
+    let ways = groups.iter().flat_map(|group| group.ends.uppers.iter());
+    let mut others = ways.filter(|upper| !follows(&policy.profile, upper));
+    others
+        .find_map(|upper| upper.last())
+        .map(|place| place.object.clone())
 }
 
 /// Why a policy on a route of a kind that takes few settings does nothing there.

@@ -12,7 +12,7 @@ use crate::engine::level::{Level, Step};
 use crate::engine::maps::{HashMap, HashSet};
 use crate::engine::merge::Own;
 use crate::engine::object::{Node, Object};
-use crate::engine::profile::{Profile, ServiceAs};
+use crate::engine::profile::{Parent, Profile, ServiceAs};
 use crate::engine::topology::{
     Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_rules, unaccepted,
 };
@@ -283,16 +283,22 @@ impl Survey<'_> {
     ) -> Vec<Way> {
         self.spend(ways.len() / work::GROUPS);
         let mut found: Vec<(Way, Vec<Rc<Upper>>)> = Vec::new();
-        let mut index: HashMap<(*const Stack, bool, Via), usize> = HashMap::default();
+        let mut index: HashMap<(*const Stack, bool, bool, Via), usize> = HashMap::default();
         for upper in ways {
+            let followed = follows(profile, upper);
+            let attached = followed && (!upper.steps.is_empty() || !*profile.needs_route);
             let via = self.stacks.via(profile, upper);
-            let stack = self.stacks.stack(profile, &upper.steps, &via);
+            let stack = if followed {
+                self.stacks.stack(profile, &upper.steps, &via)
+            } else {
+                self.stacks.nothing()
+            };
             let has = focus.is_none_or(|key| upper.has(key));
-            let alike = (Rc::as_ptr(&stack), has, via.clone());
+            let alike = (Rc::as_ptr(&stack), has, attached, via.clone());
             let at = *index.entry(alike).or_insert_with(|| {
                 let way = Way {
                     uppers: Rc::from([]),
-                    attached: !upper.steps.is_empty() || !*profile.needs_route,
+                    attached,
                     via,
                     stack,
                     has,
@@ -369,4 +375,17 @@ impl Survey<'_> {
             ..end
         }));
     }
+}
+
+/// Whether controllers of the kind look for routes below the parent of a way in.
+pub fn follows(profile: &Profile, upper: &Upper) -> bool {
+    let stands_at = |level| upper.steps.iter().any(|step| step.level == level);
+    let parent = if stands_at(Level::Frontend) {
+        Parent::Service
+    } else if stands_at(Level::ListenerSet) {
+        Parent::ListenerSet
+    } else {
+        Parent::Gateway
+    };
+    profile.parents.is_empty() || profile.parents.contains(&parent)
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::few::{Few, MOST_HOSTNAMES};
+use super::matches::Matches;
 use super::paths::Paths;
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
@@ -233,6 +234,7 @@ pub(super) fn node(
             let spec: RouteSpec<'_> = parse("spec", text)?;
             let rules = spec.rules.iter().flat_map(|few| &few.0);
             Node::Route {
+                matches: Matches::of(rules.clone().map(|rule| rule.matches)),
                 paths: Paths::of(rules.map(|rule| rule.matches)),
                 parents: all(spec.parent_refs, |p| parent(p, header)),
                 hostnames: all(spec.hostnames, |Text(host)| host),

@@ -57,6 +57,7 @@ impl Profile {
             fact("targets.serviceAs", &self.service_as, |v| json!(v)),
             fact("effective", &self.effective, |v| list(v, kind)),
             fact("needsRoute", &self.needs_route, |v| json!(v)),
+            fact("parents", &self.parents, |v| json!(v)),
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
             fact("conflict.meets", &self.meets, |v| json!(v)),

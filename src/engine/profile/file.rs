@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Clash, Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, PortsBy,
-    SameTarget, SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
+    Clash, Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, Parent,
+    PortsBy, SameTarget, SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
@@ -64,6 +64,9 @@ pub struct ProfileFile {
     /// Whether policies act only where a route leads. Those of a mesh act on Gateways and Services to
     /// which no route is attached, too.
     pub needs_route: Option<bool>,
+    /// The kinds of parents through which policies of the kind reach routes: those that its controllers follow. All where it
+    /// is left out.
+    pub parents: Option<Vec<Parent>>,
     /// Levels from the least to the most specific; the others do not count. All where it is left out.
     pub hierarchy: Option<Vec<Level>>,
     /// Fields of targets that settings of the policy control.

@@ -56,6 +56,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         on_routes: Fact::default(),
         exclude: excluded(explicit, &refs, &strategies),
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
+        parents: said(explicit, |p| p.parents.clone()),
         meets: said(explicit, |p| p.conflict.meets),
         clashes: said(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),

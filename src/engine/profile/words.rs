@@ -141,7 +141,7 @@ pub enum Clash {
     RoutesSharePath,
     /// A plain HTTP listener that the policy names shares its port with one that it does not name.
     PlainListenersSharePort,
-    /// A rule sends to a Service that the policy names and to one that it does not name.
+    /// A rule of an `HTTPRoute` sends to a Service that the policy names and to one that it does not name.
     BackendsOfOneRule,
 }
 
@@ -181,6 +181,17 @@ pub enum Without {
     Nothing,
     /// Its namespace; every namespace where it stands in the root namespace.
     Namespace,
+}
+
+/// Kinds of parents through which requests come to routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum Parent {
+    /// A Gateway, by its own listeners.
+    Gateway,
+    /// A `ListenerSet`.
+    ListenerSet,
+    /// A Service of a mesh.
+    Service,
 }
 
 /// How exactly group and kind of a target are compared.

@@ -113,7 +113,12 @@ impl<'a> Part<'a> {
                 let from = words::list(first.requests_from.clone());
                 parts.push(format!("requests from namespace {from}"));
             }
-            if first.not_attached {
+            let mut entrances = first.entrances.iter();
+            let at_listeners = !entrances.all(|at| at.0.object.gk.is_core("Service"));
+            if first.not_attached && at_listeners {
+                let kind = &first.effective.policy_kind.0.kind;
+                parts.push(format!("{kind} does not act there"));
+            } else if first.not_attached {
                 parts.push("not attached to a Gateway".to_owned());
             }
             if first.incomplete {
