@@ -12,6 +12,7 @@ pub mod confirm;
 pub mod connect;
 pub mod cores;
 pub mod crds;
+mod departures;
 pub mod directory;
 pub mod events;
 pub mod files;

@@ -8,6 +8,8 @@ pub(crate) const GATEWAY_API: &str = "gateway.networking.k8s.io";
 const OF_NAMESPACE: usize = 100;
 /// Routes of a Gateway.
 const OF_GATEWAY: usize = 500;
+/// Of so many objects one has a condition that is not plainly good.
+const OF_ILL: usize = 20;
 /// The policy kinds: group, kind, plural and version. What the last one is, only its definition tells.
 pub(crate) const KINDS: [(&str, &str, &str, &str); 5] = [
     (
@@ -102,11 +104,60 @@ pub(crate) fn route(i: usize) -> Value {
             "lastTransitionTime": "2026-02-03T04:05:07Z",
         })
     };
+    let mut resolved = condition("ResolvedRefs", "ResolvedRefs");
+    if i % OF_ILL == 0 {
+        resolved["status"] = "False".into();
+        resolved["reason"] = "BackendNotFound".into();
+        resolved["message"] = format!("Service team-{}/{app} not found", i / OF_NAMESPACE).into();
+    }
     route["status"] = json!({"parents": [{
         "controllerName": "gateway.example.com/controller", "parentRef": parent,
-        "conditions": [condition("Accepted", "Accepted"), condition("ResolvedRefs", "ResolvedRefs")],
+        "conditions": [condition("Accepted", "Accepted"), resolved],
     }]});
     route
+}
+
+/// What the controllers of a policy say of it: most are accepted, some conflict, and some are overridden somewhere.
+fn status_of(i: usize, routes: usize, namespace: &str) -> Value {
+    let condition = |kind: &str, status: &str, reason: &str, message: String| {
+        json!({
+            "type": kind, "status": status, "reason": reason, "message": message, "observedGeneration": 4,
+            "lastTransitionTime": "2026-02-03T04:05:07Z",
+        })
+    };
+    let accepted = if i % OF_ILL == 1 {
+        let other = format!(
+            "Unable to target HTTPRoute {namespace}/checkout, another policy has already attached to it"
+        );
+        condition("Accepted", "False", "Conflicted", other)
+    } else {
+        condition(
+            "Accepted",
+            "True",
+            "Accepted",
+            "Policy has been accepted.".to_owned(),
+        )
+    };
+    let mut conditions = vec![accepted];
+    if i % OF_ILL == 10 {
+        let these: Vec<String> = (0..5)
+            .map(|n| format!("{namespace}/checkout-{n}"))
+            .collect();
+        let message = format!(
+            "This policy is being overridden by other policies for these routes: {these:?}"
+        );
+        conditions.push(condition("Overridden", "True", "Overridden", message));
+    }
+    let (group, ..) = KINDS[i % KINDS.len()];
+    if group == "kuadrant.io" {
+        return json!({"observedGeneration": 4, "conditions": conditions});
+    }
+    json!({"ancestors": [{
+        "controllerName": "gateway.example.com/controller",
+        "ancestorRef": {"group": GATEWAY_API, "kind": "Gateway", "namespace": "infra",
+            "name": format!("edge-{}", i % gateways(routes)), "sectionName": "https"},
+        "conditions": conditions,
+    }]})
 }
 
 /// Of ten policies eight are on a route each, one on a Gateway and one on a Namespace, where the kind can be there.
@@ -143,6 +194,7 @@ pub(crate) fn policy(i: usize, routes: usize) -> Value {
         "apiVersion": format!("{group}/{version}"), "kind": kind,
         "metadata": metadata(&namespace, &format!("policy-{i}"), 4, i, kind),
         "spec": spec,
+        "status": status_of(i, routes, &namespace),
     })
 }
 

@@ -17,11 +17,13 @@ use super::reported::FromStatus;
 use super::state::{Acceptance, PolicyState};
 use crate::engine::profile::Class;
 
+mod conditions;
 mod kind;
 mod policy;
 mod routes;
 mod target;
 
+pub use conditions::{Ancestor, Condition};
 pub use kind::kind;
 pub use policy::policy;
 pub(super) use routes::leading;
@@ -160,6 +162,10 @@ pub struct OfPolicy {
     /// What its status says.
     #[serde(flatten)]
     pub status: FromStatus,
+    /// The conditions that its status should have (GEP-713), of all ancestors together.
+    pub conditions: Vec<Condition>,
+    /// The same for each ancestor, as many as the status takes.
+    pub ancestors: Vec<Ancestor>,
     /// Its settings, under the name of the stanza where it has any.
     pub settings: BTreeMap<String, serde_json::Value>,
     /// Target by target.

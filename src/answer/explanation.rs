@@ -7,6 +7,8 @@ use super::{Answer, Effective, Named};
 use crate::engine::effective::Survey;
 use crate::engine::ids::ObjectKey;
 use crate::engine::matching::{Criterion, Matching, Outcome, Request, Stage, State, Way};
+use crate::engine::protection::CORS;
+use crate::engine::snapshot::Snapshot;
 
 mod in_force;
 mod told;
@@ -301,6 +303,20 @@ pub enum Fate {
     Rejected,
 }
 
+// === impl Standing ===
+
+impl Standing {
+    /// Says of a policy with settings for CORS that origins are not compared with them.
+    fn note_cors(&mut self, snapshot: &Snapshot) {
+        let is_in_force = matches!(self.state, Fate::Enforced | Fate::PartiallyEnforced);
+        let policy = snapshot.policy(&self.policy.0.object);
+        if is_in_force && policy.is_some_and(|policy| policy.protects_by(CORS)) {
+            let caveat = "its settings for CORS may answer the preflight; the origin is not compared with them";
+            self.caveats.push(caveat.to_owned());
+        }
+    }
+}
+
 impl Answer for Explanation {
     const KIND: &'static str = "Explanation";
 }
@@ -315,7 +331,14 @@ pub fn at_gateways(
     if ways.is_empty() {
         ways.push(Way::nowhere());
     }
-    explained(matching, Asked::new(request, &ways), None, &ways)
+    let is_preflight = request.preflight_of().is_some();
+    explained(
+        matching,
+        Asked::new(request, &ways),
+        is_preflight,
+        None,
+        &ways,
+    )
 }
 
 /// Explains a request that comes to a Service of a mesh, from clients in a namespace where that is
@@ -332,12 +355,14 @@ pub fn at_service(
         from_namespace: from.map(str::to_owned),
         ..Asked::new(request, &ways)
     };
-    explained(matching, asked, from, &ways)
+    let is_preflight = request.preflight_of().is_some();
+    explained(matching, asked, is_preflight, from, &ways)
 }
 
 fn explained(
     matching: &Matching<'_>,
     request: Asked,
+    is_preflight: bool,
     from: Option<&str>,
     ways: &[Way],
 ) -> Explanation {
@@ -349,6 +374,10 @@ fn explained(
                 let mut step = told::step(way, taken);
                 let path = in_force::Path::new(matching.snapshot(), &way.front, taken, from);
                 (step.effective, step.policies) = path.settings(&mut survey);
+                if is_preflight {
+                    let policies = step.policies.iter_mut();
+                    policies.for_each(|standing| standing.note_cors(matching.snapshot()));
+                }
                 steps.push(step);
             }
             Outcome::Missed(missed) => unserved.push(told::unserved(way, missed)),

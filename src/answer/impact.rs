@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Answer;
 use super::named::{KindName, Named, named};
+use super::report::Told;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::impact as differences;
 use crate::engine::object::Node;
@@ -21,7 +22,7 @@ mod traffic;
 
 pub use fields::Field;
 pub use protection::LostProtection;
-pub use traffic::{Cut, Reduced, Traffic};
+pub use traffic::{Cut, Entry, Gained, Moved, Reduced, Traffic};
 
 /// What a change does to effective policies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -33,6 +34,9 @@ pub struct Impact {
     pub deleted: Vec<Named>,
     /// How many more go with those: what a Namespace holds, the objects of a definition.
     pub deleted_with: usize,
+    /// What of the applied objects the API server would not take, or would drop: versions and fields that there are not,
+    /// rules of their definitions.
+    pub findings: Vec<Told>,
     /// Protections that requests had before the change, and have not after it.
     pub lost_protection: Vec<LostProtection>,
     /// What it does to the requests of routes that stay.
@@ -145,6 +149,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),
         deleted_with: doing.with_them.len(),
+        findings: Vec::new(),
         lost_protection: protection::lost_protection(before, after, &found),
         summary: Summary {
             objects: objects.len(),

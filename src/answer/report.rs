@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::named::KindName;
 use super::{Answer, Named};
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
@@ -23,12 +24,20 @@ pub use rules::{Rule, rule};
 pub struct Report {
     /// All of them, those that do not count included.
     pub findings: Vec<Told>,
+    /// Policy kinds whose definition is not here: what stands in their policies is not held against it, and their
+    /// profiles alone are used.
+    #[serde(
+        default,
+        rename = "withoutDefinition",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub undefined: Vec<KindName>,
     /// How many.
     pub summary: Summary,
 }
 
 /// One finding.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Told {
     /// What it is about.
     pub code: Code,
@@ -121,7 +130,11 @@ impl Report {
             };
             *count += 1;
         }
-        Self { findings, summary }
+        Self {
+            findings,
+            undefined: Vec::new(),
+            summary,
+        }
     }
 }
 

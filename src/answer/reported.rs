@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::named::Named;
 use crate::engine::conditions::Disagreement;
-use crate::engine::reports::{Opinion, Report, Said};
+use crate::engine::reports::{Opinion, Overridden, Report, Said};
 
 /// What the status of a policy says; nothing of it where there is no status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -70,6 +70,8 @@ pub enum Differs {
     Accepted,
     /// attache expects it to be in force; its controller says that it is not.
     NotEnforced,
+    /// attache expects it to be in force; its controller says that others are in its place.
+    Overridden,
 }
 
 // === impl FromStatus ===
@@ -111,6 +113,11 @@ pub fn told(said: &Said, differs: Option<Disagreement>) -> Option<String> {
             let report = said.not_enforced.as_ref()?;
             Some(format!("its controller reports {report}"))
         }
+        (Some(Disagreement::Overridden), _) => {
+            let (Overridden::Everywhere(report) | Overridden::Somewhere(report)) =
+                said.overridden.as_ref()?;
+            Some(format!("its controller reports {report}"))
+        }
         (Some(Disagreement::Accepted), _) => Some("its controller accepts it".to_owned()),
         (None, Opinion::Outdated) => {
             Some("its controller has not seen this generation yet".to_owned())
@@ -141,6 +148,7 @@ impl From<Disagreement> for Differs {
             Disagreement::Rejected => Self::Rejected,
             Disagreement::Accepted => Self::Accepted,
             Disagreement::NotEnforced => Self::NotEnforced,
+            Disagreement::Overridden => Self::Overridden,
         }
     }
 }

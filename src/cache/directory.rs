@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{
     Crd, Header, Meta, Node, Object, ROUTES, is_gateway_kind, watched_gateway_kinds,
@@ -20,6 +21,7 @@ pub(super) use super::files::files;
 pub use super::files::{read, read_stdin};
 
 use super::cores::side_by_side;
+use super::departures::Definitions;
 use super::manifest::{Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
@@ -35,7 +37,9 @@ pub struct Loaded {
     pub snapshot: Snapshot,
     /// The objects, in the order of appearance.
     pub objects: Vec<Object>,
-    /// Where each object stands; of two with one name, the later.
+    /// Where objects of Gateway API are not as their definitions have them.
+    pub departures: BTreeMap<ObjectKey, Vec<Finding>>,
+    /// Where each object stands; of two with one name, the later. Those that the API server would not take are among them.
     pub origins: BTreeMap<ObjectKey, Origin>,
     /// Those of which no file says when they were created: their times stand for their order alone.
     pub undated: BTreeSet<ObjectKey>,
@@ -147,7 +151,9 @@ impl Loaded {
                 }),
             }
         }
-        let cluster_scoped = cluster_scoped(base, &found);
+        let crds = definitions(&found);
+        let cluster_scoped = cluster_scoped(base, &crds);
+        let definitions = Definitions::new(base, crds);
         let there = base.into_iter().flat_map(Snapshot::all);
         let there = there.filter_map(|object| object.meta.created);
         let newest = found
@@ -158,7 +164,6 @@ impl Loaded {
             .unwrap_or(Timestamp::UNIX_EPOCH);
 
         let mut loaded = Self::default();
-        let mut places = HashMap::new();
         let mut age = newest;
         let mut headers = Vec::with_capacity(found.len());
         for Found {
@@ -184,34 +189,54 @@ impl Loaded {
             headers.push(header);
         }
         let found: Vec<(Found, Header)> = found.into_iter().zip(headers).collect();
-        let objects = each(&found, |(Found { gk, raw, .. }, header)| {
-            raw.to_object_as(gk, header)
-        });
-        for (
-            (
-                Found {
-                    gk, origin, raw, ..
-                },
-                _,
-            ),
-            object,
-        ) in found.into_iter().zip(objects)
-        {
-            match object {
-                Ok(mut object) => {
-                    if let Some(base) = base {
-                        base.keep_reported(&mut object);
-                    }
-                    loaded.push(object, origin, &mut places);
-                }
-                Err(why) => problems.push(problem(&gk, &origin, &raw, &why.to_string())),
-            }
-        }
+        loaded.take(base, found, &definitions, &mut problems);
         loaded.add_namespaces(base, age);
         problems.sort();
         loaded.problems = problems;
         loaded.build(base, rules);
         loaded
+    }
+
+    /// Reads the objects and takes them in, but for those that the API server would not take.
+    fn take(
+        &mut self,
+        base: Option<&Snapshot>,
+        found: Vec<(Found, Header)>,
+        definitions: &Definitions,
+        problems: &mut Vec<Problem>,
+    ) {
+        let objects = each(&found, |(found, header)| {
+            let Found {
+                gk, raw, version, ..
+            } = found;
+            let judged = definitions.judge(&header.key(gk), version, raw.spec.as_deref());
+            let object = raw.to_object_as(gk, header, judged.pruned.as_deref());
+            (object, judged)
+        });
+        let mut places = HashMap::new();
+        for ((found, _), (object, judged)) in found.into_iter().zip(objects) {
+            let mut object = match object {
+                Ok(object) => object,
+                Err(why) => {
+                    let Found {
+                        gk, origin, raw, ..
+                    } = &found;
+                    problems.push(problem(gk, origin, raw, &why.to_string()));
+                    continue;
+                }
+            };
+            // Of two with one name the later counts.
+            self.departures.insert(object.key.clone(), judged.findings);
+            if judged.is_refused {
+                self.origins.entry(object.key).or_insert(found.origin);
+                continue;
+            }
+            if let Some(base) = base {
+                base.keep_reported(&mut object);
+            }
+            self.push(object, found.origin, &mut places);
+        }
+        self.departures.retain(|_, findings| !findings.is_empty());
     }
 
     /// Of two objects with one name the later counts, as `kubectl apply` would leave it.
@@ -256,6 +281,25 @@ impl Loaded {
                 reported: None,
             });
         }
+    }
+
+    /// The objects that the API server would not take, since their definitions do not serve their version.
+    pub fn refused(&self) -> impl Iterator<Item = Problem> {
+        let unserved = self.departures.values().flatten().filter(|finding| {
+            let is_there = self.snapshot.get(&finding.object).is_some();
+            finding.code == Code::VersionUnknown && !is_there
+        });
+        unserved.map(|finding| {
+            let origin = self.origins.get(&finding.object);
+            Problem {
+                file: origin.map(|origin| origin.file.clone()).unwrap_or_default(),
+                line: origin.map_or(0, |origin| origin.line),
+                column: 0,
+                object: Some(finding.object.clone()),
+                message: finding.message.clone(),
+                foreign: false,
+            }
+        })
     }
 
     fn build(&mut self, base: Option<&Snapshot>, rules: &Arc<ProfileRules>) {
@@ -364,9 +408,22 @@ fn placed(mut header: Header, gk: &GroupKind, is_global: bool, namespace: &str) 
     header
 }
 
+/// The definitions among the files.
+fn definitions(found: &[Found]) -> Vec<Arc<Crd>> {
+    let definitions = found.iter().filter(|found| found.gk == GroupKind::crd());
+    let read = definitions.filter_map(|Found { gk, raw, .. }| match raw.to_object(gk).ok()?.node {
+        Node::Crd(crd) => Some(crd),
+        _ => None,
+    });
+    read.collect()
+}
+
 /// Tells which kinds live outside namespaces: by the CRDs among the files and below them, else by what is known of
 /// Kubernetes' own.
-fn cluster_scoped(base: Option<&Snapshot>, found: &[Found]) -> impl Fn(&GroupKind) -> bool + use<> {
+fn cluster_scoped(
+    base: Option<&Snapshot>,
+    definitions: &[Arc<Crd>],
+) -> impl Fn(&GroupKind) -> bool + use<> {
     let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
     let crd = GroupKind::crd();
     for object in base.into_iter().flat_map(|base| base.objects(&crd)) {
@@ -374,13 +431,8 @@ fn cluster_scoped(base: Option<&Snapshot>, found: &[Found]) -> impl Fn(&GroupKin
             scopes.insert(crd.gk.clone(), !crd.namespaced);
         }
     }
-    for Found { gk, raw, .. } in found {
-        if *gk == GroupKind::crd()
-            && let Ok(object) = raw.to_object(gk)
-            && let Node::Crd(crd) = &object.node
-        {
-            scopes.insert(crd.gk.clone(), !crd.namespaced);
-        }
+    for crd in definitions {
+        scopes.insert(crd.gk.clone(), !crd.namespaced);
     }
     move |gk| match scopes.get(gk) {
         Some(is_global) => *is_global,

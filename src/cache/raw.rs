@@ -135,20 +135,25 @@ impl RawObject {
     /// # Errors
     /// When it is odd, or a field that attachment depends on has the wrong type.
     pub fn to_object(&self, gk: &GroupKind) -> Result<Object, Unreadable> {
-        self.to_object_as(gk, &self.header)
+        self.to_object_as(gk, &self.header, None)
     }
 
-    /// The object as the engine keeps it, with other metadata than it came with.
+    /// The object as the engine keeps it, with other metadata than it came with, and with another spec where one is given.
     ///
     /// # Errors
     /// As [`RawObject::to_object`].
-    pub fn to_object_as(&self, gk: &GroupKind, header: &Header) -> Result<Object, Unreadable> {
+    pub fn to_object_as(
+        &self,
+        gk: &GroupKind,
+        header: &Header,
+        spec: Option<&RawValue>,
+    ) -> Result<Object, Unreadable> {
         if let Some(why) = &self.odd {
             return Err(why.clone());
         }
         let incoming = Incoming {
             header: Cow::Borrowed(header),
-            spec: self.spec.as_deref(),
+            spec: spec.or(self.spec.as_deref()),
             status: None,
         };
         let mut object = Object::read(gk, incoming)?;

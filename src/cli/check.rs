@@ -107,6 +107,11 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Output::Github => shown::github::github(&report),
     };
     print(&text)?;
+    // The text and the data have it in themselves.
+    let says_it = matches!(args.output, Output::Text | Output::Json);
+    if let Some(line) = shown::undefined(&report).filter(|_| !says_it) {
+        eprintln!("attache: {line}");
+    }
     Ok(outcome)
 }
 

@@ -66,6 +66,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let view = opened.view(&wants);
     view.say_what_is_missing();
+    view.say_what_is_undefined();
     super::print(&answer(&view, Timestamp::now())?)
 }
 

@@ -13,11 +13,13 @@ use super::state::{Scope, State, View};
 use super::{Failure, Outcome, find, print};
 use crate::answer;
 use crate::answer::impact::{Doing, Impact, impact, with_them};
+use crate::answer::report::{Spot, Told};
 use crate::cache::directory;
 use crate::cache::lists::Wants;
 use crate::cache::manifest::Manifests;
 use crate::engine::ids::ObjectKey;
 use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::validate;
 use crate::engine::verdict::escape;
 
 /// The name of the standard input.
@@ -69,6 +71,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let (names, namespace) = (opened.names.clone(), opened.namespace.clone());
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
+    view.say_what_is_undefined();
     let gone = args.named(&names, &namespace, &view.snapshot)?;
     let found = if args.deletes_files() {
         deleted(&view, manifests, gone, &namespace)?
@@ -96,6 +99,7 @@ fn changed(
 ) -> Result<Impact, Failure> {
     let loaded = view.with(manifests, namespace);
     usable(&loaded)?;
+    let findings = told(&loaded);
     let before = &view.snapshot;
     let with_them = with_them(before, &deleted);
     let doing = Doing {
@@ -111,7 +115,29 @@ fn changed(
         loaded.snapshot,
         doing.deleted.iter().chain(&doing.with_them),
     );
-    Ok(impact(before, &after, &doing))
+    Ok(Impact {
+        findings,
+        ..impact(before, &after, &doing)
+    })
+}
+
+/// Where the objects are not as their definitions have them: what the API server would refuse or drop.
+fn told(loaded: &directory::Loaded) -> Vec<Told> {
+    let mut told: Vec<Told> = Vec::new();
+    for (key, origin) in &loaded.origins {
+        let policy = loaded.snapshot.policy(key);
+        let of_policy = policy.map(|policy| validate::of_policy(policy));
+        let of_others = loaded.departures.get(key).into_iter().flatten().cloned();
+        for finding in of_policy.into_iter().flatten().chain(of_others) {
+            let spot = Spot {
+                file: origin.file.clone(),
+                line: origin.line,
+                column: 0,
+            };
+            told.push(Told::new(&finding, Some(spot), None));
+        }
+    }
+    told
 }
 
 /// What deleting the objects of manifests does, and others with them.

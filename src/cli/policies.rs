@@ -107,6 +107,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
+    view.say_what_is_undefined();
     let (text, none) = answer(args, &about, &view, Timestamp::now())?;
     if let Some(none) = none {
         let seen = if view.missing.is_empty() {

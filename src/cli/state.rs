@@ -180,12 +180,17 @@ impl Opened {
     pub(super) fn view(self, wants: &Wants) -> View {
         match self.found {
             Found::Files(loaded) => View {
+                problems: loaded
+                    .problems
+                    .iter()
+                    .cloned()
+                    .chain(loaded.refused())
+                    .collect(),
                 snapshot: loaded.snapshot,
                 objects: loaded.objects,
                 undated: loaded.undated,
                 origins: loaded.origins,
                 missing: Vec::new(),
-                problems: loaded.problems,
                 rules: self.rules,
             },
             Found::Cluster(cluster) => View::listed(cluster.read(&self.rules, wants), &self.rules),
@@ -243,6 +248,15 @@ impl View {
     /// Says on the standard error what is not in it, so that nobody takes it for the whole.
     pub(super) fn say_what_is_missing(&self) {
         say_unseen(&self.unseen());
+    }
+
+    /// Says on the standard error of which policy kinds the files have no definition. A cluster has that of every object
+    /// in it.
+    pub(super) fn say_what_is_undefined(&self) {
+        let is_of_files = !self.origins.is_empty();
+        let kinds = self.snapshot.undefined_kinds().filter(|_| is_of_files);
+        let kinds: Vec<&GroupKind> = kinds.collect();
+        say_unseen(unseen::undefined(&kinds).as_slice());
     }
 
     /// That an object is in it, or is known not to be there.

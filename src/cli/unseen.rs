@@ -67,6 +67,19 @@ fn no_gateway_api(policies: &[GroupKind]) -> String {
     )
 }
 
+/// That definitions of policy kinds are not among the files.
+pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
+    let (its, used) = match kinds {
+        [] => return None,
+        [_] => ("its", "its profile alone is used"),
+        _ => ("their", "their profiles alone are used"),
+    };
+    let kinds = named(kinds);
+    Some(escape(&format!(
+        "no definition (CRD) of {kinds} here: {its} fields are not checked, {used}"
+    )))
+}
+
 /// Why an object is not in the state, where that is not because it is not there.
 pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
     let hides = |what: &Unseen| match what {

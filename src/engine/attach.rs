@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::clash::clash;
+use super::clash::Clashes;
 use super::grants::granted;
 use super::ids::{GroupKind, ObjectKey, Place};
 use super::object::{From, Node, Object};
@@ -61,7 +61,7 @@ impl Stand {
 /// `namespace/name`). What may not reach it, or names a section that is not there, is not attached
 /// (rulings 16 and 34), nor what its controllers reject (ruling 36). Policies without a usable strategy take no part in
 /// anything.
-pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
+pub fn standing(snapshot: &Snapshot, key: &ObjectKey, clashes: &Clashes) -> Vec<Stand> {
     let mut policies = snapshot.standing(key).peekable();
     if policies.peek().is_none() {
         return Vec::new();
@@ -78,8 +78,11 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             continue;
         }
         let own = &policy.key().namespace;
-        let rejected = reports::rejected(snapshot, policy);
-        if rejected.at(key) && !reports::is_of_another_target(snapshot, policy, key) {
+        let mut rejected = reports::rejected(snapshot, policy);
+        if rejected != Rejected::Nowhere && reports::is_of_another_target(snapshot, policy, key) {
+            rejected = Rejected::Nowhere;
+        }
+        if rejected.at(key) {
             continue;
         }
         for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
@@ -90,7 +93,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Stand> {
             let mut stand = |section: Option<Arc<str>>| {
                 let object = key.clone();
                 let place = Place { object, section };
-                let policy = match clash(snapshot, policy, &place) {
+                let policy = match clashes.of(snapshot, policy, &place) {
                     None => policy.clone(),
                     Some(clashing) if clashing.keeps_place => Arc::new(policy.without_settings()),
                     Some(_) => return,

@@ -1,20 +1,23 @@
 //! Policies that their controllers reject for what other objects say: routes that share a path, listeners that share a
 //! port, backends of one rule. Profiles name the kinds (`conflict.clashes`).
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use super::ids::{GroupKind, ObjectKey, Place};
+use super::maps::HashMap;
 use super::object::{Listener, Node, Object, Rule, is_route};
 use super::policy::Policy;
 use super::profile::Clash;
 use super::reports::{Opinion, Said};
 use super::snapshot::Snapshot;
 use super::topology::{
-    Acceptance, Attachment, OneKind, attachment, gateway_of, intersect, listener_at, listeners_of,
-    sets_of,
+    Acceptance, Attachment, OneKind, attachment, attachment_cost, gateway_of, intersect,
+    listener_at, listeners_of, sets_of,
 };
+use super::work;
 
 /// Why a policy is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,21 +36,197 @@ impl fmt::Display for Clashing {
     }
 }
 
+/// Says which policies are rejected for what other objects say. Which routes share a path is the same at all targets of a
+/// policy, and found out once.
+#[derive(Debug, Default)]
+pub struct Clashes {
+    /// By policy.
+    shared_paths: RefCell<HashMap<ObjectKey, Option<Clashing>>>,
+    /// How much was looked at since [`Clashes::taken`] was asked, in leaves.
+    leaves: Cell<usize>,
+    /// How much that may be; any number where it is none.
+    most: Option<usize>,
+}
+
 /// Where requests come in: the Gateway, the port, and the hostname that listener and route have in common.
 pub(super) type Entry = (ObjectKey, u16, Arc<str>);
 
-/// Why the controllers of a kind reject a policy at one of its targets, as far as other objects say it. None where they
-/// accept it, or where the status of the policy says that they do.
-pub fn clash(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
-    if policy.profile.clashes.is_empty() || is_reported_accepted(snapshot, policy) {
-        return None;
+// === impl Clashes ===
+
+impl Clashes {
+    /// Knows nothing yet, and looks at no more than a request may take where it is limited.
+    pub fn new(is_limited: bool) -> Self {
+        Self {
+            most: is_limited.then_some(work::MOST),
+            ..Self::default()
+        }
     }
-    let mut clashes = policy.profile.clashes.iter();
-    clashes.find_map(|clash| match clash {
-        Clash::RoutesSharePath => shared_path(snapshot, policy),
-        Clash::PlainListenersSharePort => shared_port(snapshot, target),
-        Clash::BackendsOfOneRule => mixed_rule(snapshot, policy, target),
-    })
+
+    /// Why the controllers of a kind reject a policy at one of its targets, as far as other objects say it. None where
+    /// they accept it, or where the status of the policy says that they do.
+    pub fn of(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
+        if policy.profile.clashes.is_empty() || is_reported_accepted(snapshot, policy) {
+            return None;
+        }
+        let mut clashes = policy.profile.clashes.iter();
+        clashes.find_map(|clash| match clash {
+            Clash::RoutesSharePath => {
+                let known = self.shared_paths.borrow().get(policy.key()).cloned();
+                known.unwrap_or_else(|| {
+                    let found = self.shared_path(snapshot, policy);
+                    let mut known = self.shared_paths.borrow_mut();
+                    known.insert(policy.key().clone(), found.clone());
+                    found
+                })
+            }
+            Clash::PlainListenersSharePort => self.shared_port(snapshot, target),
+            Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
+        })
+    }
+
+    /// How much was looked at since this was asked last, in leaves.
+    pub fn taken(&self) -> usize {
+        self.leaves.take()
+    }
+
+    fn count(&self, leaves: usize) {
+        self.leaves.set(self.leaves.get().saturating_add(leaves));
+    }
+
+    /// Whether more was looked at than may be: what is said from then on counts for nothing.
+    fn is_spent(&self) -> bool {
+        self.most.is_some_and(|most| self.leaves.get() > most)
+    }
+
+    /// A route that the policy does not name and that shares a path with one that it names.
+    fn shared_path(&self, snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
+        let named = routes_named(policy);
+        let mut one_kind = OneKind::new(snapshot);
+        named.iter().find_map(|key| {
+            let route = snapshot.get(key)?;
+            let Node::Route {
+                paths, hostnames, ..
+            } = &route.node
+            else {
+                return None;
+            };
+            self.count(attachment_cost(snapshot, route));
+            let entries = entries(&mut one_kind, route);
+            let gateways: BTreeSet<&ObjectKey> =
+                entries.iter().map(|(gateway, ..)| gateway).collect();
+            let others = gateways
+                .into_iter()
+                .flat_map(|gateway| routes_of(snapshot, gateway));
+            // There may be thousands of them: where they are attached is asked of those that may clash at all.
+            let may_clash = |other: &Object| match &other.node {
+                Node::Route {
+                    paths: theirs,
+                    hostnames: other_hosts,
+                    ..
+                } => paths.meet(theirs) && share_a_host(hostnames, other_hosts),
+                _ => false,
+            };
+            for (i, other) in others
+                .filter(|other| !named.contains(&other.key))
+                .enumerate()
+            {
+                self.count(usize::from(i % work::SCANNED == 0));
+                if self.is_spent() {
+                    return None;
+                }
+                if !may_clash(other) {
+                    continue;
+                }
+                self.count(attachment_cost(snapshot, other));
+                if !entries.is_disjoint(&self::entries(&mut one_kind, other)) {
+                    return Some(Clashing {
+                        reason: "TargetConflict",
+                        keeps_place: false,
+                        message: format!(
+                            "{} matches a hostname and a path of {key} too",
+                            other.key
+                        ),
+                    });
+                }
+            }
+            None
+        })
+    }
+
+    /// A plain HTTP listener that shares its port with the one that is the target.
+    fn shared_port(&self, snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
+        // One on a whole Gateway, or on a whole ListenerSet, holds where no other policy is on the listener itself.
+        target.section.as_ref()?;
+        let gateway = snapshot.get(gateway_of(snapshot, &target.object))?;
+        let acceptance = Acceptance::of(snapshot, gateway);
+        // Those that are accepted.
+        let plain = acceptance.owners().flat_map(|(key, accepted)| {
+            let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
+            let listeners = listeners.unwrap_or_default().iter().enumerate();
+            let counts = |(index, listener): &(usize, &Listener)| {
+                accepted.refusal().is_none()
+                    && accepted.conflict(*index).is_none()
+                    && &*listener.protocol == "HTTP"
+            };
+            listeners
+                .filter(counts)
+                .map(move |(_, listener)| (key, listener))
+        });
+        let is_own = |(owner, listener): &(&ObjectKey, &Listener)| {
+            **owner == target.object && target.section.as_ref() == Some(&listener.name)
+        };
+        let (own, others): (Vec<_>, Vec<_>) = plain.partition(is_own);
+        self.count((own.len() + others.len()) / work::SCANNED);
+        own.iter().find_map(|(_, listener)| {
+            let mut others = others.iter();
+            let (owner, other) = others.find(|(_, other)| other.port == listener.port)?;
+            Some(Clashing {
+                reason: "Invalid",
+                keeps_place: true,
+                message: format!(
+                    "listener {} shares port {} with listener {} of {owner}, and settings of plain HTTP listeners hold for a \
+                     whole port",
+                    listener.name, other.port, other.name
+                ),
+            })
+        })
+    }
+
+    /// A rule of an `HTTPRoute` that sends to a Service of the policy and to one that is not of it.
+    fn mixed_rule(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
+        let own = &policy.key().namespace;
+        let is_of_policy = |key: &ObjectKey| {
+            let meta = snapshot.get(key).map(|object| &object.meta);
+            let mut targets = policy.targets.iter();
+            targets.any(|entry| entry.matches(own, key, meta))
+        };
+        let using = snapshot.using(&target.object);
+        let mut using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));
+        using.find_map(|route| {
+            let Node::Route { rules, .. } = &route.node else {
+                return None;
+            };
+            self.count(1 + route.backends().count() / work::FOUND);
+            if self.is_spent() {
+                return None;
+            }
+            let is_of_target =
+                |rule: &&Rule| rule.backends.iter().any(|b| b.object == target.object);
+            let mut rules = rules.iter().filter(is_of_target);
+            let other = rules.find_map(|rule| {
+                let mut backends = rule.backends.iter().map(|backend| &backend.object);
+                backends.find(|key| key.gk.is_core("Service") && !is_of_policy(key))
+            })?;
+            Some(Clashing {
+                reason: "Conflicted",
+                keeps_place: false,
+                message: format!(
+                    "a rule of {} sends to {} too, which has not this policy",
+                    route.key, other
+                ),
+            })
+        })
+    }
 }
 
 fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {
@@ -91,49 +270,18 @@ pub fn concerned(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTre
     found
 }
 
+/// Whether what is said of a policy depends on routes, whatever else it names.
+pub fn rests_on_routes(policy: &Policy) -> bool {
+    let mut clashes = policy.profile.clashes.iter();
+    clashes.any(|clash| *clash == Clash::RoutesSharePath)
+        && policy.targets.iter().any(|target| is_route(&target.gk))
+}
+
 /// The routes that a policy names.
 fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
     let own = &policy.key().namespace;
     let targets = policy.targets.iter().filter(|target| is_route(&target.gk));
     targets.filter_map(|target| target.object(own)).collect()
-}
-
-/// A route that the policy does not name and that shares a path with one that it names.
-fn shared_path(snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
-    let named = routes_named(policy);
-    let mut one_kind = OneKind::new(snapshot);
-    named.iter().find_map(|key| {
-        let route = snapshot.get(key)?;
-        let Node::Route {
-            paths, hostnames, ..
-        } = &route.node
-        else {
-            return None;
-        };
-        let entries = entries(&mut one_kind, route);
-        let gateways: BTreeSet<&ObjectKey> = entries.iter().map(|(gateway, ..)| gateway).collect();
-        let others = gateways
-            .into_iter()
-            .flat_map(|gateway| routes_of(snapshot, gateway));
-        let mut others = others.filter(|other| !named.contains(&other.key));
-        // There may be thousands of them: where they are attached is asked of those that may clash at all.
-        let may_clash = |other: &Object| match &other.node {
-            Node::Route {
-                paths: theirs,
-                hostnames: other_hosts,
-                ..
-            } => paths.meet(theirs) && share_a_host(hostnames, other_hosts),
-            _ => false,
-        };
-        let other = others.find(|other| {
-            may_clash(other) && !entries.is_disjoint(&self::entries(&mut one_kind, other))
-        })?;
-        Some(Clashing {
-            reason: "TargetConflict",
-            keeps_place: false,
-            message: format!("{} matches a hostname and a path of {key} too", other.key),
-        })
-    })
 }
 
 /// Whether two routes may serve one host: one without hostnames serves those of its listeners.
@@ -200,73 +348,4 @@ fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
         _ => ours.clone(),
     };
     ours.map(more_specific).collect()
-}
-
-/// A plain HTTP listener that shares its port with the one that is the target.
-fn shared_port(snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
-    // One on a whole Gateway, or on a whole ListenerSet, holds where no other policy is on the listener itself.
-    target.section.as_ref()?;
-    let gateway = snapshot.get(gateway_of(snapshot, &target.object))?;
-    let acceptance = Acceptance::of(snapshot, gateway);
-    // Those that are accepted.
-    let plain = acceptance.owners().flat_map(|(key, accepted)| {
-        let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
-        let listeners = listeners.unwrap_or_default().iter().enumerate();
-        let counts = |(index, listener): &(usize, &Listener)| {
-            accepted.refusal().is_none()
-                && accepted.conflict(*index).is_none()
-                && &*listener.protocol == "HTTP"
-        };
-        listeners
-            .filter(counts)
-            .map(move |(_, listener)| (key, listener))
-    });
-    let is_own = |(owner, listener): &(&ObjectKey, &Listener)| {
-        **owner == target.object && target.section.as_ref() == Some(&listener.name)
-    };
-    let (own, others): (Vec<_>, Vec<_>) = plain.partition(is_own);
-    own.iter().find_map(|(_, listener)| {
-        let mut others = others.iter();
-        let (owner, other) = others.find(|(_, other)| other.port == listener.port)?;
-        Some(Clashing {
-            reason: "Invalid",
-            keeps_place: true,
-            message: format!(
-                "listener {} shares port {} with listener {} of {owner}, and settings of plain HTTP listeners hold for a \
-                 whole port",
-                listener.name, other.port, other.name
-            ),
-        })
-    })
-}
-
-/// A rule of an `HTTPRoute` that sends to a Service of the policy and to one that is not of it.
-fn mixed_rule(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
-    let own = &policy.key().namespace;
-    let is_of_policy = |key: &ObjectKey| {
-        let meta = snapshot.get(key).map(|object| &object.meta);
-        let mut targets = policy.targets.iter();
-        targets.any(|entry| entry.matches(own, key, meta))
-    };
-    let using = snapshot.using(&target.object);
-    let mut using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));
-    using.find_map(|route| {
-        let Node::Route { rules, .. } = &route.node else {
-            return None;
-        };
-        let is_of_target = |rule: &&Rule| rule.backends.iter().any(|b| b.object == target.object);
-        let mut rules = rules.iter().filter(is_of_target);
-        let other = rules.find_map(|rule| {
-            let mut backends = rule.backends.iter().map(|backend| &backend.object);
-            backends.find(|key| key.gk.is_core("Service") && !is_of_policy(key))
-        })?;
-        Some(Clashing {
-            reason: "Conflicted",
-            keeps_place: false,
-            message: format!(
-                "a rule of {} sends to {} too, which has not this policy",
-                route.key, other
-            ),
-        })
-    })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attach::{Reach, reach, sections};
-use super::clash::{Clashing, clash};
+use super::clash::Clashing;
 use super::effective::{Group, Survey};
 use super::ids::{ObjectKey, Place};
 use super::maps::HashSet;
@@ -172,9 +172,19 @@ impl TargetStatus {
 }
 
 /// What a policy that stands at a place does on some of the paths there, and on no others.
-pub fn on_paths(policy: &Policy, place: &Place, groups: &[Group]) -> TargetStatus {
+pub fn on_paths(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    place: &Place,
+    groups: &[Group],
+) -> TargetStatus {
     let mut status = TargetStatus::new(place.clone(), Accepted::Accepted);
-    enforce(policy, &standing(groups, policy, place), &mut status);
+    enforce(
+        snapshot,
+        policy,
+        &standing(groups, policy, place),
+        &mut status,
+    );
     status
 }
 
@@ -313,13 +323,16 @@ fn on_target(
             survey.spend(leaves(policy, &mine).saturating_sub(counted));
         }
         if !survey.is_spent() {
-            enforce(policy, &mine, &mut status);
-            idle::say_why(survey.snapshot(), policy, &mut status);
+            enforce(survey.snapshot(), policy, &mine, &mut status);
             let route = status.target.object.clone();
             shadowed(survey, &route, &mut status);
         }
         let rejected = reports::rejected(survey.snapshot(), policy);
-        if matches!(rejected, Rejected::Through(_)) && status.state == Some(State::Enforced) {
+        let object = &status.target.object;
+        if matches!(rejected, Rejected::Through(_))
+            && status.state == Some(State::Enforced)
+            && !reports::is_of_another_target(survey.snapshot(), policy, object)
+        {
             status.state = Some(State::PartiallyEnforced);
         }
     }
@@ -378,7 +391,7 @@ fn accepted(
         Some(report) if !reports::is_of_another_target(snapshot, policy, object) => {
             Accepted::Rejected(Box::new(report))
         }
-        _ => match clash(snapshot, policy, place) {
+        _ => match survey.clash(policy, place) {
             Some(clashing) => Accepted::Clashing(Box::new(clashing)),
             None => Accepted::Accepted,
         },

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::{self, Stand};
+use super::clash::Clashing;
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::{Level, Step};
 use super::maps;
@@ -267,6 +268,11 @@ impl<'a> Survey<'a> {
     /// The policy of the same kind for which a policy is rejected at a place.
     pub fn rival(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
         self.stacks.rival(policy, place)
+    }
+
+    /// Why the controllers of a policy reject it at a place for what other objects say.
+    pub fn clash(&self, policy: &Policy, place: &Place) -> Option<Clashing> {
+        self.stacks.clash(policy, place)
     }
 
     /// The kinds of which policies stand on the paths through an object, at it or above; sorted.

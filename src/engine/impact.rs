@@ -234,12 +234,19 @@ fn touch(
         }
         _ => {
             let mut routes = survey.routes_of(key);
+            let mut beside: Vec<ObjectKey> = Vec::new();
             match object.map(|object| (object, &object.node)) {
-                // What it takes or leaves of a port others of its Gateway lose or get.
+                // What it takes or leaves of a port others of its Gateway lose or get: also those whose routes come to
+                // nothing as long as it is there.
                 Some((_, Node::ListenerSet { parent, .. }))
                     if sets_of(snapshot, &parent.object).take(2).count() > 1 =>
                 {
                     routes.extend(survey.routes_of(&parent.object));
+                    let sets = sets_of(snapshot, &parent.object);
+                    let named = sets.flat_map(|set| snapshot.below(&set.key));
+                    let named = named.filter(|route| is_route(&route.key.gk));
+                    routes.extend(named.map(|route| route.key.clone()));
+                    beside.extend(sets_of(snapshot, &parent.object).map(|set| set.key.clone()));
                 }
                 Some((route, Node::Route { .. })) => routes.extend(rivals(snapshot, route)),
                 _ => {}
@@ -254,6 +261,7 @@ fn touch(
             for kind in snapshot.used_kinds() {
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
+                touched.objects.extend(beside.iter().cloned());
                 touched.objects.extend(backends.iter().cloned());
                 let concerned = object.map(|object| clash::concerned(snapshot, kind, object));
                 touched.objects.extend(concerned.into_iter().flatten());

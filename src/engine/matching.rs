@@ -16,6 +16,7 @@ use super::snapshot::Snapshot;
 mod attached;
 mod backends;
 mod choose;
+mod cors;
 mod filters;
 mod gateways;
 mod holds;

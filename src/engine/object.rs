@@ -451,6 +451,23 @@ pub fn is_gateway_kind(gk: &GroupKind) -> bool {
     gk.is_listener_set() || is_route(gk) || above.iter().any(|kind| gk.is_gateway_api(kind))
 }
 
+/// The versions of a kind of [`watched_gateway_kinds`], those that releases 1.0 to 1.7 of Gateway API serve in either
+/// channel, the newest first; none of other kinds.
+pub fn gateway_versions(gk: &GroupKind) -> &'static [&'static str] {
+    if !is_gateway_kind(gk) {
+        return &[];
+    }
+    match &*gk.kind {
+        "GatewayClass" | "Gateway" | "HTTPRoute" => &["v1", "v1beta1"],
+        "GRPCRoute" | "TCPRoute" | "UDPRoute" => &["v1", "v1alpha2"],
+        "TLSRoute" => &["v1", "v1alpha3", "v1alpha2"],
+        "ReferenceGrant" => &["v1", "v1beta1", "v1alpha2"],
+        "ListenerSet" => &["v1"],
+        "XListenerSet" => &["v1alpha1"],
+        _ => &[],
+    }
+}
+
 /// Whether a kind is one of [`ROUTES`].
 pub fn is_route(gk: &GroupKind) -> bool {
     ROUTES.iter().any(|kind| gk.is_gateway_api(kind))

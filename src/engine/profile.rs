@@ -32,7 +32,7 @@ pub use parts::{
     Strategies,
 };
 pub use routes::OnRoutes;
-pub use schema::{Field, Shape, SpecRule, Unknown, VersionSchema};
+pub use schema::{Broken, Field, Shape, SpecRule, Step, Unknown, VersionSchema};
 pub use words::*;
 
 /// How the names of our own annotations begin.
@@ -124,6 +124,8 @@ pub struct Profile {
     pub status: Fact<Option<StatusShape>>,
     /// The most entries of `status.ancestors`.
     pub max_ancestors: Fact<usize>,
+    /// Whether its controllers write a condition `Overridden` where others are in force in the place of a policy somewhere.
+    pub tells_overridden: Fact<bool>,
     /// Strategies.
     pub strategies: Fact<Strategies>,
     /// How policies of the kind meet.

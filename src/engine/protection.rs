@@ -9,9 +9,13 @@ use super::ids::{GroupKind, ObjectKey};
 use super::impact::Shifted;
 use super::maps::HashMap;
 use super::merge::{Effective, LeafPath, Part, is_under};
+use super::policy::Policy;
 use super::profile::{Profile, Protection};
 use super::setting::Setting;
 use super::snapshot::Snapshot;
+
+/// What the profiles call the protection by allowed origins.
+pub const CORS: &str = "CORS rules";
 
 /// A protection that some paths lose.
 #[derive(Clone, Debug)]
@@ -47,6 +51,20 @@ pub fn lost<'a>(
         losing.loss
     });
     losses.filter(|loss| !loss.objects.is_empty()).collect()
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// Whether it has a setting that gives the protection of this name.
+    pub fn protects_by(&self, name: &str) -> bool {
+        let mut protections = self.profile.protects.iter();
+        let gives = |protection: &&Protection| &*protection.name == name;
+        let protection = protections.find(gives);
+        let paths = || self.parts().flat_map(Part::paths);
+        let gives = |setting: &Vec<String>| paths().any(|path| is_under(&path, setting));
+        protection.is_some_and(|protection| protection.settings.iter().any(gives))
+    }
 }
 
 /// Finds what becomes of one protection, each pair of results once: there are many paths and few results.

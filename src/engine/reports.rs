@@ -58,6 +58,17 @@ pub struct Said {
     pub reports: Vec<Report>,
     /// That of them which says that it is not in force, though it is accepted.
     pub not_enforced: Option<Report>,
+    /// That of them which says that others are in force in its place.
+    pub overridden: Option<Overridden>,
+}
+
+/// Where others are in force in the place of a policy, as its controllers say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overridden {
+    /// On all its targets.
+    Everywhere(Report),
+    /// Somewhere; only of kinds whose profile says that their controllers tell it (`status.overridden`).
+    Somewhere(Report),
 }
 
 /// A condition that a controller reports of an object.
@@ -147,20 +158,37 @@ pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
     entries.find_map(|entry| Some(Report::of(entry, entry.rejection()?)))
 }
 
-/// Whether a policy is rejected for another of its targets, which is at fault by itself. Controllers write one entry
-/// for each ancestor: it does not say which target is meant.
+/// Whether a policy is rejected for other targets than this one, which are at fault by themselves.
+///
+/// Controllers write one entry for each ancestor, and it does not say which target is meant. Envoy Gateway 1.9.1
+/// (`internal/gatewayapi`: `processSecurityPolicyForRoute` and its like for other kinds) takes target by target: one of
+/// which another policy stands already (`Conflicted`), or which lacks the section (`TargetNotFound`), is passed over and
+/// noted on the ancestors of that target, and the others are in force though they share these ancestors. Of an object
+/// that is not there nothing is noted. Whatever else is wrong (`Invalid`) holds for the policy at all its targets.
 pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey) -> bool {
+    if policy.targets.len() < 2 {
+        return false;
+    }
+    let rejections = entries(snapshot, policy).filter_map(Entry::rejection);
+    let mut rejections = rejections.peekable();
+    rejections.peek().is_some()
+        && rejections.all(|rejection| explains(snapshot, policy, here, &rejection.reason))
+}
+
+/// Whether a target of the policy that is not this object is at fault in the way that a reason says.
+fn explains(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey, reason: &str) -> bool {
     let own = &policy.key().namespace;
-    let others = policy.targets.iter().filter(|_| policy.targets.len() > 1);
+    let others = policy.targets.iter();
     let mut others = others.filter_map(|target| Some((target, target.object(own)?)));
     others.any(|(target, key)| {
         if key == *here {
             return false;
         }
-        let reach = attach::reach(snapshot, policy, target, &key);
-        let object = snapshot.get(&key).map(|object| &**object);
-        let has_section =
-            target.is_whole() || !attach::sections(&policy.profile, target, object).is_empty();
+        let is_granted = || attach::reach(snapshot, policy, target, &key) != Reach::NotGranted;
+        let has_section = || {
+            let object = snapshot.get(&key).map(|object| &**object);
+            target.is_whole() || !attach::sections(&policy.profile, target, object).is_empty()
+        };
         let taken = || {
             let mut rivals = snapshot.standing(&key);
             *policy.profile.same_target == SameTarget::OldestWins
@@ -174,10 +202,12 @@ pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectK
                         })
                 })
         };
-        !matches!(reach, Reach::Free | Reach::Consumer)
-            || snapshot.lacks(&key)
-            || !has_section
-            || taken()
+        match reason {
+            "Conflicted" => taken(),
+            "TargetNotFound" => snapshot.lacks(&key) || !has_section() || !is_granted(),
+            "RefNotPermitted" => !is_granted(),
+            _ => false,
+        }
     })
 }
 
@@ -267,12 +297,24 @@ impl Said {
             let conditions = entry.conditions.iter();
             reports.extend(conditions.map(|condition| Report::of(entry, condition)));
         }
-        let mut entries = entries;
-        let not_enforced = entries.find_map(|entry| Some(Report::of(entry, entry.not_enforced()?)));
+        let not_enforced = |entry: &Entry| Some(Report::of(entry, entry.not_enforced()?));
+        let find = |says: fn(&Condition) -> bool| {
+            entries.clone().find_map(|entry| {
+                let mut conditions = entry.conditions.iter();
+                Some(Report::of(entry, conditions.find(|c| says(c))?))
+            })
+        };
+        let everywhere = find(Condition::is_overridden).map(Overridden::Everywhere);
+        let somewhere = || {
+            let tells = *policy.profile.tells_overridden;
+            let report = find(Condition::is_overridden_somewhere).filter(|_| tells);
+            report.map(Overridden::Somewhere)
+        };
         Self {
             opinion,
             reports,
-            not_enforced,
+            not_enforced: entries.clone().find_map(not_enforced),
+            overridden: everywhere.or_else(somewhere),
         }
     }
 }

@@ -8,6 +8,7 @@ use imbl::{OrdMap, OrdSet};
 use serde_json::Value;
 
 use super::ids::{GroupKind, ObjectKey};
+use super::maps::HashSet;
 use super::object::{Annotations, Crd, Node, Object, is_route};
 use super::policy::Policy;
 use super::profile::{Profile, ProfileRules, is_policy_kind};
@@ -200,6 +201,20 @@ impl Snapshot {
                 Node::Crd(crd) if crd.gk == *gk => Some(&**crd),
                 _ => None,
             })
+    }
+
+    /// Policy kinds of which there are policies and no definition: their profiles alone say what can be written in them.
+    /// Sorted.
+    pub fn undefined_kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        let crd = GroupKind::crd();
+        let definitions = self.objects(&crd);
+        let defined = definitions.filter_map(|object| match &object.node {
+            Node::Crd(crd) => Some(&crd.gk),
+            _ => None,
+        });
+        let defined: HashSet<&GroupKind> = defined.collect();
+        self.used_kinds()
+            .filter(move |kind| !defined.contains(kind))
     }
 
     /// Whether a definition defines a policy kind that no built-in profile knows.

@@ -1,7 +1,7 @@
-//! Routes that a change takes off their listeners, and backends that it takes from them: requests that they served fail
-//! from then on.
+//! Routes that a change takes off their listeners or puts on others, and backends that it takes from them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use super::grants::routes_into;
@@ -12,23 +12,63 @@ use super::topology::{
     Attachment, Door, OneKind, attachment, door, gateway_of, not_usable, sets_of, unreached,
 };
 
-/// What a change takes from routes that stay.
+/// What a change does to the requests of routes that stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Routes that no listener takes any more.
     pub detached: BTreeSet<ObjectKey>,
     /// Routes that some listeners take no more, and others do; with the listeners that they lose.
     pub reduced: BTreeMap<ObjectKey, BTreeSet<Place>>,
+    /// Listeners that take routes as before, at another port or for another hostname; with these routes.
+    pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
+    /// Routes that come to listeners which did not take them, and do not change themselves; with these listeners.
+    pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
     /// Whether there are more routes than were looked at.
     pub is_cut: bool,
 }
 
-/// What a change of these objects takes from routes that are there before and after; the first `most` routes are
-/// looked at.
+/// A listener at which requests come in otherwise than before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moved {
+    /// The listener.
+    pub listener: Place,
+    /// Its port and hostname before.
+    pub before: (u16, Option<Arc<str>>),
+    /// Its port and hostname afterwards.
+    pub after: (u16, Option<Arc<str>>),
+}
+
+// === impl Moved ===
+
+/// `at port 8080, no longer at port 80`, and the same of hostnames.
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = |host: &Option<Arc<str>>| match host {
+            Some(name) => format!("for {name}"),
+            None => "for every host".to_owned(),
+        };
+        let ((had_port, had_host), (port, hostname)) = (&self.before, &self.after);
+        let mut was = Vec::new();
+        let mut is = Vec::new();
+        if had_port != port {
+            was.push(format!("at port {had_port}"));
+            is.push(format!("at port {port}"));
+        }
+        if had_host != hostname {
+            was.push(host(had_host));
+            is.push(host(hostname));
+        }
+        write!(f, "{}, no longer {}", is.join(" "), was.join(" "))
+    }
+}
+
+/// What a change of these objects does to the requests of routes that are there before and after; the first `most`
+/// routes are looked at.
 pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most: usize) -> Traffic {
     let mut routes: BTreeSet<&ObjectKey> = BTreeSet::new();
     for key in objects {
         add_routes(before, key, most, &mut routes);
+        add_routes(after, key, most, &mut routes);
     }
     let mut traffic = Traffic {
         is_cut: routes.len() > most,
@@ -39,23 +79,54 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
             continue;
         };
-        let had = doors(&mut was, old);
-        if had.is_empty() {
-            continue;
-        }
-        let has = doors(&mut is, new);
+        let (had, has) = (doors(&mut was, old), doors(&mut is, new));
         if has.is_empty() {
-            traffic.detached.insert(key.clone());
+            if !had.is_empty() {
+                traffic.detached.insert(key.clone());
+            }
             continue;
         }
-        let lost = had.iter().filter(|(door, _)| !has.contains_key(*door));
-        let lost: BTreeSet<Place> = lost.map(|(_, place)| place.clone()).collect();
-        // A route that itself names other parents leaves by itself.
-        if !lost.is_empty() && !objects.contains(key) {
-            traffic.reduced.insert(key.clone(), lost);
+        // A route that itself names other parents leaves and comes by itself.
+        if !objects.contains(key) {
+            traffic.compare(key, &had, &has);
         }
     }
     traffic
+}
+
+// === impl Traffic ===
+
+impl Traffic {
+    /// Takes down what a route loses and gains.
+    fn compare(
+        &mut self,
+        route: &ObjectKey,
+        had: &BTreeMap<Door, Place>,
+        has: &BTreeMap<Door, Place>,
+    ) {
+        let is_new = |(door, _): &(&Door, &Place)| !had.contains_key(*door);
+        let mut new: Vec<(&Door, &Place)> = has.iter().filter(is_new).collect();
+        let lost = had.iter().filter(|(door, _)| !has.contains_key(*door));
+        for (door, place) in lost {
+            let moved = new.iter().position(|(_, here)| *here == place);
+            let Some(((_, port, hostname), _)) = moved.map(|at| new.swap_remove(at)) else {
+                let reduced = self.reduced.entry(route.clone()).or_default();
+                reduced.insert(place.clone());
+                continue;
+            };
+            let (_, had_port, had_hostname) = door;
+            let moved = Moved {
+                listener: place.clone(),
+                before: (*had_port, had_hostname.clone()),
+                after: (*port, hostname.clone()),
+            };
+            self.moved.entry(moved).or_default().insert(route.clone());
+        }
+        if !new.is_empty() {
+            let gained = self.gained.entry(route.clone()).or_default();
+            gained.extend(new.into_iter().map(|(_, place)| place.clone()));
+        }
+    }
 }
 
 /// Backends that routes which stay no longer reach, with the reason, after a change of these objects: grants, and

@@ -17,6 +17,7 @@ mod section;
 mod selected;
 mod target;
 
+pub use fields::{of_policy, of_spec, served};
 pub use form::form;
 
 /// Everything that is wrong with a policy.

@@ -284,10 +284,10 @@ impl Metrics {
             )?,
             status_disagreements: m.gauges(
                 "status_disagreements",
-                &[Label::watched(), one_of("sort", &["rejected", "accepted", "not-enforced"])],
+                &[Label::watched(), one_of("sort", &["rejected", "accepted", "not-enforced", "overridden"])],
                 "Policies whose status says something else than attache expects: `rejected` by their controller, `accepted` \
-                 though attache takes them for not attached, or accepted and `not-enforced`. Counted once a minute, when \
-                 something has changed.",
+                 though attache takes them for not attached, or accepted and `not-enforced` or `overridden`. Counted once a \
+                 minute, when something has changed.",
                 "when users say that a policy does not act: `attache check --notices` names them",
             )?,
             events: m.counters(

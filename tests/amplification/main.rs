@@ -16,12 +16,16 @@ mod bodies;
 #[path = "../wire/client.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod client;
+#[path = "../../benches/soak/life.rs"]
+#[allow(dead_code, reason = "the benches use the rest")]
+mod life;
 mod lists;
 mod resident;
 #[path = "../serving/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod serving;
 mod states;
+mod status;
 
 use std::fmt::Write as _;
 

@@ -270,6 +270,8 @@ fn routes_that_lose_their_requests_are_told_first() {
         "impact -f tests/commands/impact/traffic-after/renamed.yaml",
         "check tests/commands/impact/traffic-after/renamed.yaml",
         "impact -f tests/commands/impact/traffic-after/removed.yaml",
+        "impact -f tests/commands/impact/traffic-after/moved.yaml",
+        "check tests/commands/impact/traffic-after/moved.yaml --notices",
         "impact --delete gateway/edge",
         "impact --delete referencegrant/from-web -n data",
         "impact --delete service/api",
@@ -285,4 +287,33 @@ fn routes_that_lose_their_requests_are_told_first() {
     .collect();
     let lines: Vec<&str> = told.iter().map(String::as_str).collect();
     holds("impact/traffic.txt", &session(&lines));
+}
+
+/// What the API server would refuse or drop of the manifests is said, as `check` says it.
+#[test]
+fn what_the_definitions_do_not_have_is_told() {
+    let (state, files) = (
+        "tests/commands/impact/definitions",
+        "tests/commands/impact/definitions-after.yaml",
+    );
+    let impact = format!("impact -f {files} --from {state} -n shop");
+    let check = format!("check {files} --from {state} -n shop");
+    let policies = format!("policies --from {files} -n shop");
+    let describe = format!("describe securitypolicy/cart --from {files} -n shop");
+    holds(
+        "impact/definitions.txt",
+        &session(&[&impact, &check, &policies, &describe]),
+    );
+    let answer = run(&[
+        "impact", "-f", files, "--from", state, "-n", "shop", "-o", "json",
+    ]);
+    let answer = answer.json();
+    fits(&answer, &answer::schema::<Impact>());
+    let codes: Vec<&str> = answer["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["code"].as_str().unwrap())
+        .collect();
+    assert!(codes.contains(&"field-unknown") && codes.contains(&"version-unknown"));
 }

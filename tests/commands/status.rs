@@ -7,6 +7,8 @@ use crate::run::{fits, holds, run, session};
 
 const STATE: &str = "tests/kinds/envoy-gateway-status/state.yaml";
 
+const OF_TARGETS: &str = "tests/kinds/envoy-gateway-status-of-targets/state.yaml";
+
 #[test]
 fn what_a_controller_rejects_is_not_in_force_and_every_command_says_so() {
     let lines: Vec<String> = [
@@ -23,6 +25,22 @@ fn what_a_controller_rejects_is_not_in_force_and_every_command_says_so() {
     .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("status/session.txt", &session(&lines));
+}
+
+/// Which target a rejection is about follows from its reason; a controller that says "overridden" is believed beside.
+#[test]
+fn what_is_reported_of_one_target_does_not_hold_for_the_others() {
+    let lines: Vec<String> = [
+        "policies -A -o wide",
+        "describe envoyextensionpolicy/partner -n infra",
+        "describe securitypolicy/second -n shop",
+        "explain http://public/ --gateway infra/public",
+    ]
+    .iter()
+    .map(|arguments| format!("{arguments} --from {OF_TARGETS}"))
+    .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("status/targets.txt", &session(&lines));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::target::strategy;
-use super::{OfPolicy, OnTarget};
+use super::{OfPolicy, OnTarget, conditions};
 use crate::answer::impact::{Change, Doing, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_target, reason};
@@ -20,6 +20,7 @@ use crate::engine::words::field;
 /// Describes a policy.
 pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
     let status = status(survey, policy);
+    let (conditions, ancestors) = conditions::of(survey, policy, &status);
     OfPolicy {
         object: Named::from(policy.key()),
         class: policy.profile.class.value,
@@ -32,6 +33,8 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
             .caveats(survey.snapshot())
             .map(str::to_owned)
             .collect(),
+        conditions,
+        ancestors,
         settings: settings(policy),
         status: FromStatus::with(&status.said, status.disagreement()),
         targets: status

@@ -60,7 +60,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         let taken = bare.iter().filter(|group| group.attached);
         without.extend(taken.map(|group| OnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
-        over(place, &groups, &mut found);
+        over(survey.snapshot(), place, &groups, &mut found);
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
     for over in found.values_mut() {
@@ -130,7 +130,7 @@ fn on_backend(survey: &mut Survey<'_>, object: &ObjectKey, route: &Place) -> Vec
             groups = groups.iter().filter_map(|g| through(g, route)).collect();
         }
         groups.retain(|group| !group.stack.is_empty());
-        over(&backend, &groups, &mut found);
+        over(survey.snapshot(), &backend, &groups, &mut found);
     }
     refused(survey, &backend, &mut found);
     sorted(survey.snapshot(), object, found)
@@ -166,7 +166,7 @@ pub(super) fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Ve
 }
 
 /// Policies on the paths, at the place or above it.
-fn over(place: &Place, groups: &[Group], found: &mut Found) {
+fn over(snapshot: &Snapshot, place: &Place, groups: &[Group], found: &mut Found) {
     for group in groups {
         let Some(own) = group.level(&place.object) else {
             continue;
@@ -186,7 +186,7 @@ fn over(place: &Place, groups: &[Group], found: &mut Found) {
                 if found.contains_key(&id) {
                     continue;
                 }
-                let mut status = on_paths(policy, stands, groups);
+                let mut status = on_paths(snapshot, policy, stands, groups);
                 if let Some(rival) = winner(&above.policies, policy) {
                     status.accepted = Accepted::Conflicted(rival.key().clone());
                     status.state = None;
@@ -217,7 +217,7 @@ fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
             if elsewhere || found.contains_key(&id) {
                 continue;
             }
-            let mut status = on_paths(&policy, &stands, &[]);
+            let mut status = on_paths(snapshot, &policy, &stands, &[]);
             if accepted != Accepted::Accepted {
                 status.accepted = accepted;
                 status.state = None;

@@ -279,11 +279,13 @@ impl Path {
             });
             let is_here = targets.any(|target| target.section == step.place.section);
             let is_rejected = match rejected(snapshot, policy) {
+                Rejected::Nowhere => false,
+                _ if is_of_another_target(snapshot, policy, object) => false,
                 Rejected::Through(places) => {
                     let mut steps = self.upper.steps.iter();
                     steps.any(|step| places.contains(&step.place))
                 }
-                rejected => rejected.at(object) && !is_of_another_target(snapshot, policy, object),
+                Rejected::Everywhere => true,
             };
             if !is_here || !is_rejected || !plays(step.level, &policy.profile) {
                 continue;

@@ -1,6 +1,8 @@
-//! Requests that fail after a change: routes that listeners no longer take, and backends that get no more requests.
+//! Requests that come otherwise after a change: routes that listeners no longer take or take from then on, and backends
+//! that get no more requests.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,15 +12,52 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::traffic;
 
-/// What a change takes from routes that stay.
+/// What a change does to the requests of routes that stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Traffic {
     /// Routes that lose their only listener: no request reaches them any more.
     pub detached: Vec<Named>,
     /// Routes that lose one of several listeners.
     pub reduced: Vec<Reduced>,
+    /// Listeners that take routes as before, at another port or for another hostname.
+    pub moved: Vec<Moved>,
+    /// Routes to which requests come through listeners that did not take them.
+    pub gained: Vec<Gained>,
     /// Backends that lose the requests of a route.
     pub backends: Vec<Cut>,
+}
+
+/// A listener at which requests come in otherwise than before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Moved {
+    /// The listener.
+    pub listener: Named,
+    /// The routes that it takes before and afterwards.
+    pub routes: Vec<Named>,
+    /// Where requests came in.
+    pub before: Entry,
+    /// Where they come in afterwards.
+    pub after: Entry,
+    /// The same in words.
+    pub change: String,
+}
+
+/// Where requests come in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Entry {
+    /// The port.
+    pub port: u16,
+    /// The hostname; null for every host.
+    pub hostname: Option<String>,
+}
+
+/// A route to which requests come through listeners that did not take it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Gained {
+    /// The route.
+    pub route: Named,
+    /// The listeners that take it from then on.
+    pub listeners: Vec<Named>,
 }
 
 /// A route that loses one of several listeners.
@@ -48,23 +87,44 @@ pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> 
         route: Named::from(route),
         listeners: listeners.iter().map(Named::from).collect(),
     });
+    let entry = |(port, hostname): &(u16, Option<Arc<str>>)| Entry {
+        port: *port,
+        hostname: hostname.as_deref().map(str::to_owned),
+    };
+    let moved = lost.moved.iter().map(|(moved, routes)| Moved {
+        listener: Named::from(&moved.listener),
+        routes: named(routes),
+        before: entry(&moved.before),
+        after: entry(&moved.after),
+        change: moved.to_string(),
+    });
+    let gained = lost.gained.iter().map(|(route, listeners)| Gained {
+        route: Named::from(route),
+        listeners: listeners.iter().map(Named::from).collect(),
+    });
     let cut = traffic::backends(before, after, objects).into_iter();
     let cut = cut.map(|(route, backend, reason)| Cut {
         route: Named::from(&route),
         backend: Named::from(&backend),
         reason,
     });
-    let detached: BTreeSet<ObjectKey> = lost.detached;
+    let detached: &BTreeSet<ObjectKey> = &lost.detached;
     Traffic {
-        detached: named(&detached),
+        detached: named(detached),
         reduced: reduced.collect(),
+        moved: moved.collect(),
+        gained: gained.collect(),
         backends: cut.collect(),
     }
 }
 
 impl Traffic {
-    /// Whether no request fails that was served.
+    /// Whether requests come as before.
     pub fn is_empty(&self) -> bool {
-        self.detached.is_empty() && self.reduced.is_empty() && self.backends.is_empty()
+        self.detached.is_empty()
+            && self.reduced.is_empty()
+            && self.moved.is_empty()
+            && self.gained.is_empty()
+            && self.backends.is_empty()
     }
 }

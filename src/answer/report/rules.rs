@@ -132,6 +132,10 @@ pub fn rule(code: Code) -> Rule {
             "The change takes routes off their listeners",
             "Requests that the routes served fail from then on. Keep the listener, or change the parentRefs of the routes first.",
         ),
+        Code::RouteAttached => (
+            "The change brings requests to routes",
+            "Nothing is wrong. Look whether these routes are to serve requests through these listeners.",
+        ),
         Code::RouteNotAttached => (
             "A parent that does not take the route",
             "Correct the parentRef or the hostnames, or let the listener allow the route; if the parent comes later, apply it.",

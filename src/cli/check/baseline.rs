@@ -47,5 +47,8 @@ pub(super) fn compare(report: Report, baseline: &Baseline) -> Report {
     for finding in &mut findings {
         finding.known = baseline.contains(&finding.fingerprint);
     }
-    Report::new(findings, objects, policies)
+    Report {
+        undefined: report.undefined,
+        ..Report::new(findings, objects, policies)
+    }
 }

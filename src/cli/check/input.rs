@@ -11,6 +11,7 @@ use crate::cache::files::{self, STDIN};
 use crate::cache::lists::{Missing, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::config::Configuration;
+use crate::engine::finding::Finding;
 use crate::engine::ids::ObjectKey;
 use crate::engine::severities::Severities;
 use crate::engine::snapshot::Snapshot;
@@ -30,6 +31,8 @@ pub(super) struct Input {
     pub(super) objects: BTreeSet<ObjectKey>,
     /// Where each stands in files.
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
+    /// Where objects of Gateway API are not as their definitions have them.
+    pub(super) departures: Vec<Finding>,
     /// Objects that stand twice.
     pub(super) doubles: Vec<(ObjectKey, Origin)>,
     /// What in files could not be used.
@@ -88,6 +91,7 @@ impl Input {
             after: loaded.snapshot,
             objects: loaded.origins.keys().cloned().collect(),
             origins: loaded.origins,
+            departures: loaded.departures.into_values().flatten().collect(),
             doubles: loaded.doubles,
             problems: loaded.problems,
             missing: Vec::new(),
@@ -109,6 +113,7 @@ impl Input {
             objects: objects.collect(),
             after: view.snapshot,
             origins: view.origins,
+            departures: Vec::new(),
             doubles: Vec::new(),
             problems: view.problems,
             missing: view.missing,

@@ -6,8 +6,10 @@ use super::super::progress::Progress;
 use super::super::unseen;
 use super::input::Input;
 use super::places::{Asked, Places, shown, spot};
+use crate::answer::named::KindName;
 use crate::answer::report::{Case, Ignored, Report, Spot, Told, of_file};
 use crate::cache::cores::side_by_side;
+use crate::cache::lists::Unseen;
 use crate::cache::manifest::Problem;
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
@@ -52,9 +54,16 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         },
     );
     let together = case.together();
+    let departures = input.departures.iter();
+    let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
     let mut found: Vec<Found> = Vec::new();
     let mut ignored: BTreeMap<ObjectKey, Ignored> = BTreeMap::new();
-    for finding in judged.into_iter().flatten().chain(together) {
+    for finding in judged
+        .into_iter()
+        .flatten()
+        .chain(together)
+        .chain(departures)
+    {
         let key = finding.object.clone();
         let of_object = || input.after.get(&key).map(|object| Ignored::of(object));
         let ignored = ignored
@@ -75,7 +84,10 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         .into_iter()
         .map(|found| Told::new(&found.finding, found.spot, found.suppressed));
     let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
-    let report = Report::new(told.collect(), keys.len(), policies.count());
+    let report = Report {
+        undefined: undefined(input),
+        ..Report::new(told.collect(), keys.len(), policies.count())
+    };
     let objects = keys.iter().map(|key| {
         let origin = input.origins.get(*key);
         ((*key).clone(), origin.map(spot))
@@ -84,6 +96,15 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         report,
         objects: objects.collect(),
     }
+}
+
+/// Policy kinds without a definition, unless definitions could not be read.
+fn undefined(input: &Input) -> Vec<KindName> {
+    let mut missing = input.missing.iter();
+    if missing.any(|missing| matches!(missing.what, Unseen::Definitions(_))) {
+        return Vec::new();
+    }
+    input.after.undefined_kinds().map(KindName::from).collect()
 }
 
 /// What is wrong with annotations that leave out findings.

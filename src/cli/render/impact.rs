@@ -1,6 +1,6 @@
 //! What a change does, as text: one line that says how much, then what changes alike, together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::kind_names::Kinds;
 use super::style::{Style, Tone};
@@ -8,6 +8,7 @@ use super::table::{Cell, Table};
 use crate::answer::impact::{Impact, Traffic, What};
 use crate::answer::named::Named;
 use crate::engine::ids::ObjectKey;
+use crate::engine::verdict::escape;
 use crate::engine::words;
 
 mod group;
@@ -20,7 +21,8 @@ const SHOWN: usize = 10;
 /// The whole answer. `files` are those that were applied, for the closing line.
 pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     let kinds = kinds(found);
-    let mut text = traffic(&found.traffic, &kinds, style);
+    let mut text = departures(found, &kinds, style);
+    text.push_str(&traffic(&found.traffic, &kinds, style));
     text.push_str(&lost_protection(found, &kinds, style));
     text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
     for group in groups(&found.changes) {
@@ -44,6 +46,27 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
         text.push('\n');
         text.push_str(&line(style, Tone::Faint, &closing));
     }
+    text
+}
+
+/// What of the manifests is not as their definitions have it: it does not come into force as it stands there.
+fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
+    if found.findings.is_empty() {
+        return String::new();
+    }
+    let mut text = line(style, Tone::Heading, "Not as the definitions have it");
+    for finding in found.findings.iter().take(SHOWN) {
+        let object = finding.object.as_ref().map(|object| kinds.place(&object.0));
+        let field = finding.field.as_deref().unwrap_or_default();
+        let (code, message) = (finding.code.as_str(), &finding.message);
+        let object = object.unwrap_or_default();
+        let what = escape(&format!("  {code}: {object}: {field}: {message}"));
+        text.push_str(&line(style, Tone::Warning, &what));
+    }
+    if let Some(more @ 1..) = found.findings.len().checked_sub(SHOWN) {
+        text.push_str(&line(style, Tone::Warning, &format!("  and {more} more")));
+    }
+    text.push('\n');
     text
 }
 
@@ -100,6 +123,13 @@ fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
         let listeners = words::first(&listeners);
         lines.push(format!("{route} gets no more requests through {listeners}"));
     }
+    for moved in &traffic.moved {
+        let routes: BTreeSet<ObjectKey> = moved.routes.iter().map(|r| r.0.object.clone()).collect();
+        let listener = kinds.place(&moved.listener.0);
+        let (routes, change) = (count(&routes, kinds), &moved.change);
+        lines.push(format!("{listener} takes requests to {routes} {change}"));
+    }
+    lines.extend(gained(traffic, kinds));
     for cut in &traffic.backends {
         let (route, backend) = (kinds.place(&cut.route.0), kinds.place(&cut.backend.0));
         lines.push(format!(
@@ -116,6 +146,21 @@ fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Routes that come to the same listeners, together.
+fn gained(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
+    let mut by_listeners: BTreeMap<BTreeSet<String>, BTreeSet<ObjectKey>> = BTreeMap::new();
+    for gained in &traffic.gained {
+        let listeners = gained.listeners.iter().map(|l| kinds.place(&l.0));
+        let routes = by_listeners.entry(listeners.collect()).or_default();
+        routes.insert(gained.route.0.object.clone());
+    }
+    let lines = by_listeners.iter().map(|(listeners, routes)| {
+        let (routes, listeners) = (count(routes, kinds), words::first(listeners));
+        format!("requests come to {routes} through {listeners} from then on")
+    });
+    lines.collect()
 }
 
 fn line(style: Style, tone: Tone, text: &str) -> String {
@@ -218,6 +263,8 @@ fn kinds(found: &Impact) -> Kinds {
     let traffic = &found.traffic;
     let named = named.chain(&traffic.detached);
     let named = named.chain(traffic.reduced.iter().map(|reduced| &reduced.route));
+    let named = named.chain(traffic.gained.iter().map(|gained| &gained.route));
+    let named = named.chain(traffic.moved.iter().flat_map(|moved| &moved.routes));
     let named = named.chain(
         traffic
             .backends

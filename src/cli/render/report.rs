@@ -1,12 +1,20 @@
 //! Reports for people, and for the programs that run checks.
 
-use crate::answer::report::Told;
+use crate::answer::report::{Report, Told};
+use crate::cli::unseen;
 use crate::engine::finding::Severity;
+use crate::engine::ids::GroupKind;
 
 pub(crate) mod github;
 pub(crate) mod junit;
 pub(crate) mod sarif;
 pub(crate) mod text;
+
+/// That definitions of policy kinds are not here, in one line.
+pub(crate) fn undefined(report: &Report) -> Option<String> {
+    let kinds: Vec<&GroupKind> = report.undefined.iter().map(|kind| &kind.0).collect();
+    unseen::undefined(&kinds)
+}
 
 /// `deny`, `warn`, `notice`.
 fn severity(finding: &Told) -> &'static str {

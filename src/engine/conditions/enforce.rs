@@ -12,6 +12,7 @@ use crate::engine::level::Level;
 use crate::engine::maps;
 use crate::engine::merge::{Branches, Fate, LeafPath, Part, Sides, in_place};
 use crate::engine::policy::Policy;
+use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::Upper;
 
 /// The groups of paths on which a policy stands at a place. Many carry the same.
@@ -44,7 +45,12 @@ pub(super) fn leaves(policy: &Policy, groups: &[&Group]) -> usize {
 ///
 /// A policy near the top stands on many thousands of paths, and few of them differ: what is the same
 /// is looked at once.
-pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetStatus) {
+pub(super) fn enforce(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&Group],
+    status: &mut TargetStatus,
+) {
     let counts = |group: &&&Group| group.complete && group.attached;
     let mut tally = Tally::default();
     let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
@@ -99,7 +105,7 @@ pub(super) fn enforce(policy: &Policy, groups: &[&Group], status: &mut TargetSta
     status.state = Some(if policy.adds_nothing() {
         State::NoEffect("it sets nothing".to_owned())
     } else {
-        let idle = || State::NoEffect(idle(policy, groups, &status.target));
+        let idle = || State::NoEffect(idle(snapshot, policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)
     });
 }

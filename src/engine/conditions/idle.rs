@@ -1,6 +1,5 @@
 //! Why a policy has no effect on a target.
 
-use super::{State, TargetStatus};
 use crate::engine::effective::{Group, follows};
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::level::Level;
@@ -9,11 +8,16 @@ use crate::engine::policy::Policy;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{Attachment, OneKind, attachment, why_unaccepted};
 
-/// How it is said of a route that is attached to nothing.
-const NOT_ATTACHED: &str = " is not attached to a Gateway";
-
-/// Why a policy reaches no effective target.
-pub(super) fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String {
+/// Why a policy reaches no effective target: what keeps requests away from its target, else what it lacks.
+pub(super) fn idle(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&Group],
+    target: &Place,
+) -> String {
+    if let Some(why) = why_unaccepted(snapshot, target) {
+        return why;
+    }
     if let Some(why) = idle_on_route(policy, target) {
         return why;
     }
@@ -44,33 +48,19 @@ pub(super) fn idle(policy: &Policy, groups: &[&Group], target: &Place) -> String
         .iter()
         .any(|group| !group.attached && !group.ends.lowers.is_empty())
     {
-        return format!("{}{NOT_ATTACHED}", target.object);
+        let object = &target.object;
+        return match not_attached(snapshot, target) {
+            Some(why) => format!("{object} is not attached to a Gateway: {why}"),
+            None => format!("{object} is not attached to a Gateway"),
+        };
     }
     let incomplete = groups.iter().any(|group| !group.ends.lowers.is_empty());
     if incomplete {
-        format!("no backend that is there is reached from {target}")
+        format!("no existing backend is reached from {target}")
     } else if *policy.profile.needs_route {
         format!("no route is attached under {target}")
     } else {
         format!("nothing that it acts on is under {target}")
-    }
-}
-
-/// Adds to a state without effect what keeps requests away from the target: a listener that is not accepted, a route that
-/// is attached to nothing.
-pub(super) fn say_why(snapshot: &Snapshot, policy: &Policy, status: &mut TargetStatus) {
-    if policy.adds_nothing() {
-        return;
-    }
-    let Some(State::NoEffect(why)) = &mut status.state else {
-        return;
-    };
-    if let Some(unaccepted) = why_unaccepted(snapshot, &status.target) {
-        *why = unaccepted;
-    } else if why.ends_with(NOT_ATTACHED)
-        && let Some(reason) = not_attached(snapshot, &status.target)
-    {
-        *why = format!("{why}: {reason}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Accepted, PolicyStatus, State};
 use crate::engine::ids::ObjectKey;
+use crate::engine::reports::Opinion;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +36,12 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     };
     if let Some(state) = state {
         let enforced = enforced(status, &state);
-        let programmed = programmed(&state, &enforced);
+        let mut programmed = programmed(&state, &enforced);
+        if programmed.status && status.said.opinion == Opinion::Outdated {
+            programmed.status = false;
+            programmed.reason = "Reconciling";
+            "Its controller has not seen this generation yet".clone_into(&mut programmed.message);
+        }
         found.extend([enforced, programmed]);
     }
     found

@@ -6,7 +6,7 @@ use super::{Accepted, PolicyStatus, State, attachments, status, unattached};
 use crate::engine::effective::Survey;
 use crate::engine::ids::GroupKind;
 use crate::engine::policy::Policy;
-use crate::engine::reports::{Opinion, Said};
+use crate::engine::reports::{Opinion, Overridden, Said};
 use crate::engine::snapshot::Snapshot;
 
 /// How a controller and attache disagree about a policy.
@@ -18,13 +18,20 @@ pub enum Disagreement {
     Accepted,
     /// attache expects it to be in force; its controller says that it is not.
     NotEnforced,
+    /// attache expects it to be in force; its controller says that others are in its place.
+    Overridden,
 }
 
 // === impl Disagreement ===
 
 impl Disagreement {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Rejected, Self::Accepted, Self::NotEnforced];
+    pub const ALL: [Self; 4] = [
+        Self::Rejected,
+        Self::Accepted,
+        Self::NotEnforced,
+        Self::Overridden,
+    ];
 
     /// The name in metrics.
     pub fn as_str(self) -> &'static str {
@@ -32,6 +39,7 @@ impl Disagreement {
             Self::Rejected => "rejected",
             Self::Accepted => "accepted",
             Self::NotEnforced => "not-enforced",
+            Self::Overridden => "overridden",
         }
     }
 }
@@ -42,6 +50,7 @@ pub fn disagreement(
     state: Option<&State>,
     said: &Said,
 ) -> Option<Disagreement> {
+    let is_overridden = matches!(said.overridden, Some(Overridden::Everywhere(_)));
     let is_in_force = matches!(state, Some(State::Enforced | State::PartiallyEnforced));
     match (accepted, said.opinion) {
         (Accepted::Rejected(_), _) | (Accepted::Accepted, Opinion::Divided) => {
@@ -50,6 +59,7 @@ pub fn disagreement(
         (Accepted::Accepted, _) if is_in_force && said.not_enforced.is_some() => {
             Some(Disagreement::NotEnforced)
         }
+        (Accepted::Accepted, _) if is_in_force && is_overridden => Some(Disagreement::Overridden),
         (
             Accepted::Conflicted(_)
             | Accepted::Clashing(_)
@@ -79,7 +89,7 @@ pub fn disagreements(snapshot: &Snapshot) -> BTreeMap<(GroupKind, Disagreement),
 fn of_policy(survey: &mut Survey<'_>, policy: &Policy) -> Option<Disagreement> {
     policy.object.reported.as_ref()?;
     let said = Said::of(survey.snapshot(), policy);
-    if said.not_enforced.is_some() {
+    if said.not_enforced.is_some() || said.overridden.is_some() {
         return status(survey, policy).disagreement();
     }
     let attachments = attachments(survey, policy).into_iter();
@@ -102,6 +112,10 @@ impl PolicyStatus {
         if targets.any(|target| matches!(target.accepted, Accepted::Rejected(_))) {
             return Some(Disagreement::Rejected);
         }
-        disagreement(&self.accepted, self.state.as_ref(), &self.said)
+        let differs = disagreement(&self.accepted, self.state.as_ref(), &self.said);
+        // What is said of some targets differs from all of it being in force everywhere.
+        let is_somewhere = matches!(self.said.overridden, Some(Overridden::Somewhere(_)));
+        let is_whole = self.accepted == Accepted::Accepted && self.state == Some(State::Enforced);
+        differs.or((is_somewhere && is_whole).then_some(Disagreement::Overridden))
     }
 }

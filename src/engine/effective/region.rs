@@ -8,6 +8,7 @@ use super::entrances::{Entrance, Entrances};
 use super::memo;
 use super::routes::Routes;
 use crate::engine::attach::{asked, standing};
+use crate::engine::clash::Clashes;
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::level::Level;
 use crate::engine::maps;
@@ -389,7 +390,8 @@ impl<'a> Regions<'a> {
             return Rc::default();
         }
         self.work.spend(asked(self.snapshot, key) / work::SELECTED);
-        let stands = standing(self.snapshot, key).into_iter();
+        let clashes = Clashes::new(self.work.is_limited());
+        let stands = standing(self.snapshot, key, &clashes).into_iter();
         let consumers = stands.filter(|stand| stand.consumer);
         let consumers = consumers.map(|stand| stand.policy.key().namespace.clone());
         let consumers: BTreeSet<Arc<str>> = consumers.collect();

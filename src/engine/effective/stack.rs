@@ -9,6 +9,7 @@ use super::here::Here;
 use super::memo;
 use super::via::{Disputes, Via};
 use crate::engine::attach::{Stand, asked, standing};
+use crate::engine::clash::{Clashes, Clashing, rests_on_routes};
 use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
 use crate::engine::level::{Level, Step};
 use crate::engine::maps;
@@ -52,6 +53,7 @@ pub(super) struct Stacks<'a> {
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<FoldOf, (Rc<Stack>, Arc<Effective>)>,
     disputes: Disputes,
+    clashes: Clashes,
     work: Work,
 }
 
@@ -75,6 +77,7 @@ impl<'a> Stacks<'a> {
             last: None,
             folded: maps::HashMap::default(),
             disputes: Disputes::default(),
+            clashes: Clashes::new(work.is_limited()),
             work,
         }
     }
@@ -106,9 +109,16 @@ impl<'a> Stacks<'a> {
         }
         let found = || {
             let asked = asked(self.snapshot, key);
-            Rc::new(At::new(standing(self.snapshot, key), asked))
+            let stands = standing(self.snapshot, key, &self.clashes);
+            let mut found = At::new(stands, asked);
+            found.work += self.clashes.taken();
+            Rc::new(found)
         };
-        let found = if above && !self.snapshot.is_disputed_at(key) {
+        let lasts = || {
+            let mut policies = self.snapshot.standing(key);
+            !self.snapshot.is_disputed_at(key) && !policies.any(|policy| rests_on_routes(policy))
+        };
+        let found = if above && lasts() {
             memo::at(self.snapshot.era(), key, found)
         } else {
             found()
@@ -116,6 +126,13 @@ impl<'a> Stacks<'a> {
         self.work.spend(found.work);
         self.stands.insert(key.clone(), found.clone());
         found
+    }
+
+    /// Why the controllers of a policy reject it at a place for what other objects say; nothing once all is spent.
+    pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Clashing> {
+        let found = self.clashes.of(self.snapshot, policy, place);
+        self.work.spend(self.clashes.taken());
+        found.filter(|_| !self.work.is_spent())
     }
 
     /// The policy for which another is rejected at a place; nothing where there is too much there.

@@ -37,7 +37,8 @@ impl Via {
         let key = stand.policy.key();
         let is_asked = !stand.consumer || self.consumer.as_ref() == Some(&key.namespace);
         let without = self.without.as_deref().unwrap_or_default();
-        is_asked && without.binary_search(key).is_err()
+        // One that is rejected for another of its targets is not disputed at this one.
+        is_asked && !(stand.disputed && without.binary_search(key).is_ok())
     }
 }
 

@@ -80,6 +80,8 @@ pub enum Code {
     AffectedBy,
     /// This change alters an effective policy.
     EffectiveChange,
+    /// This change brings requests to routes that do not change.
+    RouteAttached,
     /// This change takes a section from under a policy.
     SectionOrphaned,
     /// This change takes the target from under a policy.
@@ -132,7 +134,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 58] = [
         Self::Unverified,
         Self::ProtectionLost,
         Self::RouteDetached,
@@ -167,6 +169,7 @@ impl Code {
         Self::Affects,
         Self::AffectedBy,
         Self::EffectiveChange,
+        Self::RouteAttached,
         Self::SectionOrphaned,
         Self::TargetOrphaned,
         Self::GrantClosed,
@@ -214,6 +217,7 @@ impl Code {
             Self::Affects
                 | Self::AffectedBy
                 | Self::EffectiveChange
+                | Self::RouteAttached
                 | Self::GrantOpened
                 | Self::StatusDisagrees
         )
@@ -239,6 +243,7 @@ impl Code {
                 | Self::Affects
                 | Self::AffectedBy
                 | Self::EffectiveChange
+                | Self::RouteAttached
                 | Self::ProtectionLost
                 | Self::SectionOrphaned
                 | Self::TargetOrphaned
@@ -286,6 +291,7 @@ impl Code {
             Self::Affects => ("affects", Warn),
             Self::AffectedBy => ("affected-by", Warn),
             Self::EffectiveChange => ("effective-change", Warn),
+            Self::RouteAttached => ("route-attached", Warn),
             Self::SectionOrphaned => ("section-orphaned", Warn),
             Self::TargetOrphaned => ("target-orphaned", Warn),
             Self::GrantClosed => ("grant-closed", Warn),

@@ -209,11 +209,12 @@ pub(super) fn answer(
             why: "the filter RequestRedirect answers".to_owned(),
         });
     }
-    if filters.cors && here.is_preflight {
+    if let (Some(cors), Some(origin)) = (&filters.cors, here.preflight_of) {
+        let (status, why) = cors.answer(origin);
         return Some(Answer {
-            status: Some("200 or 204".to_owned()),
+            status: Some(status.to_owned()),
             location: None,
-            why: "the filter CORS answers the preflight".to_owned(),
+            why,
         });
     }
     let mut served = backends.iter().filter(|backend| backend.weight > 0);

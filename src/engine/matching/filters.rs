@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::cors::Cors;
 use super::path::{Path, elements};
 
 /// The filters of a rule.
@@ -12,8 +13,8 @@ pub(super) struct Filters {
     pub(super) types: Vec<String>,
     /// The redirect, where there is one: it answers by itself.
     pub(super) redirect: Option<Redirect>,
-    /// Whether preflights of CORS are answered.
-    pub(super) cors: bool,
+    /// What answers preflights of CORS: the first filter of this type.
+    pub(super) cors: Option<Cors>,
     /// Where copies of the requests are sent.
     pub(super) mirrors: Vec<Mirror>,
     /// Entries that cannot be read.
@@ -82,8 +83,8 @@ pub(super) struct Here<'a> {
     pub(super) path: &'a str,
     /// The path that the rule wants.
     pub(super) wanted: Option<&'a Path>,
-    /// Whether it is a preflight of CORS.
-    pub(super) is_preflight: bool,
+    /// The origin that a preflight of CORS asks for; none where it is no preflight.
+    pub(super) preflight_of: Option<&'a str>,
 }
 
 #[derive(Default, Deserialize)]
@@ -93,6 +94,7 @@ struct FilterJson {
     kind: Option<String>,
     request_redirect: Option<Redirect>,
     request_mirror: Option<Mirror>,
+    cors: Option<Cors>,
 }
 
 // === impl Filters ===
@@ -116,7 +118,9 @@ impl Filters {
                     if kind == "RequestRedirect" && filters.redirect.is_none() {
                         filters.redirect = Some(filter.request_redirect.unwrap_or_default());
                     }
-                    filters.cors |= kind == "CORS";
+                    if kind == "CORS" && filters.cors.is_none() {
+                        filters.cors = Some(filter.cors.unwrap_or_default());
+                    }
                     if kind == "RequestMirror" {
                         filters.mirrors.extend(filter.request_mirror);
                     }
@@ -208,7 +212,7 @@ mod tests {
             port,
             path,
             wanted: Some(&wanted),
-            is_preflight: false,
+            preflight_of: None,
         })
     }
 

@@ -224,13 +224,14 @@ impl<'a> Matching<'a> {
             Scheme::as_str,
         );
         let host = request.hostname().unwrap_or_default();
+        let origin = request.preflight_of();
         let here = Here {
             scheme,
             host: &host,
             port: entry.listener.port,
             path: &request.path,
             wanted: hit.wants.path.as_ref(),
-            is_preflight: request.is_preflight(),
+            preflight_of: origin.as_deref(),
         };
         self.by_rule(entry.front(), hit, &here, false)
     }
@@ -250,7 +251,7 @@ impl<'a> Matching<'a> {
         }
         let mirrors = mirrors(self.snapshot, route, &hit.rule, in_mesh);
         let answer = answer(route, &hit.rule.filters, &backends, here);
-        let in_place = hit.rule.filters.cors && here.is_preflight;
+        let in_place = hit.rule.filters.cors.is_some() && here.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
             // It is answered before any of them.

@@ -163,13 +163,14 @@ impl<'a> Matching<'a> {
             .clone()
             .unwrap_or_else(|| format!("{}.{}", at.service.key.name, at.service.key.namespace));
         let port = at.port.map(|port| port.number).or(request.port);
+        let origin = request.preflight_of();
         let here = Here {
             scheme: request.scheme.map_or("http", Scheme::as_str),
             host: &host,
             port: port.unwrap_or(80),
             path: &request.path,
             wanted: hit.wants.path.as_ref(),
-            is_preflight: request.is_preflight(),
+            preflight_of: origin.as_deref(),
         };
         self.by_rule(front, hit, &here, true)
     }

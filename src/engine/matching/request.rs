@@ -94,11 +94,12 @@ impl Request {
             .or_else(|| self.hostname())
     }
 
-    /// Whether it asks for leave to send another request from a page of another origin (CORS).
-    pub fn is_preflight(&self) -> bool {
-        self.method() == "OPTIONS"
-            && self.header("Origin").is_some()
-            && self.header("Access-Control-Request-Method").is_some()
+    /// The origin of the page for which it asks whether that may send another request (CORS); none where it asks for
+    /// nothing.
+    pub fn preflight_of(&self) -> Option<Cow<'_, str>> {
+        let asks =
+            self.method() == "OPTIONS" && self.header("Access-Control-Request-Method").is_some();
+        self.header("Origin").filter(|_| asks)
     }
 
     /// The method of an HTTP request.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::few::Few;
 
 /// The values of `matches[].path.value` of an `HTTPRoute`, whatever their type, and `/service/method` of the matches of a
-/// `GRPCRoute`. A rule without one matches `/`.
+/// `GRPCRoute`. A rule without one matches `/`, and so does a route without rules.
 ///
 /// They are kept as hashes, sorted: there are very many routes, and they are only compared for equality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,9 @@ impl Paths {
     /// Those of the `matches` of all rules. Matches that cannot be read match nothing.
     pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         let mut hashes: Vec<u64> = Vec::new();
+        let mut has_rules = false;
         for matches in rules {
+            has_rules = true;
             let Some(matches) = matches.filter(|matches| matches.get() != "null") else {
                 hashes.push(hash("/"));
                 continue;
@@ -64,7 +66,7 @@ impl Paths {
         hashes.sort_unstable();
         hashes.dedup();
         let root = hash("/");
-        if hashes.is_empty() || *hashes == [root] {
+        if !has_rules || *hashes == [root] {
             return Self(None);
         }
         Self(Some(hashes.into()))
@@ -101,4 +103,40 @@ fn hash(value: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(value.as_bytes());
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::Paths;
+
+    fn paths(rules: &[Value]) -> Paths {
+        let texts: Vec<_> = rules.iter().map(|r| to_raw_value(r).unwrap()).collect();
+        Paths::of(texts.iter().map(|text| Some(&**text)))
+    }
+
+    #[test]
+    fn matches_that_cannot_be_read_match_nothing() {
+        let root = paths(&[json!([])]);
+        let unreadable = paths(&[json!("all"), json!([7])]);
+        assert!(!unreadable.meet(&root));
+        assert!(!root.meet(&unreadable));
+        assert!(!unreadable.meet(&unreadable));
+        // What else the route matches counts.
+        let shop = json!([{"path": {"value": "/shop"}}]);
+        let partly = paths(&[json!("all"), shop.clone()]);
+        assert!(partly.meet(&paths(&[shop])));
+        assert!(!partly.meet(&root));
+    }
+
+    #[test]
+    fn a_route_without_rules_or_matches_matches_the_root() {
+        let none = Paths::of(std::iter::empty());
+        let no_matches = Paths::of(std::iter::once(None));
+        let root = paths(&[json!([{"path": {"value": "/"}}])]);
+        assert!(none.meet(&root) && no_matches.meet(&root) && none.meet(&no_matches));
+    }
 }

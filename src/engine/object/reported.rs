@@ -25,6 +25,8 @@ const NO_REJECTION: [&str; 5] = [
     "Merged",
     "ListenersNotValid",
 ];
+/// The condition, or the reason of one, by which a controller says that other policies are in force in the place of one.
+const OVERRIDDEN: &str = "Overridden";
 /// Longer messages are cut.
 const LONGEST_MESSAGE: usize = 512;
 
@@ -240,7 +242,7 @@ impl Reader<'_> {
                 };
             }
             let is_bad = match &*name {
-                "Conflicted" => holds,
+                "Conflicted" | OVERRIDDEN => holds,
                 "ResolvedRefs" => !holds,
                 name => (ACCEPTANCE.contains(&name) || ENFORCEMENT.contains(&name)) && !holds,
             };
@@ -369,6 +371,19 @@ impl Entry {
 }
 
 // === impl Condition ===
+
+impl Condition {
+    /// Whether it says that other policies are in force in the place of this one on all its targets.
+    pub fn is_overridden(&self) -> bool {
+        let is_of_enforcement = ENFORCEMENT.contains(&&*self.name) && !self.holds;
+        self.is_current && is_of_enforcement && &*self.reason == OVERRIDDEN
+    }
+
+    /// Whether it says so of some of its targets, of kinds whose controllers write such a condition.
+    pub fn is_overridden_somewhere(&self) -> bool {
+        self.is_current && self.holds && &*self.name == OVERRIDDEN
+    }
+}
 
 /// `Accepted=False (NotAllowedByListeners): routes of this namespace are not allowed`.
 impl fmt::Display for Condition {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Policy, Stanza};
 use crate::engine::ids::GroupKind;
 use crate::engine::merge::{Part, Piece, is_under};
-use crate::engine::object::ROUTES;
+use crate::engine::object::gateway_kinds;
 use crate::engine::profile::{Caveat, Op, Strategy};
 use crate::engine::snapshot::Snapshot;
 
@@ -18,9 +18,8 @@ impl Policy {
             objects.any(|object| snapshot.using(&object.key).next().is_some())
         };
         let is_annotated = |key: &Arc<str>| {
-            let mut kinds = ["Gateway", "ListenerSet"].iter().chain(&ROUTES);
+            let mut kinds = gateway_kinds().filter(|kind| !kind.is_gateway_api("GatewayClass"));
             kinds.any(|kind| {
-                let kind = GroupKind::gateway_api(kind);
                 let mut objects = snapshot.objects(&kind);
                 objects.any(|object| object.meta.annotations.get(key).is_some())
             })

@@ -116,6 +116,7 @@ impl Profile {
             fact("domain", &self.domain, |v| json!(v)),
             fact("status.shape", &self.status, |v| json!(v)),
             fact("status.maxAncestors", &self.max_ancestors, |v| json!(v)),
+            fact("status.overridden", &self.tells_overridden, |v| json!(v)),
         ]
     }
 

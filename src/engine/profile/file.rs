@@ -148,6 +148,9 @@ pub struct StatusFile {
     pub shape: Option<StatusShape>,
     /// The most entries that `status.ancestors` takes.
     pub max_ancestors: Option<usize>,
+    /// Whether controllers write a condition `Overridden` with status `True` where other policies are in force in the place of
+    /// one somewhere.
+    pub overridden: Option<bool>,
 }
 
 /// Group and kind.

@@ -93,6 +93,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .or_else(|| from_crd(derived.and_then(|d| d.max_ancestors)))
             .or_else(|| first(explicit, |p| p.status.max_ancestors))
             .unwrap_or_else(|| default(MAX_ANCESTORS)),
+        tells_overridden: said(explicit, |p| p.status.overridden),
         merging: merging(explicit),
         versions: from_crd(crd.map(|crd| crd.served.clone()))
             .unwrap_or_else(|| said(explicit, |p| Some(read::texts(p.versions.as_ref()?)))),

@@ -16,17 +16,39 @@ pub struct VersionSchema {
     pub name: Arc<str>,
     /// Its `spec`.
     pub spec: Arc<Shape>,
-    /// The rules on its `spec`.
+    /// The rules on its `spec` and on what is in it.
     pub rules: Arc<[SpecRule]>,
 }
 
-/// A validation rule on the whole `spec`.
+/// A validation rule on the whole `spec`, or on something in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecRule {
+    /// Where it holds; the whole where it is empty.
+    pub at: Box<[Step]>,
     /// The rule (CEL).
     pub rule: Box<str>,
     /// What the API server says where it does not hold.
     pub message: Box<str>,
+}
+
+/// A step from a value to what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A field.
+    Field(Box<str>),
+    /// Each item of a list.
+    Items,
+    /// Each value of a map.
+    Values,
+}
+
+/// A rule that a value breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken<'a> {
+    /// The path of the value from the object: `spec.rules[0]`.
+    pub path: String,
+    /// What the API server says.
+    pub message: &'a str,
 }
 
 /// What a schema says of a value.
@@ -75,20 +97,76 @@ pub struct Unknown {
 
 /// The most unknown fields that are told of one object.
 const MOST_UNKNOWN: usize = 10;
+/// The most broken rules that are.
+const MOST_BROKEN: usize = 10;
 
 // === impl VersionSchema ===
 
 impl VersionSchema {
-    /// The rules that a spec surely breaks, by their messages.
-    pub fn broken(&self, spec: &Value) -> Vec<&str> {
+    /// The rules that a spec surely breaks.
+    pub fn broken(&self, spec: &Value) -> Vec<Broken<'_>> {
         let mut effort = Effort::new();
-        let known = self.spec.known(spec);
-        let breaks = |rule: &&SpecRule| {
-            let parsed = Rule::parse(&rule.rule, &mut effort);
-            parsed.and_then(|parsed| parsed.holds(&known, &mut effort)) == Some(false)
-        };
-        let broken = self.rules.iter().filter(breaks);
-        broken.map(|rule| &*rule.message).collect()
+        let mut found = Vec::new();
+        for rule in &*self.rules {
+            let mut parsed: Option<Option<Rule>> = None;
+            each(
+                &self.spec,
+                spec,
+                &rule.at,
+                "spec",
+                &mut |shape, value, path| {
+                    if found.len() >= MOST_BROKEN {
+                        return;
+                    }
+                    let parsed = parsed.get_or_insert_with(|| Rule::parse(&rule.rule, &mut effort));
+                    let parsed = parsed.as_ref();
+                    let holds =
+                        parsed.and_then(|rule| rule.holds(&shape.known(value), &mut effort));
+                    if holds == Some(false) {
+                        found.push(Broken {
+                            path: path.to_owned(),
+                            message: &rule.message,
+                        });
+                    }
+                },
+            );
+        }
+        found
+    }
+}
+
+/// Tells of every value to which these steps lead, with its shape and its path. What is `null` is dropped by the API
+/// server, or filled in.
+fn each(
+    shape: &Shape,
+    value: &Value,
+    steps: &[Step],
+    path: &str,
+    tell: &mut impl FnMut(&Shape, &Value, &str),
+) {
+    let Some((step, rest)) = steps.split_first() else {
+        if !value.is_null() {
+            tell(shape, value, path);
+        }
+        return;
+    };
+    match (step, shape, value) {
+        (Step::Field(name), Shape::Object { .. }, Value::Object(map)) => {
+            if let (Some(field), Some(value)) = (shape.field(name), map.get(&**name)) {
+                each(&field.shape, value, rest, &format!("{path}.{name}"), tell);
+            }
+        }
+        (Step::Items, Shape::List(of), Value::Array(items)) => {
+            for (i, item) in items.iter().enumerate() {
+                each(of, item, rest, &format!("{path}[{i}]"), tell);
+            }
+        }
+        (Step::Values, Shape::Map(of), Value::Object(map)) => {
+            for (name, value) in map {
+                each(of, value, rest, &format!("{path}.{name}"), tell);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::engine::attach::{named, reach, standing};
+use crate::engine::clash::Clashes;
 use crate::engine::effective::{Group, Survey};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::grants::{granted, routes_into};
@@ -63,7 +64,7 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     if snapshot.profile(&key.gk).is_none() {
         findings.extend(target(&before, key));
     }
-    findings.extend(detached(
+    findings.extend(rerouted(
         &before,
         &after,
         key,
@@ -74,8 +75,8 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     findings
 }
 
-/// Routes that a change of these objects takes off their listeners, told of one of them.
-pub(super) fn detached(
+/// Routes that a change of these objects takes off their listeners or puts on others, told of one of them.
+pub(super) fn rerouted(
     before: &Snapshot,
     after: &Snapshot,
     key: &ObjectKey,
@@ -111,8 +112,28 @@ pub(super) fn detached(
         );
         findings.push(Finding::new(Code::RouteDetached, key, message).about("some"));
     }
+    for (moved, routes) in &lost.moved {
+        let message = format!(
+            "{} takes requests to {} {moved}",
+            moved.listener,
+            words::counted(routes)
+        );
+        let subject = format!("moved {}", moved.listener);
+        findings.push(Finding::new(Code::RouteDetached, key, message).about(subject));
+    }
+    if !lost.gained.is_empty() {
+        let routes: BTreeSet<ObjectKey> = lost.gained.keys().cloned().collect();
+        let listeners = lost.gained.values().flatten();
+        let listeners: BTreeSet<String> = listeners.map(ToString::to_string).collect();
+        let message = format!(
+            "through {} requests come to {} from then on",
+            words::first(&listeners),
+            words::counted(&routes)
+        );
+        findings.push(Finding::new(Code::RouteAttached, key, message).about("gained"));
+    }
     if lost.is_cut {
-        findings.push(too_much(key, "what else this takes off its listeners"));
+        findings.push(too_much(key, "what else this does to routes"));
     }
     findings
 }
@@ -220,11 +241,16 @@ fn instead(all: &[Shifted]) -> String {
 }
 
 /// Policies that stand on a section that the change takes away.
-pub(super) fn sections(before: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
+pub(super) fn sections(
+    before: &Snapshot,
+    old: &Object,
+    new: &Object,
+    clashes: &Clashes,
+) -> Vec<Finding> {
     let left: BTreeSet<Arc<str>> = section::labels(new).into_iter().collect();
     let noun = section_noun(&new.key.gk).unwrap_or("section");
     let had: BTreeSet<Arc<str>> = section::labels(old).into_iter().collect();
-    let stands = standing(before, &new.key);
+    let stands = standing(before, &new.key, clashes);
     let on_gone = stands.iter().filter_map(|stand| {
         let section = stand.section.as_ref()?;
         (had.contains(section) && !left.contains(section)).then_some((&stand.policy, section))
@@ -241,7 +267,7 @@ pub(super) fn sections(before: &Snapshot, old: &Object, new: &Object) -> Vec<Fin
 
 /// Policies that name an object which is deleted.
 fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
-    let stands = standing(before, key);
+    let stands = standing(before, key, &Clashes::new(true));
     let named = stands.iter().filter(|stand| {
         let own = &stand.policy.key().namespace;
         let mut targets = stand.policy.targets.iter();

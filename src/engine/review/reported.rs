@@ -3,6 +3,7 @@
 use crate::engine::conditions::{Accepted, Disagreement, PolicyStatus};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::policy::Policy;
+use crate::engine::reports::Overridden;
 
 /// The finding on a policy about which its controllers and attache disagree.
 pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
@@ -19,6 +20,11 @@ pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Findin
         Disagreement::NotEnforced => {
             let report = said.not_enforced.as_ref()?;
             format!("by its spec it would be in force, but its controller reports {report}")
+        }
+        Disagreement::Overridden => {
+            let (Overridden::Everywhere(report) | Overridden::Somewhere(report)) =
+                said.overridden.as_ref()?;
+            format!("by its spec all of it would be in force, but its controller reports {report}")
         }
         Disagreement::Accepted => {
             let why = match &status.accepted {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::engine::affected::{Acting, concerning};
+use crate::engine::clash::Clashes;
 use crate::engine::effective::{BareRoute, Survey};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
@@ -62,7 +63,7 @@ pub(super) fn findings(
         None => return findings,
     };
     findings.extend(change::effects(&before, &mut survey, &key));
-    findings.extend(change::detached(
+    findings.extend(change::rerouted(
         &before,
         &after,
         &key,
@@ -70,7 +71,7 @@ pub(super) fn findings(
         MOST_ROUTES,
     ));
     if let Some(old) = old {
-        findings.extend(change::sections(&before, old, object));
+        findings.extend(change::sections(&before, old, object, &Clashes::new(true)));
     }
     if is_grant {
         findings.extend(change::grant(&before, &after, &key, MOST_REFERENCES));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::attach::standing;
+use crate::engine::clash::Clashes;
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::{GroupKind, ObjectKey};
@@ -24,7 +25,7 @@ pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey
     let mut findings = effects(before, after, &changed);
     for key in &changed {
         let one = std::slice::from_ref(key);
-        findings.extend(change::detached(before, after, key, one, usize::MAX - 1));
+        findings.extend(change::rerouted(before, after, key, one, usize::MAX - 1));
         if key.gk.is_gateway_api("ReferenceGrant") {
             findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
@@ -92,13 +93,13 @@ fn on_path<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&
 /// annotation by which they found it.
 fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
     let key = &new.key;
-    let mut findings = change::sections(before, old, new);
+    let mut findings = change::sections(before, old, new, &Clashes::default());
     let told: BTreeSet<ObjectKey> = findings
         .iter()
         .flat_map(|f| f.tells_of.iter().cloned())
         .collect();
-    let left = standing(after, key);
-    for stand in standing(before, key) {
+    let left = standing(after, key, &Clashes::default());
+    for stand in standing(before, key, &Clashes::default()) {
         let policy = stand.policy.key();
         let stays = left.iter().any(|other| other.policy.key() == policy);
         if !stays && !told.contains(policy) && after.policy(policy).is_some() {

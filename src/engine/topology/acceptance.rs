@@ -155,7 +155,11 @@ impl Acceptance {
 
     fn find(snapshot: &Snapshot, gateway: &Object) -> Self {
         let sets = snapshot.naming(&gateway.key);
-        let sets = sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }));
+        // One that is supposed to leave is still found by its old parent.
+        let sets = sets.filter(|object| match &object.node {
+            Node::ListenerSet { parent, .. } => parent.object == gateway.key,
+            _ => false,
+        });
         let mut sets: Vec<&Arc<Object>> = sets.collect();
         sets.sort_by_cached_key(|set| Precedence::of(set));
         let (joined, outside): (Vec<_>, Vec<_>) = sets

@@ -1,33 +1,76 @@
-//! What the definition of a kind says of a policy as a whole: its version, fields that there are not, rules.
+//! What the definition of a kind says of an object as a whole: its version, fields that there are not, rules.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::engine::finding::{Code, Finding};
 use crate::engine::hint::{nearest, quoted};
-use crate::engine::policy::Policy;
-use crate::engine::profile::Unknown;
+use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::{Crd, gateway_versions};
+use crate::engine::policy::{self, Policy};
+use crate::engine::profile::{Unknown, VersionSchema};
+
+/// What the definition of a policy says of it: for manifests that no API server has seen.
+pub fn of_policy(policy: &Policy) -> Vec<Finding> {
+    let mut spec = policy::spec(&policy.object);
+    let mut findings = broken(policy, &spec);
+    findings.extend(unknown(policy, &policy.prune(&mut spec)));
+    findings.extend(version(policy));
+    findings
+}
+
+/// Whether an object of Gateway API is of a version that there is: one that its definition serves, or without a
+/// definition one that some release had.
+pub fn served(key: &ObjectKey, version: &str, definition: Option<&Crd>) -> Option<Finding> {
+    let of_releases = gateway_versions(&key.gk);
+    let known: Vec<&str> = match definition {
+        Some(crd) => crd.served.iter().map(|version| &**version).collect(),
+        None => of_releases.to_vec(),
+    };
+    let is_served = known.is_empty() || known.contains(&version);
+    (!is_served).then(|| no_version(key, version, &known))
+}
+
+/// What the definition of an object of Gateway API says of its spec, in a version that it serves. The fields that there
+/// are not are taken away.
+pub fn of_spec(key: &ObjectKey, version: &str, definition: &Crd, spec: &mut Value) -> Vec<Finding> {
+    let schemas = &definition.facts.versions;
+    let Some(schema) = schemas.iter().find(|schema| *schema.name == *version) else {
+        return Vec::new();
+    };
+    let of = format!("{} {version}", key.gk.kind);
+    let mut findings = broken_by(key, &of, schema, spec);
+    findings.extend(unknown_to(key, &of, &schema.spec.prune(spec, &[])));
+    findings
+}
 
 /// A version that the kind does not have: the API server takes no such object.
 pub(super) fn version(policy: &Policy) -> Option<Finding> {
     let version = policy.unknown_version()?;
     let known: Vec<&str> = policy.profile.versions.iter().map(|v| &**v).collect();
-    let remedy = match (nearest(version, &known), known.as_slice()) {
+    Some(no_version(policy.key(), version, &known))
+}
+
+fn no_version(key: &ObjectKey, version: &str, known: &[&str]) -> Finding {
+    let remedy = match (nearest(version, known), known) {
         (_, [only]) => format!("; did you mean {only:?}?"),
         (Some(near), _) => format!("; did you mean {near:?}?"),
-        (None, _) => format!("; it has {}", quoted(&known)),
+        (None, _) => format!("; it has {}", quoted(known)),
     };
-    let kind = &policy.profile.gk;
+    let kind: &GroupKind = &key.gk;
     let message = format!("{kind} has no version {version:?}{remedy}");
-    Some(
-        Finding::new(Code::VersionUnknown, policy.key(), message)
-            .at("apiVersion")
-            .about(version.to_string()),
-    )
+    Finding::new(Code::VersionUnknown, key, message)
+        .at("apiVersion")
+        .about(version.to_owned())
 }
 
 /// Fields that the definition does not have: the API server drops them.
 pub(super) fn unknown(policy: &Policy, fields: &[Unknown]) -> Vec<Finding> {
-    let of = written_in(policy);
+    unknown_to(policy.key(), &written_in(policy), fields)
+}
+
+fn unknown_to(key: &ObjectKey, of: &str, fields: &[Unknown]) -> Vec<Finding> {
     let findings = fields.iter().map(|Unknown { path, known }| {
         let name = path.rsplit('.').next().unwrap_or(path);
         let known: Vec<&str> = known.iter().map(|name| &**name).collect();
@@ -37,7 +80,7 @@ pub(super) fn unknown(policy: &Policy, fields: &[Unknown]) -> Vec<Finding> {
             None => format!("; it has {}", quoted(&known)),
         };
         let message = format!("{of} has no such field, so it is not read{remedy}");
-        Finding::new(Code::FieldUnknown, policy.key(), message)
+        Finding::new(Code::FieldUnknown, key, message)
             .at(path)
             .about(without_indexes(path))
     });
@@ -46,16 +89,23 @@ pub(super) fn unknown(policy: &Policy, fields: &[Unknown]) -> Vec<Finding> {
 
 /// Rules of the definition that the spec surely breaks.
 pub(super) fn broken(policy: &Policy, spec: &Value) -> Vec<Finding> {
-    let Some(schema) = policy.schema() else {
-        return Vec::new();
-    };
-    let of = written_in(policy);
-    let messages = schema.broken(spec).into_iter();
-    let findings = messages.map(|rule| {
+    match policy.schema() {
+        Some(schema) => broken_by(policy.key(), &written_in(policy), schema, spec),
+        None => Vec::new(),
+    }
+}
+
+fn broken_by(key: &ObjectKey, of: &str, schema: &VersionSchema, spec: &Value) -> Vec<Finding> {
+    let findings = schema.broken(spec).into_iter().map(|broken| {
+        let rule = broken.message;
+        let subject = match without_indexes(&broken.path) {
+            path if path == "spec" => rule.to_owned(),
+            path => format!("{path}: {rule}"),
+        };
         let message = format!("{of} does not allow it: {rule}");
-        Finding::new(Code::FieldInvalid, policy.key(), message)
-            .at("spec")
-            .about(rule)
+        Finding::new(Code::FieldInvalid, key, message)
+            .at(broken.path)
+            .about(subject)
     });
     findings.collect()
 }
@@ -63,7 +113,7 @@ pub(super) fn broken(policy: &Policy, spec: &Value) -> Vec<Finding> {
 /// The version and kind of a policy: `SecurityPolicy v1alpha1`.
 fn written_in(policy: &Policy) -> String {
     let version = policy.object.meta.version.as_ref();
-    let version = version.or(policy.profile.versions.first());
+    let version: Option<&Arc<str>> = version.or(policy.profile.versions.first());
     let kind = &policy.profile.gk.kind;
     version.map_or_else(|| kind.to_string(), |version| format!("{kind} {version}"))
 }

@@ -122,7 +122,7 @@ impl<'a> Part<'a> {
                 parts.push("not attached to a Gateway".to_owned());
             }
             if first.incomplete {
-                parts.push("leads to no backend that is there".to_owned());
+                parts.push("leads to no existing backend".to_owned());
             }
         }
         if parts.is_empty() && group.len() == all.len() {

@@ -25,6 +25,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
     let _ = writeln!(text, "   {facts}   {state}");
     let caveats = std::iter::once((&about.object, &about.caveats));
     text.push_str(&words::caveats(caveats, style, ""));
+    text.push_str(&conditions(about, style));
     text.push_str(&settings(about, style));
     text.push_str(&targets(about, style));
     for target in &about.targets {
@@ -54,6 +55,20 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
     }
     text.push_str(&changes(about, style));
     text
+}
+
+/// What its status should say.
+fn conditions(about: &OfPolicy, style: Style) -> String {
+    let mut table = Table::new(&["CONDITION", "STATUS", "REASON", "MESSAGE"]);
+    for condition in &about.conditions {
+        table.row([
+            condition.kind.into(),
+            condition.status.into(),
+            condition.reason.into(),
+            condition.message.as_str().into(),
+        ]);
+    }
+    format!("\n{}", table.show(style, ""))
 }
 
 fn settings(about: &OfPolicy, style: Style) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{message, object, severity};
+use super::{message, object, severity, undefined};
 use crate::answer::report::{Report, Summary, Told};
 use crate::cli::render::style::{Style, Tone};
 use crate::engine::finding::Severity;
@@ -24,6 +24,9 @@ pub(crate) fn text(report: &Report, notices: bool, style: Style) -> String {
         text.push('\n');
     }
     text.push_str(&summary(&report.summary, notices, style));
+    if let Some(line) = undefined(report) {
+        let _ = writeln!(text, "{}", style.paint(Tone::Faint, &line));
+    }
     text
 }
 

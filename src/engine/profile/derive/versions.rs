@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Schemas;
-use crate::engine::profile::{Field, Shape, SpecRule, VersionSchema};
+use crate::engine::profile::{Field, Shape, SpecRule, Step, VersionSchema};
 
 /// The most different parts that are kept of one definition. The largest real ones have some hundred.
 const MOST_SHAPES: usize = 20_000;
-/// The most bytes of the rules of one version.
+/// The most bytes of the rules of one version; those of the largest real ones have some 30,000.
 const MOST_RULES: usize = 65_536;
 /// How much of a rule is told where it has no message.
 const SHOWN: usize = 200;
@@ -41,7 +41,7 @@ pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
         } else {
             known.shape(spec)
         },
-        rules: rules(spec),
+        rules: rules(spec).into(),
     });
     let mut found: Vec<VersionSchema> = each.collect();
     let all = found.iter().map(|version| version.spec.clone());
@@ -55,22 +55,43 @@ pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
     found.into()
 }
 
-fn rules(spec: &Value) -> Arc<[SpecRule]> {
-    let rules = spec
-        .get("x-kubernetes-validations")
-        .and_then(Value::as_array);
+/// The rules on a spec and on what is in it, those on the whole first.
+fn rules(spec: &Value) -> Vec<SpecRule> {
+    let mut found = Vec::new();
     let mut left = MOST_RULES;
-    let rules = rules.into_iter().flatten().filter_map(|said| {
-        let rule = said.get("rule")?.as_str()?;
+    add_rules(spec, &mut Vec::new(), &mut left, &mut found);
+    found
+}
+
+fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, found: &mut Vec<SpecRule>) {
+    let rules = schema.get("x-kubernetes-validations");
+    for said in rules.and_then(Value::as_array).into_iter().flatten() {
+        let Some(rule) = said.get("rule").and_then(Value::as_str) else {
+            continue;
+        };
         let message = said.get("message").and_then(Value::as_str);
         let message = message.map_or_else(|| rule.chars().take(SHOWN).collect(), str::to_owned);
-        left = left.checked_sub(rule.len() + message.len())?;
-        Some(SpecRule {
+        let Some(rest) = left.checked_sub(rule.len() + message.len()) else {
+            return;
+        };
+        *left = rest;
+        found.push(SpecRule {
+            at: at.as_slice().into(),
             rule: rule.into(),
             message: message.into(),
-        })
-    });
-    rules.collect()
+        });
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let fields = properties.into_iter().flatten();
+    let fields = fields.map(|(name, of)| (Step::Field(name.as_str().into()), of));
+    let items = schema.get("items").map(|of| (Step::Items, of));
+    let values = schema.get("additionalProperties");
+    let values = values.map(|of| (Step::Values, of));
+    for (step, of) in fields.chain(items).chain(values) {
+        at.push(step);
+        add_rules(of, at, left, found);
+        at.pop();
+    }
 }
 
 // === impl Known ===

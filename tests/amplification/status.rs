@@ -1,0 +1,68 @@
+//! What the state of a large cluster takes, with what its controllers wrote into the status of each object.
+
+use std::sync::Arc;
+
+use attache::cache::raw::RawObject;
+use attache::config::Configuration;
+use attache::engine::ids::GroupKind;
+use attache::engine::object::Object;
+use attache::engine::snapshot::{Change, Snapshot};
+use serde_json::Value;
+
+use crate::life;
+
+/// What 100,000 routes and 10,000 policies may take (docs/performance.md): 150 MiB of a process, of which a fifth is the
+/// program itself and what the allocator keeps.
+const BUDGET: i64 = 120 << 20;
+const OBJECTS: i64 = 110_000;
+
+/// As the watch reads an object.
+fn object(gk: &GroupKind, json: &Value) -> Arc<Object> {
+    let raw = RawObject::read(&json.to_string());
+    Arc::new(raw.to_object(gk).unwrap())
+}
+
+/// A cluster with so many routes, and a tenth of policies.
+fn cluster(routes: usize) -> Snapshot {
+    let rules = Configuration::default().rules().unwrap();
+    let crd = GroupKind::crd();
+    let definitions = life::definitions();
+    let definitions = definitions.iter().map(|json| object(&crd, json));
+    let mut snapshot =
+        Snapshot::new(rules).apply(Change::Listed(crd.clone(), definitions.collect()));
+    let gateway = GroupKind::gateway_api("Gateway");
+    let gateways = (0..life::gateways(routes)).map(|i| object(&gateway, &life::gateway(i)));
+    snapshot = snapshot.apply(Change::Listed(gateway.clone(), gateways.collect()));
+    let route = GroupKind::gateway_api("HTTPRoute");
+    let all = (0..routes).map(|i| object(&route, &life::route(i)));
+    snapshot = snapshot.apply(Change::Listed(route.clone(), all.collect()));
+    for (kind, (group, name, ..)) in life::KINDS.iter().enumerate() {
+        let gk = GroupKind::new(*group, *name);
+        let of_kind = (0..routes / 10).filter(|i| i % life::KINDS.len() == kind);
+        let policies = of_kind.map(|i| object(&gk, &life::policy(i, routes)));
+        snapshot = snapshot.apply(Change::Listed(gk.clone(), policies.collect()));
+    }
+    snapshot
+}
+
+/// What is in memory for a cluster of a size.
+fn takes(routes: usize) -> i64 {
+    let mut kept = None;
+    let taken = allocation_counter::measure(|| kept = Some(cluster(routes)));
+    drop(kept);
+    taken.bytes_current
+}
+
+/// Growth is linear: what so many objects more take is told from two small sizes.
+#[test]
+fn objects_with_status_fit_into_the_budget() {
+    let (few, many) = (1_000, 3_000);
+    let more = i64::try_from(many - few + (many - few) / 10).unwrap();
+    let each = (takes(many) - takes(few)) / more;
+    let all = each * OBJECTS;
+    println!(
+        "{each} bytes an object with status, {} MiB for {OBJECTS}",
+        all >> 20
+    );
+    assert!(all <= BUDGET, "{each} bytes an object, {all} for {OBJECTS}");
+}
