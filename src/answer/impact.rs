@@ -34,8 +34,8 @@ pub struct Impact {
     pub deleted: Vec<Named>,
     /// How many more go with those: what a Namespace holds, the objects of a definition.
     pub deleted_with: usize,
-    /// What of the applied objects the API server would not take, or would drop: versions and fields that there are not,
-    /// rules of their definitions.
+    /// What the API server would refuse or drop in the applied objects: versions and fields that their definitions do not
+    /// have, and rules that they break.
     pub findings: Vec<Told>,
     /// Protections that requests had before the change, and have not after it.
     pub lost_protection: Vec<LostProtection>,

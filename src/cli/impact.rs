@@ -121,7 +121,7 @@ fn changed(
     })
 }
 
-/// Where the objects are not as their definitions have them: what the API server would refuse or drop.
+/// What the API server would refuse or drop in the objects.
 fn told(loaded: &directory::Loaded) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     for (key, origin) in &loaded.origins {

@@ -71,8 +71,8 @@ fn no_gateway_api(policies: &[GroupKind]) -> String {
 pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
     let (its, used) = match kinds {
         [] => return None,
-        [_] => ("its", "its profile alone is used"),
-        _ => ("their", "their profiles alone are used"),
+        [_] => ("its", "only its profile is used"),
+        _ => ("their", "only their profiles are used"),
     };
     let kinds = named(kinds);
     Some(escape(&format!(

@@ -26,6 +26,7 @@ static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 thread_local! {
     static TEXTS: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };
     static KEYS: RefCell<Vec<Option<ObjectKey>>> = const { RefCell::new(Vec::new()) };
+    static NUMBERS: RefCell<Vec<Option<Arc<[u64]>>>> = const { RefCell::new(Vec::new()) };
     static KINDS: RefCell<Vec<Option<GroupKind>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -40,6 +41,16 @@ pub fn text(text: &str) -> Arc<str> {
     }
     let hash = SEED.hash_one(text);
     TEXTS.with_borrow_mut(|known| seen(known, hash, |known| **known == *text, || text.into()))
+}
+
+/// These numbers, those that were seen before if there are such.
+pub fn numbers(numbers: &[u64]) -> Arc<[u64]> {
+    if numbers.len() > LONGEST {
+        return numbers.into();
+    }
+    let hash = SEED.hash_one(numbers);
+    NUMBERS
+        .with_borrow_mut(|known| seen(known, hash, |known| **known == *numbers, || numbers.into()))
 }
 
 /// A kind, the one that was seen before if there is one.

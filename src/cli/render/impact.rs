@@ -49,12 +49,12 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     text
 }
 
-/// What of the manifests is not as their definitions have it: it does not come into force as it stands there.
+/// What the API server would refuse or drop in the manifests.
 fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
     if found.findings.is_empty() {
         return String::new();
     }
-    let mut text = line(style, Tone::Heading, "Not as the definitions have it");
+    let mut text = line(style, Tone::Heading, "The API server would refuse or drop");
     for finding in found.findings.iter().take(SHOWN) {
         let object = finding.object.as_ref().map(|object| kinds.place(&object.0));
         let field = finding.field.as_deref().unwrap_or_default();
@@ -157,8 +157,10 @@ fn gained(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         routes.insert(gained.route.0.object.clone());
     }
     let lines = by_listeners.iter().map(|(listeners, routes)| {
+        let is_one = routes.len() == 1;
         let (routes, listeners) = (count(routes, kinds), words::first(listeners));
-        format!("requests come to {routes} through {listeners} from then on")
+        let verb = if is_one { "gets" } else { "get" };
+        format!("{routes} {verb} requests through {listeners} from then on")
     });
     lines.collect()
 }

@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::few::Few;
+use crate::engine::shared;
 
 /// The values of `matches[].path.value` of an `HTTPRoute`, whatever their type, and `/service/method` of the matches of a
 /// `GRPCRoute`. A rule without one matches `/`, and so does a route without rules.
@@ -69,7 +70,7 @@ impl Paths {
         if !has_rules || *hashes == [root] {
             return Self(None);
         }
-        Self(Some(hashes.into()))
+        Self(Some(shared::numbers(&hashes)))
     }
 
     /// Whether two routes match a path both.

@@ -125,10 +125,11 @@ pub(super) fn rerouted(
         let routes: BTreeSet<ObjectKey> = lost.gained.keys().cloned().collect();
         let listeners = lost.gained.values().flatten();
         let listeners: BTreeSet<String> = listeners.map(ToString::to_string).collect();
+        let verb = if routes.len() == 1 { "gets" } else { "get" };
         let message = format!(
-            "through {} requests come to {} from then on",
-            words::first(&listeners),
-            words::counted(&routes)
+            "{} {verb} requests through {} from then on",
+            words::counted(&routes),
+            words::first(&listeners)
         );
         findings.push(Finding::new(Code::RouteAttached, key, message).about("gained"));
     }
