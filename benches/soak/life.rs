@@ -105,7 +105,7 @@ pub(crate) fn route(i: usize) -> Value {
         })
     };
     let mut resolved = condition("ResolvedRefs", "ResolvedRefs");
-    if i % OF_ILL == 0 {
+    if i.is_multiple_of(OF_ILL) {
         resolved["status"] = "False".into();
         resolved["reason"] = "BackendNotFound".into();
         resolved["message"] = format!("Service team-{}/{app} not found", i / OF_NAMESPACE).into();
