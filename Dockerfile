@@ -19,6 +19,8 @@ RUN mkdir src \
  && cargo build --release --locked --target "$(rustc --print host-tuple)" \
  && rm -r src
 
+# The pages of the findings are part of the program.
+COPY docs/findings docs/findings
 COPY src src
 # Newer than the stubs, so that cargo sees the change.
 RUN find src -name '*.rs' -exec touch {} + \

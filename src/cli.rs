@@ -14,6 +14,7 @@ mod examples;
 pub mod explain;
 mod find;
 pub mod graph;
+pub mod help;
 pub mod impact;
 pub mod kinds;
 mod labels;
@@ -32,7 +33,7 @@ mod watch;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
 #[derive(Debug, Parser)]
-#[command(name = "attache", version, about)]
+#[command(name = "attache", version, about, disable_help_subcommand = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -70,6 +71,9 @@ pub enum Command {
     /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
     #[command(after_help = examples::MANIFESTS)]
     Manifests(manifests::Args),
+    /// Explain a command, or the code of a finding.
+    #[command(after_help = examples::HELP)]
+    Help(help::Args),
     /// Print the JSON schema of a file that people write, or of what a command prints.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
@@ -141,6 +145,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Explain(args) => return explain::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Kinds(args) => kinds::run(&args),
+        Command::Help(args) => help::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -15,6 +15,7 @@ use crate::engine::profile::file::{ControllerFile, ProfileFile};
 use crate::engine::profile::{ProfileRules, builtin, builtin_controllers};
 use crate::engine::schema::by_name;
 use crate::engine::severities::{Action, Actions, Override, Severities};
+use crate::engine::suppress::Suppressors;
 
 /// The configuration that a directory may carry for `--from`.
 const IN_DIRECTORY: &str = "attache.yaml";
@@ -43,6 +44,9 @@ pub struct Configuration {
     /// What they do for some requests; the first that is met and names the code counts.
     #[serde(default)]
     pub overrides: Vec<Override>,
+    /// Who may suppress what, by the annotation `attache.dev/ignore`.
+    #[serde(default)]
+    pub suppressions: SuppressionsFile,
     /// The most that is told of the policies of a kind, whoever asks.
     #[serde(default)]
     pub disclosure: Vec<Disclosure>,
@@ -57,6 +61,15 @@ pub struct Configuration {
     /// How much attache takes on. Changes count from the next start.
     #[serde(default)]
     pub limits: LimitsFile,
+}
+
+/// Who may suppress what. Warnings may be suppressed by everybody who may write the object.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SuppressionsFile {
+    /// Who may suppress what would be refused; nobody where nobody is named.
+    #[serde(default)]
+    pub refusals: Suppressors,
 }
 
 /// How much attache takes on; what is left out is as it is by default.
@@ -143,6 +156,7 @@ impl Configuration {
             severities: Severities::new(self.findings.clone(), self.overrides.clone()),
             levels: Levels::new(&self.disclosure),
             mutations: Mutations::new(&self.mutations),
+            suppressors: self.suppressions.refusals.clone(),
         }
     }
 

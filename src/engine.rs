@@ -35,6 +35,7 @@ pub mod setting;
 pub mod severities;
 pub mod shared;
 pub mod snapshot;
+pub mod suppress;
 pub mod texts;
 pub mod topology;
 pub mod traffic;

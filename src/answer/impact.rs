@@ -145,17 +145,21 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
     let idle = idle::idle(before, after, doing, &policies, alone);
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
+    let traffic = traffic::of(before, after, &differing);
+    let mut lost_protection = protection::lost_protection(before, after, &found);
+    // Of a route that no request reaches it is enough to say that.
+    lost_protection.retain(|lost| !traffic.detached.contains(&lost.object));
     Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),
         deleted_with: doing.with_them.len(),
         findings: Vec::new(),
-        lost_protection: protection::lost_protection(before, after, &found),
+        lost_protection,
         summary: Summary {
             objects: objects.len(),
             policies: policies.len(),
         },
-        traffic: traffic::of(before, after, &differing),
+        traffic,
         changes,
         idle,
     }

@@ -9,17 +9,18 @@ use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
 use crate::engine::verdict::{escape, sentence};
 
+mod alike;
 mod fingerprint;
-mod ignore;
 mod judge;
+mod pages;
 mod rules;
 mod unknown;
 
-pub use ignore::Ignored;
 pub use judge::{Case, Judge, of_file};
+pub use pages::{address, page};
 pub use rules::{Rule, rule};
 
-/// Findings, by file and line, and how many there are.
+/// Findings, refusals before warnings and in each by file and line, and how many there are.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Report {
     /// All of them, those that do not count included.
@@ -34,6 +35,21 @@ pub struct Report {
     pub undefined: Vec<KindName>,
     /// How many.
     pub summary: Summary,
+    /// Files, and documents in files, that are no manifests and were not checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+}
+
+/// A file, or a document in it, that is no manifest.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Skipped {
+    /// The file, as it was named or found.
+    pub file: String,
+    /// The line on which the document begins, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// What it is.
+    pub reason: String,
 }
 
 /// One finding.
@@ -134,6 +150,7 @@ impl Report {
             findings,
             undefined: Vec::new(),
             summary,
+            skipped: Vec::new(),
         }
     }
 }
@@ -161,7 +178,7 @@ impl Told {
             line: (spot.line > 0).then_some(spot.line),
             column: (spot.column > 0).then_some(spot.column),
             file: (!spot.file.is_empty()).then_some(spot.file),
-            notice: finding.code.is_notice() && finding.severity == Severity::Warn,
+            notice: finding.notice && finding.severity == Severity::Warn,
             known: false,
             suppressed,
         }
@@ -172,10 +189,12 @@ impl Told {
         !self.notice && !self.known && self.suppressed.is_none()
     }
 
+    /// Refusals first, then warnings, then notices; in each by file and line.
     fn order(&self) -> impl Ord {
+        let weight = (self.severity, self.notice);
         let place = (&self.file, self.line, self.column);
-        let what = (self.severity, self.code, &self.object);
-        (place, what, &self.field, &self.message)
+        let what = (self.code, &self.object);
+        (weight, place, what, &self.field, &self.message)
     }
 }
 

@@ -6,7 +6,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::cores::side_by_side;
+use super::ignored::Ignored;
 use super::manifest::Manifests;
+use super::repository;
+use super::skipped::What;
 
 /// A larger file is no manifest.
 const LARGEST_FILE: u64 = 64 << 20;
@@ -29,15 +32,19 @@ pub(super) enum Refusal {
     Odd,
 }
 
-/// Reads files and directories (recursively, by name) into manifests.
+/// Reads files and directories (recursively, by name) into manifests. Patches of kustomizations are left out.
 pub fn read(paths: &[PathBuf]) -> Manifests {
-    let found = files(paths);
+    repository::unbuilt(paths)
+}
+
+/// Reads files that were found.
+pub(super) fn read_found(found: &[Found]) -> Manifests {
     let length = |found: &Found| match found {
         Ok(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
         Err(_) => 0,
     };
     let mut manifests = Manifests::default();
-    let mut rest = found.as_slice();
+    let mut rest = found;
     while !rest.is_empty() {
         let small = rest.iter().take_while(|found| length(found) < LARGE);
         let (small, others) = rest.split_at(small.count());
@@ -90,7 +97,10 @@ fn read_one(found: &Found, add: impl Fn(&mut Manifests, &str, &str)) -> Manifest
         Ok(path) => {
             let file = path.display().to_string();
             match text(path) {
-                Ok(text) => add(&mut manifests, &file, &text),
+                Ok(text) => match What::of_place(path, &text) {
+                    Some(what) => manifests.skip(&file, 0, what),
+                    None => add(&mut manifests, &file, &text),
+                },
                 Err(why) => manifests.refuse(&file, &why),
             }
         }
@@ -109,12 +119,18 @@ pub(super) fn files(paths: &[PathBuf]) -> Vec<Found> {
     let mut found = Vec::new();
     let mut entered = HashSet::new();
     for path in paths {
-        walk(path, 0, &mut entered, &mut found);
+        walk(path, 0, &Ignored::above(path), &mut entered, &mut found);
     }
     found
 }
 
-fn walk(path: &Path, depth: u32, entered: &mut HashSet<PathBuf>, found: &mut Vec<Found>) {
+fn walk(
+    path: &Path,
+    depth: u32,
+    ignored: &Ignored,
+    entered: &mut HashSet<PathBuf>,
+    found: &mut Vec<Found>,
+) {
     let refuse = |why: String| Err((path.to_owned(), Refusal::Cannot(why)));
     let kind = match fs::metadata(path) {
         Ok(metadata) => metadata.file_type(),
@@ -150,6 +166,7 @@ fn walk(path: &Path, depth: u32, entered: &mut HashSet<PathBuf>, found: &mut Vec
     };
     let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     entries.sort();
+    let ignored = &ignored.within(path);
     for entry in entries {
         // Mounted ConfigMaps keep their files twice: once behind `..data`.
         let hidden = entry
@@ -157,8 +174,8 @@ fn walk(path: &Path, depth: u32, entered: &mut HashSet<PathBuf>, found: &mut Vec
             .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         // A link that leads nowhere concerns us only if it would be read.
         let dangling = !is_manifest(&entry) && !entry.exists();
-        if !hidden && !dangling {
-            walk(&entry, depth + 1, entered, found);
+        if !hidden && !dangling && !ignored.has(&entry, entry.is_dir()) {
+            walk(&entry, depth + 1, ignored, entered, found);
         }
     }
 }

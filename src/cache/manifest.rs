@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::cores::side_by_side;
+use super::skipped::{Skipped, What, is_templated, looks_like_manifest};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::verdict::escape;
 
@@ -20,6 +21,9 @@ const DEPTH: usize = 120;
 const VALUES: usize = 2_000_000;
 /// What anchors and aliases may stand for in one document; manifests hardly use them.
 const ALIASED: usize = 50_000;
+
+/// What is said of a document that is no manifest, where it looks as if it were to be one.
+const NO_MANIFEST: &str = "not a Kubernetes manifest (no apiVersion or no kind), so it is skipped";
 
 /// An object in a file.
 #[derive(Clone, Debug)]
@@ -69,6 +73,8 @@ pub struct Manifests {
     pub objects: Vec<Manifest>,
     /// What could not be used.
     pub problems: Vec<Problem>,
+    /// What is no manifest.
+    pub skipped: Vec<Skipped>,
 }
 
 impl fmt::Display for Problem {
@@ -100,6 +106,13 @@ impl Problem {
 impl Manifests {
     /// Adds the objects of a file's text. A document that cannot be read loses only itself.
     pub fn add(&mut self, file: &str, text: &str) {
+        let mut added = Self::default();
+        added.add_text(file, text);
+        added.settle();
+        self.append(added);
+    }
+
+    fn add_text(&mut self, file: &str, text: &str) {
         let text = without_mark(text);
         if is_json(file) {
             self.add_json(file, text);
@@ -135,8 +148,33 @@ impl Manifests {
                 part
             },
         );
+        let mut added = Self::default();
         for part in parts {
-            self.append(part);
+            added.append(part);
+        }
+        added.settle();
+        self.append(added);
+    }
+
+    /// Notes that something is no manifest.
+    pub(super) fn skip(&mut self, file: &str, line: u64, what: What) {
+        let file = file.to_owned();
+        self.skipped.push(Skipped { file, line, what });
+    }
+
+    /// Of one file that has objects: a document among them that is none was most likely meant to be one.
+    fn settle(&mut self) {
+        if self.objects.is_empty() {
+            return;
+        }
+        let is_lost = |skipped: &Skipped| skipped.what == What::Other;
+        let (lost, rest) = std::mem::take(&mut self.skipped)
+            .into_iter()
+            .partition(is_lost);
+        self.skipped = rest;
+        let lost: Vec<Skipped> = lost;
+        for Skipped { file, line, .. } in lost {
+            self.foreign(&file, line, NO_MANIFEST);
         }
     }
 
@@ -144,6 +182,7 @@ impl Manifests {
     pub fn append(&mut self, later: Self) {
         self.objects.extend(later.objects);
         self.problems.extend(later.problems);
+        self.skipped.extend(later.skipped);
     }
 
     /// Notes what is wrong with a file as a whole.
@@ -170,8 +209,11 @@ impl Manifests {
             match value {
                 Ok(value) => self.add_value(file, line, value, &mut Vec::new()),
                 Err(error) => {
+                    if let Some(what) = What::of_broken(file, rest) {
+                        return self.skip(file, line, what);
+                    }
                     let place = (error.line() as u64, error.column() as u64);
-                    return self.problem(file, place, &error.to_string());
+                    return self.broken(file, rest, place, &error.to_string());
                 }
             }
             line += lines;
@@ -183,13 +225,16 @@ impl Manifests {
             Ok(Value::Null) => {}
             Ok(value) => self.add_value(file, line + blank_lines(text), value, &mut Vec::new()),
             Err(error) => {
+                if let Some(what) = What::of_broken(file, text) {
+                    return self.skip(file, line, what);
+                }
                 let place = match error.location() {
                     Some(at) if at.line() > 0 => (line + at.line() - 1, at.column()),
                     _ => (line, 0),
                 };
                 let message = error.without_snippet().to_string();
                 let message = message.lines().next().unwrap_or_default();
-                self.problem(file, place, &plain(message));
+                self.broken(file, text, place, &plain(message));
             }
         }
     }
@@ -197,11 +242,15 @@ impl Manifests {
     fn add_value(&mut self, file: &str, line: u64, mut value: Value, items: &mut Vec<usize>) {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
-            if !is_foreign(file) {
-                self.foreign(file, line, "no object: apiVersion or kind is missing");
+            match What::of_value(file, &value) {
+                Some(what) => self.skip(file, line, what),
+                None => self.foreign(file, line, NO_MANIFEST),
             }
             return;
         };
+        if is_templated(&value) {
+            return self.skip(file, line, What::Template);
+        }
         if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
             if items.len() >= LIST_DEPTH {
                 return self.problem(file, (line, 0), "lists nested too deep");
@@ -232,6 +281,15 @@ impl Manifests {
                 },
             }),
             Err(error) => self.problem(file, (line, 0), &error.to_string()),
+        }
+    }
+
+    /// Notes what is wrong with a document that cannot be parsed. One that does not even begin as a manifest may be
+    /// right as it is.
+    fn broken(&mut self, file: &str, text: &str, place: (u64, u64), message: &str) {
+        self.problem(file, place, message);
+        if let Some(problem) = self.problems.last_mut() {
+            problem.foreign = !looks_like_manifest(text);
         }
     }
 
@@ -313,15 +371,6 @@ fn is_skipped(gk: &GroupKind) -> bool {
             | ("admission.k8s.io", "AdmissionReview")
             | ("kustomize.config.k8s.io", _)
             | ("", "Secret")
-    )
-}
-
-/// Files that belong to other tools and are known to hold no objects.
-fn is_foreign(file: &str) -> bool {
-    let name = Path::new(file).file_name().and_then(|name| name.to_str());
-    matches!(
-        name,
-        Some("kustomization.yaml" | "kustomization.yml" | "Chart.yaml" | "values.yaml")
     )
 }
 

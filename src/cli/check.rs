@@ -1,23 +1,29 @@
 //! `attache check`: all findings for a set of manifests as if applied together, or for what is there.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
 use super::progress::Progress;
 use super::render::report as shown;
+use super::render::report::text::{Closing, Reason};
 use super::render::style::Style;
 use super::state::State;
 use super::{Failure, Outcome, print};
 use crate::answer;
-use crate::answer::report::Report;
+use crate::answer::report::{Report, Skipped};
 use crate::engine::finding::Severity;
 
+mod alternatives;
 mod baseline;
+mod codes;
 mod input;
 mod judged;
+mod nothing;
 mod places;
 
+use codes::Codes;
 use input::Input;
 use judged::Checked;
 
@@ -45,9 +51,33 @@ pub struct Args {
     /// A report that was written by -o json; what is in it does not count.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    #[command(flatten)]
+    more: More,
+    #[command(flatten)]
+    codes: Codes,
+    /// Build a kustomization, with kustomize or kubectl, and check what comes of it.
+    #[arg(short, long, value_name = "DIR")]
+    kustomize: Vec<PathBuf>,
+    /// Render a Helm chart, with helm, and check what comes of it.
+    #[arg(long, value_name = "DIR")]
+    helm: Vec<PathBuf>,
+    /// A file of values for --helm.
+    #[arg(long, value_name = "FILE", requires = "helm")]
+    values: Vec<PathBuf>,
+    /// Let a check without any object pass.
+    #[arg(long)]
+    allow_empty: bool,
+}
+
+/// What is shown only where it is asked for.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct More {
     /// Also show what only tells which policies are in force; -o json always has it.
     #[arg(long)]
     notices: bool,
+    /// List the files that are no manifests.
+    #[arg(long)]
+    show_skipped: bool,
 }
 
 /// Output formats.
@@ -64,6 +94,8 @@ enum Output {
     Junit,
     /// Workflow commands of GitHub Actions.
     Github,
+    /// A comment on a pull request, with details folded.
+    Markdown,
 }
 
 /// What makes the command exit with 1.
@@ -84,20 +116,38 @@ enum FailOn {
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let progress = Progress::start("reading manifests");
     let known = args.baseline.as_deref().map(baseline::read).transpose()?;
+    let inputs = Input::read(args)?;
+    let closed = inputs.iter().any(|input| input.is_closed);
+    let checked = inputs.iter().map(|input| {
+        let label = input.label.as_deref();
+        (label, judged::judge(input, &progress))
+    });
     let Checked {
         mut report,
         objects,
-    } = judged::judge(&Input::read(args)?, &progress);
+        ..
+    } = alternatives::merged(checked.collect());
+    if report.summary.deny == 0 {
+        nothing::refuse(args, &inputs)?;
+    }
+    report.skipped = skipped(&inputs);
     if let Some(known) = &known {
         report = baseline::compare(report, known);
     }
     drop(progress);
     let outcome = args.fail_on.outcome(&report);
-    if args.output != Output::Json && !args.notices {
+    if args.output != Output::Json && !args.more.notices {
         report.findings.retain(|finding| !finding.notice);
     }
+    let closing = Closing {
+        notices: args.more.notices,
+        reason: args.fail_on.reason(&report),
+        is_closed: closed,
+        show_skipped: args.more.show_skipped,
+    };
     let text = match args.output {
-        Output::Text => shown::text::text(&report, args.notices, Style::of_stdout()),
+        Output::Text => shown::text::text(&report, &closing, Style::of_stdout()),
+        Output::Markdown => shown::markdown::markdown(&report, &closing),
         Output::Json => answer::json(&report)?,
         Output::Sarif => {
             let root = std::env::current_dir().ok();
@@ -115,20 +165,51 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
+/// What is no manifest, each once.
+fn skipped(inputs: &[Input]) -> Vec<Skipped> {
+    let all = inputs.iter().flat_map(|input| &input.skipped);
+    let all: BTreeSet<Skipped> = all
+        .map(|skipped| Skipped {
+            file: places::shown(&skipped.file),
+            line: (skipped.line > 0).then_some(skipped.line),
+            reason: skipped.what.to_string(),
+        })
+        .collect();
+    all.into_iter().collect()
+}
+
 // === impl FailOn ===
 
 impl FailOn {
     fn outcome(self, report: &Report) -> Outcome {
-        let mut counted = report.findings.iter().filter(|finding| finding.counts());
-        let fails = match self {
-            Self::Deny => counted.any(|finding| finding.severity == Severity::Deny),
-            Self::Warn => counted.next().is_some(),
-            Self::Never => false,
-        };
-        if fails {
+        if self.failing(report) > 0 {
             Outcome::Findings
         } else {
             Outcome::Clean
+        }
+    }
+
+    /// How many findings make the check fail.
+    fn failing(self, report: &Report) -> usize {
+        let counted = report.findings.iter().filter(|finding| finding.counts());
+        match self {
+            Self::Deny => counted
+                .filter(|finding| finding.severity == Severity::Deny)
+                .count(),
+            Self::Warn => counted.count(),
+            Self::Never => 0,
+        }
+    }
+
+    /// Why the check ends as it does, for the last line.
+    fn reason(self, report: &Report) -> Reason {
+        let summary = &report.summary;
+        match (self, self.failing(report)) {
+            (Self::Never, _) if summary.deny + summary.warn > 0 => Reason::Never,
+            (Self::Deny, 0) if summary.warn > 0 => Reason::OnlyWarnings,
+            (_, 0) => Reason::Nothing,
+            (Self::Warn, failing) => Reason::Warnings(failing),
+            (_, failing) => Reason::Denied(failing),
         }
     }
 }

@@ -34,6 +34,13 @@ Examples:
   With the CA of a certificate of one's own:
     $ attache manifests --ca-bundle ca.crt --failure-policy Fail";
 
+pub(super) const HELP: &str = "\
+Examples:
+  What a finding means, and what to do about it:
+    $ attache help section-unknown
+  What a command does:
+    $ attache help check";
+
 pub(super) const SCHEMA: &str = "\
 Examples:
   For an editor that checks the configuration file:

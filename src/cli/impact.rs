@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::names::Names;
-use super::output::Output;
-use super::render::impact::text;
+use super::render::impact::{markdown, text};
 use super::render::style::Style;
-use super::state::{Scope, State, View};
+use super::state::{Scope, State, View, read_repository};
 use super::{Failure, Outcome, find, print};
 use crate::answer;
 use crate::answer::impact::{Doing, Impact, impact, with_them};
@@ -44,9 +43,20 @@ pub struct Args {
     fail_on: Option<FailOn>,
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: Output,
+    output: Form,
     #[command(flatten)]
     at: State,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people.
+    Text,
+    /// As data.
+    Json,
+    /// A comment on a pull request, with details folded.
+    Markdown,
 }
 
 /// What ends the command with 1.
@@ -79,8 +89,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         changed(&view, manifests, gone, &namespace)?
     };
     match args.output {
-        Output::Json => print(&answer::json(&found)?)?,
-        Output::Text => print(&text(&found, &args.file_names(), Style::of_stdout()))?,
+        Form::Json => print(&answer::json(&found)?)?,
+        Form::Markdown => print(&markdown(&found))?,
+        Form::Text => print(&text(&found, &args.file_names(), Style::of_stdout()))?,
     }
     Ok(match args.fail_on {
         Some(FailOn::Change) if !(found.changes.is_empty() && found.traffic.is_empty()) => {
@@ -219,7 +230,7 @@ impl Args {
             let found = if file.as_os_str() == STDIN {
                 directory::read_stdin()
             } else {
-                directory::read(std::slice::from_ref(file))
+                read_repository(std::slice::from_ref(file))
             };
             if found.objects.is_empty() && found.problems.is_empty() {
                 let name = if file.as_os_str() == STDIN {

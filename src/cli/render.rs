@@ -8,6 +8,7 @@ pub(super) mod graph;
 pub(super) mod impact;
 pub(super) mod kind_names;
 pub(super) mod kinds;
+mod markdown;
 pub(super) mod policies;
 pub(super) mod report;
 pub(super) mod style;

@@ -8,9 +8,9 @@ use super::cluster::Cluster;
 use super::names::Names;
 use super::watch::{Files, Live, Look};
 use super::{Failure, unseen};
-use crate::cache::directory;
 use crate::cache::lists::{Listed, Missing, Unseen, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
+use crate::cache::{directory, repository};
 use crate::config::Configuration;
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Crd, Object};
@@ -302,11 +302,19 @@ fn say(problems: &[Problem]) {
     }
 }
 
+/// Reads files and directories as one state; says on the standard error what to know of how they were read.
+pub(super) fn read_repository(paths: &[PathBuf]) -> Manifests {
+    let read = repository::read(paths).merged();
+    let notes: Vec<String> = read.notes.iter().map(|note| escape(note)).collect();
+    say_unseen(&notes);
+    read.manifests
+}
+
 fn read_files(from: &Path, rules: &Arc<ProfileRules>) -> Result<directory::Loaded, Failure> {
     let manifests = if from.as_os_str() == STDIN {
         directory::read_stdin()
     } else if from.exists() {
-        directory::read(&[from.to_owned()])
+        read_repository(&[from.to_owned()])
     } else {
         return Err(format!("there is no {}", from.display()).into());
     };

@@ -3,6 +3,7 @@
 use super::disclosure::Levels;
 use super::mutate::Mutations;
 use super::severities::Severities;
+use super::suppress::Suppressors;
 
 /// What the configuration says of reviews. It may change while attache runs.
 #[derive(Clone, Debug, Default)]
@@ -13,4 +14,6 @@ pub struct Conduct {
     pub levels: Levels,
     /// What is mended in objects on their way in.
     pub mutations: Mutations,
+    /// Who may suppress what refuses.
+    pub suppressors: Suppressors,
 }

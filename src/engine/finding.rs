@@ -42,6 +42,8 @@ pub struct Finding {
     /// Whether it may refuse a request, where its code is configured to: not what is unsure, what
     /// could not be confirmed, or what was wrong before.
     pub may_refuse: bool,
+    /// Whether it only tells what is in force, and nothing is wrong.
+    pub notice: bool,
     /// One line, without the code and the field. It is never cut: it names the objects.
     pub message: String,
     /// Settings of a policy, each `field=value`; the first to go when a line is too long.
@@ -68,6 +70,7 @@ impl Finding {
             object: object.clone(),
             field: None,
             may_refuse: true,
+            notice: code.is_notice(),
             message: message.into(),
             settings: Settings::default(),
             source: String::new(),
@@ -98,6 +101,11 @@ impl Finding {
             self.warn();
         }
         self
+    }
+
+    /// Whether it refuses the request.
+    pub fn refuses(&self) -> bool {
+        self.severity == Severity::Deny
     }
 
     /// From now on a warning, whatever is configured.

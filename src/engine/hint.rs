@@ -45,6 +45,16 @@ pub fn one(name: &str) -> String {
     }
 }
 
+/// Names of kinds, more of them than of names that users give: there are few.
+pub fn listed(kinds: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let mut list: Vec<String> = kinds.iter().take(SHOWN).cloned().collect();
+    if kinds.len() > SHOWN {
+        list.push(format!("{} more", kinds.len() - SHOWN));
+    }
+    list.join(", ")
+}
+
 /// Names in quotes, a few of them.
 pub fn quoted(names: &[&str]) -> String {
     const SHOWN: usize = 5;

@@ -313,6 +313,15 @@ impl TargetRef {
             }
     }
 
+    /// The labels that what it selects must have, each with its value.
+    pub fn equal_labels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        let selector = match &self.select {
+            Select::Labels(selector) => selector.as_deref(),
+            Select::Name(_) | Select::Annotated(..) => None,
+        };
+        selector.into_iter().flat_map(Selector::equal)
+    }
+
     /// Whether it selects beyond one namespace, for a policy in `own`.
     pub fn spans(&self, own: &Arc<str>) -> bool {
         let selects = matches!(self.select, Select::Labels(_)) && self.namespace.is_none();

@@ -82,6 +82,14 @@ impl Selector {
         self.required.is_empty() && self.refused.is_empty()
     }
 
+    /// The labels of which it takes one value alone.
+    pub fn equal(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        self.required.iter().filter_map(|(key, values)| {
+            let values = values.as_ref().filter(|values| values.len() == 1)?;
+            Some((key, values.first()?))
+        })
+    }
+
     /// Whether an object with these labels is selected.
     pub fn selects(&self, labels: &Labels) -> bool {
         let has = |values: &Option<Values>, value: &Arc<str>| {

@@ -183,7 +183,8 @@ fn holds<T>(said: Option<&T>, is_so: impl FnOnce(&T) -> bool) -> bool {
     said.is_none_or(is_so)
 }
 
-fn is_one_of(names: &[String], name: &str) -> bool {
+/// Whether a name is among names that may end in `*`.
+pub(super) fn is_one_of(names: &[String], name: &str) -> bool {
     names.iter().any(|known| fits(known, name))
 }
 

@@ -13,6 +13,7 @@ use super::snapshot::Snapshot;
 mod fields;
 mod form;
 mod list;
+mod meant;
 mod section;
 mod selected;
 mod target;
@@ -178,7 +179,7 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
         }
         StrategyFault::Multiple { first, second } => {
             let message = format!(
-                "{second} stands beside {first}; {} has one strategy, so keep one of them",
+                "{second} and {first} exclude each other: {} has one strategy, so keep one of them",
                 profile.gk.kind
             );
             Finding::new(Code::StrategyMultiple, key, message)

@@ -78,6 +78,14 @@ impl Verdict {
         }
     }
 
+    /// The same with more findings.
+    #[must_use]
+    pub fn and(mut self, more: impl Iterator<Item = Finding>) -> Self {
+        self.findings.extend(more);
+        self.findings.sort();
+        self
+    }
+
     /// Whether the object was held against what is known of others. A request that is passed over was not.
     pub fn rests_on_state(&self) -> bool {
         self.rests_on_state
@@ -309,6 +317,7 @@ fn add_settings(
 ) {
     let mut before = match finding.code {
         Code::EffectiveChange | Code::ProtectionLost => ": ",
+        Code::Overridden | Code::PartlyOverridden => ", which sets ",
         _ => " sets ",
     };
     for setting in settings {

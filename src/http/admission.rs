@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use futures::future::{BoxFuture, join_all};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
@@ -16,10 +19,11 @@ use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Subject, conceal, told_of};
 use crate::engine::ids::ObjectKey;
 use crate::engine::mutate::mutate;
-use crate::engine::object::Object;
+use crate::engine::object::{IGNORE, Incoming, Object};
 use crate::engine::review::{Evidence, Reading, Request, review};
 use crate::engine::severities::Asker;
 use crate::engine::snapshot::{Change, Snapshot, namespace_key};
+use crate::engine::suppress::Suppressions;
 use crate::engine::verdict::Verdict;
 use crate::metrics::{Metrics, requested_kind};
 use crate::telemetry::traces::{Side, Trace, Traces};
@@ -173,7 +177,7 @@ impl App {
                 self.judge,
                 snapshot,
                 &conduct,
-                (evidence, &old),
+                (evidence, &old, today()),
                 call.endpoint,
                 &envelope,
             )
@@ -296,7 +300,13 @@ async fn hidden(
     join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// Answers a body from a snapshot, without live reads. Pure: what a table of bodies or a fuzzer drives.
+/// The day by UTC.
+fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
+}
+
+/// Answers a body from a snapshot, without live reads. Pure: what a table of bodies or a fuzzer drives. There is no
+/// clock: suppressions that end have ended.
 ///
 /// # Errors
 /// When the body is not a review.
@@ -308,7 +318,7 @@ pub fn respond(
     body: &[u8],
 ) -> Result<Vec<u8>, Malformed> {
     let envelope = Envelope::parse(body)?;
-    let now = (evidence, &Old::default());
+    let now = (evidence, &Old::default(), Date::MAX);
     let verdict = verdict(review, snapshot, conduct, now, endpoint, &envelope);
     Ok(envelope.answer(&verdict)?)
 }
@@ -317,7 +327,7 @@ fn verdict(
     judge: Judge,
     snapshot: &Snapshot,
     conduct: &Conduct,
-    (evidence, old): (&Evidence, &Old),
+    (evidence, old, today): (&Evidence, &Old, Date),
     endpoint: Endpoint,
     envelope: &Envelope<'_>,
 ) -> Verdict {
@@ -337,12 +347,38 @@ fn verdict(
         }
     };
     let namespace = || snapshot.get(&namespace_key(&envelope.namespace().into()));
-    conduct.severities.judge(verdict, || Asker {
+    let own = suppressions(envelope, endpoint);
+    let verdict = match &own {
+        Some(own) => verdict.and(own.faults.iter().cloned()),
+        None => verdict,
+    };
+    let mut verdict = conduct.severities.judge(verdict, || Asker {
         dry_run: envelope.dry_run(),
         namespace: envelope.namespace(),
         namespace_labels: namespace().map(|namespace| &namespace.meta.labels),
         subject: envelope.subject().map(Arc::as_ref),
         field_manager: envelope.field_manager(),
         gk: envelope.gk(),
-    })
+    });
+    if let Some(own) = own {
+        let may = conduct.suppressors.has(envelope.subject().map(Arc::as_ref));
+        let findings = std::mem::take(&mut verdict.findings);
+        verdict.findings = own.apply(findings, today, may);
+    }
+    verdict
+}
+
+/// What the object of a request leaves out by its annotation, where it has one.
+fn suppressions(envelope: &Envelope<'_>, endpoint: Endpoint) -> Option<Suppressions> {
+    let request = envelope.request().ok()?;
+    let text = request.object.filter(|_| endpoint == Endpoint::Validate)?;
+    // Hardly any object has it: look before parsing.
+    if !text.get().contains(IGNORE) {
+        return None;
+    }
+    let incoming = Incoming::parse(text).ok()?;
+    Some(Suppressions::of(
+        &request.key(),
+        &incoming.header.meta.annotations,
+    ))
 }

@@ -143,8 +143,10 @@ fn a_document_that_cannot_be_read_is_named_and_loses_only_itself() {
 #[test]
 fn documents_without_an_object_are_named_by_line() {
     let dir = dir(&[
-        ("a.yaml", "---\n# just a comment\n---\n\nreplicas: 3\n"),
+        ("a.yaml", "---\n# just a comment\n---\n\nkind: Deployment\n"),
+        // These are files of other tools.
         ("values.yaml", "replicas: 3\n"),
+        ("settings.yaml", "replicas: 3\n"),
         ("odd.yaml", &gateway("odd", "  labels: {n: 1}\n")),
         ("listeners.yaml", &gateway("l", "").replace("[]", "none")),
     ]);
@@ -159,7 +161,7 @@ fn documents_without_an_object_are_named_by_line() {
     assert_eq!(problems.len(), 3, "{problems:?}");
     assert_eq!(
         problems[0],
-        "a.yaml:5: no object: apiVersion or kind is missing"
+        "a.yaml:5: not a Kubernetes manifest (no apiVersion or no kind), so it is skipped"
     );
     assert!(
         problems[1].starts_with("listeners.yaml:1: Gateway infra/l: "),

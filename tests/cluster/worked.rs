@@ -44,8 +44,9 @@ fn example_2_of_gep_713() {
     };
     world.apply("example-2.yaml").ok();
     world.apply("example-2-policies.yaml").ok();
-    let beaten =
-        format!("Warning: overridden: {COLOR} infra/p3 sets color=yellow (Gateway infra/g2)\n");
+    let beaten = format!(
+        "Warning: overridden: it has no effect on HTTPRoute infra/r4: overridden by {COLOR} infra/p3, which sets color=yellow (Gateway infra/g2)\n"
+    );
     world.warns_at_last("example-2-p4.yaml", &beaten);
     world.apply("example-2-p4.yaml").ok().warns(&beaten);
     // p4 comes into force where p3 goes: of 2 Services one falls to nothing.

@@ -1,8 +1,12 @@
 //! `attache check`: what it prints, in every form, and when it fails.
 
 mod cluster;
+mod estate;
+mod findings;
+mod healthy;
 mod hostile;
 mod parity;
+mod screen;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -156,14 +160,22 @@ fn junit_has_a_test_case_for_each_object() {
         .collect();
     assert_eq!(
         failed,
-        ["infra/typo", "shop.yaml", "shop/form", "shop/in-a-list"]
+        [
+            "infra/typo",
+            "shop.yaml",
+            "shop/form",
+            "shop/unreasoned",
+            "shop/one",
+            "shop/misspelt",
+            "shop/in-a-list"
+        ]
     );
     let suites = all("testsuites");
     assert_eq!(
         suites[0].attribute("tests"),
         Some(&*cases.len().to_string())
     );
-    assert_eq!(suites[0].attribute("failures"), Some("4"));
+    assert_eq!(suites[0].attribute("failures"), Some("7"));
 }
 
 #[test]

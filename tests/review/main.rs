@@ -14,6 +14,7 @@
 #[path = "../cases/mod.rs"]
 mod cases;
 mod mutate;
+mod suppress;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -152,7 +153,8 @@ fn every_code_is_documented_with_what_it_does() {
             Severity::Warn if code.is_off() => "off",
             Severity::Warn => "warning",
         };
-        let row = format!("| `{}` | {verb}", code.as_str());
+        let name = code.as_str();
+        let row = format!("| [`{name}`](findings/{name}.md) | {verb}");
         assert!(docs.contains(&row), "{row}");
     }
 }

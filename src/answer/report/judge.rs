@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::unknown;
+use super::{alike, unknown};
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::{GroupKind, ObjectKey};
@@ -131,7 +131,7 @@ impl Judge<'_> {
             }
             findings.sort();
         }
-        findings
+        alike::together(findings, is_policy)
     }
 }
 

@@ -239,7 +239,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::SuppressionInvalid => (
             "An annotation that leaves out findings and is not in order",
-            "Write attache.dev/ignore: \"<code>[,<code>]: <reason>\". The reason is required.",
+            "Write attache.dev/ignore: \"<code>[,<code>] [until YYYY-MM-DD]: <reason>\". The reason is required.",
         ),
     };
     Rule { title, help }

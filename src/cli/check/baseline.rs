@@ -49,6 +49,7 @@ pub(super) fn compare(report: Report, baseline: &Baseline) -> Report {
     }
     Report {
         undefined: report.undefined,
+        skipped: report.skipped,
         ..Report::new(findings, objects, policies)
     }
 }

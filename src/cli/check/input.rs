@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use super::super::Failure;
 use super::super::state::{Scope, View};
 use super::Args;
-use crate::cache::directory::{Loaded, read};
+use crate::cache::directory::Loaded;
 use crate::cache::files::{self, STDIN};
 use crate::cache::lists::{Missing, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
+use crate::cache::repository::{self, Repository};
+use crate::cache::skipped::Skipped;
 use crate::config::Configuration;
-use crate::engine::finding::Finding;
+use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
 use crate::engine::severities::Severities;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::verdict::escape;
 
 /// The path of the standard input.
 const DASH: &str = "-";
@@ -22,7 +25,10 @@ const DASH: &str = "-";
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// What is checked.
+#[derive(Clone, Default)]
 pub(super) struct Input {
+    /// What it is called, where there are alternatives to it.
+    pub(super) label: Option<String>,
     /// The state without the manifests, where there is one.
     pub(super) before: Option<Snapshot>,
     /// The state with them.
@@ -37,27 +43,65 @@ pub(super) struct Input {
     pub(super) doubles: Vec<(ObjectKey, Origin)>,
     /// What in files could not be used.
     pub(super) problems: Vec<Problem>,
+    /// What is no manifest.
+    pub(super) skipped: Vec<Skipped>,
     /// What of a cluster could not be read.
     pub(super) missing: Vec<Missing>,
     /// The text on the standard input, which cannot be read again.
     pub(super) stdin: Option<String>,
     /// What each code does.
     pub(super) severities: Severities,
+    /// Whether there is nothing but the manifests: what they name and do not hold exists nowhere.
+    pub(super) is_closed: bool,
+    /// Codes that deny for that reason.
+    pub(super) of_closed_set: Vec<Code>,
+    /// Whether somebody may suppress what denies: who, the webhook sees.
+    pub(super) refusals: bool,
 }
 
 // === impl Input ===
 
 impl Input {
-    /// Reads everything that the arguments name.
-    pub(super) fn read(args: &Args) -> Result<Self, Failure> {
+    /// Reads everything that the arguments name. Where directories hold alternatives for different clusters there is
+    /// one for each.
+    pub(super) fn read(args: &Args) -> Result<Vec<Self>, Failure> {
         let paths = paths(args)?;
         let config = Configuration::find(config(args, &paths)?.as_deref(), None)?;
-        let severities = config.conduct().severities;
-        let (manifests, stdin) = manifests(&paths)?;
-        if !args.has_state() {
+        let (repository, stdin) = manifests(args, &paths)?;
+        for note in &repository.notes {
+            eprintln!("attache: {}", escape(note));
+        }
+        let is_closed = !args.in_cluster() && !args.has_state();
+        let common = Self {
+            severities: args.codes.severities(&config),
+            refusals: config.suppressions.refusals.is_anybody(),
+            stdin,
+            ..Self::default()
+        };
+        let labels = repository.labels();
+        let each = |one: &dyn Fn(Manifests) -> Self| -> Vec<Self> {
+            if labels.is_empty() {
+                return vec![one(repository.manifests.clone())];
+            }
+            let all = labels.iter().map(|label| Self {
+                label: Some(label.clone()),
+                ..one(repository.with(label))
+            });
+            all.collect()
+        };
+        if is_closed {
             let namespace = args.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
-            let loaded = Loaded::new(manifests, &config.rules()?, namespace);
-            return Ok(Self::of_files(loaded, None, stdin, severities));
+            let rules = config.rules()?;
+            return Ok(each(&|mut manifests| {
+                let skipped = std::mem::take(&mut manifests.skipped);
+                let loaded = Loaded::new(manifests, &rules, namespace);
+                Self {
+                    skipped,
+                    of_closed_set: args.codes.of_closed_set(&config),
+                    is_closed,
+                    ..common.of_files(loaded, None)
+                }
+            }));
         }
         let scope = Scope {
             namespace: args.namespace.clone(),
@@ -66,26 +110,23 @@ impl Input {
         let opened = args.state.open_as(&config, &scope)?;
         let namespace = opened.namespace.clone();
         let mut view = opened.view(&Wants::Everything);
-        if paths.is_empty() {
-            return Ok(Self::of_cluster(
-                view,
-                args.namespace.as_deref(),
-                severities,
-            ));
+        if args.has_no_manifests() {
+            return Ok(vec![common.of_cluster(view, args.namespace.as_deref())]);
         }
         let missing = std::mem::take(&mut view.missing);
         view.say_what_is_missing();
-        let loaded = view.with(manifests, &namespace);
-        let input = Self::of_files(loaded, Some(view.snapshot), stdin, severities);
-        Ok(Self { missing, ..input })
+        Ok(each(&|mut manifests| {
+            let skipped = std::mem::take(&mut manifests.skipped);
+            let loaded = view.with(manifests, &namespace);
+            Self {
+                skipped,
+                missing: missing.clone(),
+                ..common.of_files(loaded, Some(view.snapshot.clone()))
+            }
+        }))
     }
 
-    fn of_files(
-        loaded: Loaded,
-        before: Option<Snapshot>,
-        stdin: Option<String>,
-        severities: Severities,
-    ) -> Self {
+    fn of_files(&self, loaded: Loaded, before: Option<Snapshot>) -> Self {
         Self {
             before,
             after: loaded.snapshot,
@@ -94,14 +135,12 @@ impl Input {
             departures: loaded.departures.into_values().flatten().collect(),
             doubles: loaded.doubles,
             problems: loaded.problems,
-            missing: Vec::new(),
-            stdin,
-            severities,
+            ..self.clone()
         }
     }
 
     /// What is there, all of it or what is in a namespace.
-    fn of_cluster(view: View, namespace: Option<&str>, severities: Severities) -> Self {
+    fn of_cluster(&self, view: View, namespace: Option<&str>) -> Self {
         let there = view.snapshot.all().map(|object| object.key.clone());
         let is_in = |key: &ObjectKey, namespace: &str| {
             let itself = key.gk.is_core("Namespace") && *key.name == *namespace;
@@ -109,16 +148,12 @@ impl Input {
         };
         let objects = there.filter(|key| namespace.is_none_or(|namespace| is_in(key, namespace)));
         Self {
-            before: None,
             objects: objects.collect(),
             after: view.snapshot,
             origins: view.origins,
-            departures: Vec::new(),
-            doubles: Vec::new(),
             problems: view.problems,
             missing: view.missing,
-            stdin: None,
-            severities,
+            ..self.clone()
         }
     }
 }
@@ -126,22 +161,34 @@ impl Input {
 // === impl Args ===
 
 impl Args {
+    /// What is checked: the paths, or the directory of --from where there are none; nothing for a cluster.
+    pub(super) fn places(&self) -> Vec<PathBuf> {
+        let from = self.state.from.as_ref().filter(|_| self.has_no_manifests());
+        let rendered = self.kustomize.iter().chain(&self.helm);
+        let places = self.paths.iter().chain(rendered).chain(from);
+        places.cloned().collect()
+    }
+
     /// Whether a cluster is looked at.
     fn in_cluster(&self) -> bool {
         let state = &self.state;
         self.cluster || state.kubeconfig.is_some() || state.context.is_some()
     }
 
+    /// Whether no manifests are named.
+    fn has_no_manifests(&self) -> bool {
+        self.paths.is_empty() && self.kustomize.is_empty() && self.helm.is_empty()
+    }
+
     /// Whether manifests go on top of something. A directory without any is looked at by itself.
     fn has_state(&self) -> bool {
-        self.in_cluster() || (self.state.from.is_some() && !self.paths.is_empty())
+        self.in_cluster() || (self.state.from.is_some() && !self.has_no_manifests())
     }
 }
 
 /// The files and directories whose objects are checked.
 fn paths(args: &Args) -> Result<Vec<PathBuf>, Failure> {
-    let from = args.state.from.as_ref().filter(|_| args.paths.is_empty());
-    let paths: Vec<PathBuf> = args.paths.iter().chain(from).cloned().collect();
+    let paths = args.places();
     if paths.is_empty() && !args.in_cluster() {
         return Err(
             "nothing to check: name files or directories, - for the standard input, \
@@ -151,7 +198,7 @@ fn paths(args: &Args) -> Result<Vec<PathBuf>, Failure> {
     }
     let dash = |path: &&PathBuf| path.as_os_str() == DASH;
     let dashes = paths.iter().filter(dash).count();
-    let below = args.state.from.as_ref().filter(|_| !args.paths.is_empty());
+    let below = args.state.from.as_ref().filter(|_| args.has_state());
     if dashes + below.iter().filter(|path| dash(path)).count() > 1 {
         return Err("the standard input can be read once: name - once".into());
     }
@@ -188,18 +235,35 @@ fn config(args: &Args, paths: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
-/// The manifests of all paths, in their order, and the text of the standard input.
-fn manifests(paths: &[PathBuf]) -> Result<(Manifests, Option<String>), Failure> {
-    let mut manifests = Manifests::default();
+/// The manifests of all paths, in their order, with what is rendered; and the text of the standard input.
+fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<String>), Failure> {
+    let mut all = Repository::default();
     let mut stdin = None;
+    let is_rendered = |path: &PathBuf| args.kustomize.contains(path) || args.helm.contains(path);
+    let paths: Vec<PathBuf> = paths
+        .iter()
+        .filter(|path| !is_rendered(path))
+        .cloned()
+        .collect();
     for part in paths.chunk_by(|a, b| a.as_os_str() != DASH && b.as_os_str() != DASH) {
         if part.iter().any(|path| path.as_os_str() == DASH) {
             let text = files::stdin_text().map_err(|why| format!("{STDIN}: {why}"))?;
-            manifests.append(Manifests::of_long(STDIN, &text));
+            all.manifests.append(Manifests::of_long(STDIN, &text));
             stdin = Some(text);
         } else {
-            manifests.append(read(part));
+            let read = repository::read(part);
+            all.manifests.append(read.manifests);
+            all.alternatives.extend(read.alternatives);
+            all.notes.extend(read.notes);
         }
     }
-    Ok((manifests, stdin))
+    for dir in &args.kustomize {
+        all.manifests.append(repository::kustomization(dir)?);
+    }
+    let namespace = args.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+    for dir in &args.helm {
+        all.manifests
+            .append(repository::chart(dir, &args.values, namespace)?);
+    }
+    Ok((all, stdin))
 }

@@ -1,18 +1,25 @@
 //! From what was read to a report: judged on every core, with the place of each finding.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::super::progress::Progress;
 use super::super::unseen;
 use super::input::Input;
 use super::places::{Asked, Places, shown, spot};
 use crate::answer::named::KindName;
-use crate::answer::report::{Case, Ignored, Report, Spot, Told, of_file};
+use crate::answer::report::{Case, Report, Spot, Told, of_file};
 use crate::cache::cores::side_by_side;
 use crate::cache::lists::Unseen;
 use crate::cache::manifest::Problem;
-use crate::engine::finding::{Code, Finding};
+use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::object::Object;
+use crate::engine::suppress::{Suppressed, Suppressions};
 use crate::engine::validate::is_target_kind;
 
 /// Objects that one thread judges before it takes others.
@@ -24,6 +31,8 @@ pub(super) struct Checked {
     pub(super) report: Report,
     /// Every object with its place, where it has one.
     pub(super) objects: Vec<(ObjectKey, Option<Spot>)>,
+    /// Those of them that are policies.
+    pub(super) policies: BTreeSet<ObjectKey>,
 }
 
 /// A finding, where it is, and why it is left out if it is.
@@ -57,19 +66,32 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     let departures = input.departures.iter();
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
     let mut found: Vec<Found> = Vec::new();
-    let mut ignored: BTreeMap<ObjectKey, Ignored> = BTreeMap::new();
-    for finding in judged
+    let mut suppressions: BTreeMap<ObjectKey, Suppressions> = BTreeMap::new();
+    let today = today();
+    for mut finding in judged
         .into_iter()
         .flatten()
         .chain(together)
         .chain(departures)
     {
         let key = finding.object.clone();
-        let of_object = || input.after.get(&key).map(|object| Ignored::of(object));
-        let ignored = ignored
+        let object = input.after.get(&key);
+        let of_object = || object.map(|object| Suppressions::of(&key, &object.meta.annotations));
+        let own = suppressions
             .entry(key.clone())
             .or_insert_with(|| of_object().unwrap_or_default());
-        let suppressed = ignored.reason(finding.code).cloned();
+        let suppressed = match own.judge(&finding, today, input.refusals) {
+            Suppressed::Yes(reason) => Some(reason),
+            Suppressed::Remark(remark) => {
+                finding.message.push_str(&remark);
+                None
+            }
+            Suppressed::No => None,
+        };
+        let raised = finding.may_refuse && input.of_closed_set.contains(&finding.code);
+        if suppressed.is_none() && raised {
+            finding.severity = Severity::Deny;
+        }
         found.push(Found {
             finding,
             spot: None,
@@ -84,9 +106,10 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         .into_iter()
         .map(|found| Told::new(&found.finding, found.spot, found.suppressed));
     let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
+    let policies: BTreeSet<ObjectKey> = policies.map(|key| (*key).clone()).collect();
     let report = Report {
         undefined: undefined(input),
-        ..Report::new(told.collect(), keys.len(), policies.count())
+        ..Report::new(told.collect(), keys.len(), policies.len())
     };
     let objects = keys.iter().map(|key| {
         let origin = input.origins.get(*key);
@@ -95,6 +118,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     Checked {
         report,
         objects: objects.collect(),
+        policies,
     }
 }
 
@@ -107,10 +131,16 @@ fn undefined(input: &Input) -> Vec<KindName> {
     input.after.undefined_kinds().map(KindName::from).collect()
 }
 
+/// The day by UTC.
+fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
+}
+
 /// What is wrong with annotations that leave out findings.
 fn annotations(input: &Input, case: &Case<'_>) -> Vec<Found> {
     let objects = input.objects.iter().filter_map(|key| input.after.get(key));
-    let faults = objects.flat_map(|object| Ignored::of(object).faults);
+    let of = |object: &Arc<Object>| Suppressions::of(&object.key, &object.meta.annotations);
+    let faults = objects.flat_map(|object| of(object).faults);
     let weighed = faults.filter_map(|finding| case.weighed(finding));
     weighed.map(Found::from).collect()
 }
@@ -128,7 +158,7 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
     let doubles = input.doubles.iter().map(|(key, before)| {
         let spot = spot(before);
         let message = format!(
-            "it stands at {}:{} too; the later one counts",
+            "also defined at {}:{}; the last definition wins",
             spot.file, spot.line
         );
         (Finding::new(Code::ObjectDuplicate, key, message), None)

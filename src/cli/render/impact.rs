@@ -12,8 +12,10 @@ use crate::engine::verdict::escape;
 use crate::engine::words;
 
 mod group;
+mod markdown;
 
 pub(super) use group::{groups, told};
+pub(crate) use markdown::markdown;
 
 /// Things named before "and N more".
 const SHOWN: usize = 10;
@@ -90,11 +92,25 @@ fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
     format!("{title}{}\n", table.show(style, "  "))
 }
 
-/// What becomes of requests, most important first; nothing where nothing does.
+/// What becomes of requests; nothing where nothing does.
 fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
     if traffic.is_empty() {
         return String::new();
     }
+    let lines = lost_traffic(traffic, kinds);
+    let mut text = line(style, Tone::Bad, "Traffic");
+    for what in lines.iter().take(SHOWN) {
+        text.push_str(&line(style, Tone::Warning, &format!("  {what}")));
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {
+        text.push_str(&line(style, Tone::Warning, &format!("  and {more} more")));
+    }
+    text.push('\n');
+    text
+}
+
+/// What becomes of requests, a line each, most important first.
+fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let detached: BTreeSet<ObjectKey> = traffic
         .detached
@@ -137,15 +153,7 @@ fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
             cut.reason
         ));
     }
-    let mut text = line(style, Tone::Heading, "Traffic");
-    for what in lines.iter().take(SHOWN) {
-        text.push_str(&line(style, Tone::Warning, &format!("  {what}")));
-    }
-    if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {
-        text.push_str(&line(style, Tone::Warning, &format!("  and {more} more")));
-    }
-    text.push('\n');
-    text
+    lines
 }
 
 /// Routes that come to the same listeners, together.

@@ -7,8 +7,11 @@ use crate::engine::ids::GroupKind;
 
 pub(crate) mod github;
 pub(crate) mod junit;
+pub(crate) mod markdown;
+mod plain;
 pub(crate) mod sarif;
 pub(crate) mod text;
+mod wrap;
 
 /// That definitions of policy kinds are not here, in one line.
 pub(crate) fn undefined(report: &Report) -> Option<String> {

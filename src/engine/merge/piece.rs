@@ -134,8 +134,14 @@ impl<'a> Part<'a> {
         self.strategy().is_whole()
     }
 
-    pub(super) fn is_override(self) -> bool {
+    /// Whether it wins over what is more specific.
+    pub(in crate::engine) fn is_override(self) -> bool {
         matches!(self.strategy(), Strategy::Merge(Direction::Overrides, _))
+    }
+
+    /// Whether it gives way to what is more specific.
+    pub(in crate::engine) fn is_default(self) -> bool {
+        matches!(self.strategy(), Strategy::Merge(Direction::Defaults, _))
     }
 
     /// Its settings. All pieces of the policy are read at once.

@@ -258,7 +258,7 @@ pub(super) fn sections(
     });
     let findings = on_gone.map(|(policy, section)| {
         let message = format!(
-            "{} stands on {noun} {section:?}, which is gone",
+            "{} targets {noun} {section:?}, which this change removes",
             policy.key()
         );
         orphaned(Code::SectionOrphaned, &new.key, policy, message)

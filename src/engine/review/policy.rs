@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, status};
+use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus, Winner, status};
 use crate::engine::effective::Survey;
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
-use crate::engine::merge::field_conflicts;
+use crate::engine::merge::{Part, field_conflicts};
 use crate::engine::object::Object;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Meets, SameTarget};
@@ -183,7 +183,10 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
             format!("{with} has another {fields} on {place}, so both are rejected")
         }
         SameTarget::NoneWins => format!("{with} is on {place} too, so both are rejected"),
-        _ => format!("{with} has {place} for itself"),
+        _ => format!(
+            "ignored: {place} already has {with}, which is {}",
+            which(rival, policy)
+        ),
     };
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
         .about(format!("{} {with}", target.target));
@@ -217,7 +220,12 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
     let winners = target.by.iter().map(|(key, winner)| {
         let name = key.text();
         let about = [&at, " ", &name].concat();
-        let mut finding = Finding::new(code, policy.key(), name).about(about);
+        let message = match code {
+            Code::Overridden => format!("it has no effect on {at}: overridden by {name}"),
+            _ => format!("overridden in part by {name}"),
+        };
+        let mut finding = Finding::new(code, policy.key(), message).about(about);
+        finding.notice = gives_way(snapshot, policy, target, (key, winner));
         finding.settings = winner.settings.clone().into();
         finding.source = words::origin(policy.key(), &winner.from);
         // On one level the proposals let the newer default win, which surprises (ruling 4).
@@ -225,19 +233,39 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
             && winner.from.contains(&target.target)
             && rival.is_wide() == policy.is_wide()
         {
-            let (one, other) = (rival.precedence(), policy.precedence());
-            let which = match (one.same_weight(other), one > other) {
-                (true, true) => "newer",
-                (true, false) => "older",
-                (false, true) => "lighter",
-                (false, false) => "heavier",
-            };
+            let which = which(rival, policy);
             finding.source = format!("{}, where the {which} wins", finding.source);
         }
         finding.tells_of.insert(key.clone());
         finding
     });
     winners.collect()
+}
+
+/// What the winner is beside the policy that it is preferred to.
+fn which(winner: &Policy, other: &Policy) -> &'static str {
+    let (one, other) = (winner.precedence(), other.precedence());
+    match (one.same_weight(other), one > other) {
+        (true, true) => "newer",
+        (true, false) => "older",
+        (false, true) => "lighter",
+        (false, false) => "heavier",
+    }
+}
+
+/// Whether a policy loses as it is meant to: it is a default, and the winner is more specific (ruling 39). One that
+/// overrides it from above, or stands on the same target, is another matter.
+fn gives_way(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &TargetStatus,
+    (key, winner): (&ObjectKey, &Winner),
+) -> bool {
+    let overrides = |key: &ObjectKey| {
+        let winner = snapshot.policy(key);
+        winner.is_some_and(|winner| winner.parts().any(Part::is_override))
+    };
+    policy.parts().all(Part::is_default) && !overrides(key) && !winner.from.contains(&target.target)
 }
 
 /// Fields that another policy of the older dialect sets otherwise on the same target.

@@ -147,7 +147,11 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
         return None;
     };
     let name = policy.text();
-    let mut finding = Finding::new(code, object, name.clone()).about(name);
+    let message = match code {
+        Code::Overridden => format!("{name} has no effect: it is overridden"),
+        _ => name.clone(),
+    };
+    let mut finding = Finding::new(code, object, message).about(name);
     finding.tells_of.insert(policy.clone());
     finding.settings = words::settings(&acting.settings).into();
     finding.source = words::origin(object, from);

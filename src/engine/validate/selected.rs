@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::section;
 use super::target::out_of_reach;
+use super::{meant, section};
 use crate::engine::attach::{reach, selected};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::object::{From, Object};
@@ -12,6 +12,8 @@ use crate::engine::snapshot::Snapshot;
 
 /// Most objects that are looked at one by one.
 const MOST: usize = 64;
+/// Labels that take more room than this are not repeated.
+const LONGEST: usize = 100;
 
 /// It selects nothing, nothing that may be named from here, or nothing with that section: the first of them is named.
 /// Others may come that it selects, so this is told and refuses nothing. Only where the kind is known and listed, as
@@ -30,7 +32,7 @@ pub(super) fn finding(
     let own = &policy.key().namespace;
     let mut found: Vec<&Arc<Object>> = selected(snapshot, own, target).collect();
     if found.is_empty() {
-        return Some(nothing(policy, entry, target));
+        return Some(nothing(snapshot, policy, entry, target, most));
     }
     if found.len() > MOST {
         return None;
@@ -56,7 +58,13 @@ pub(super) fn finding(
     })
 }
 
-fn nothing(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
+fn nothing(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    most: usize,
+) -> Finding {
     let own = &policy.key().namespace;
     let namespace = target.namespace(own);
     let within = match &target.from {
@@ -64,7 +72,16 @@ fn nothing(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
         From::Selector(_) => "the selected namespaces",
         _ => "any namespace",
     };
-    let message = format!("no {} of {within} has these labels now", target.gk);
+    let labels: Vec<String> = target
+        .equal_labels()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let labels = match labels.join(",") {
+        labels if labels.is_empty() || labels.len() > LONGEST => "these labels".to_owned(),
+        labels => labels,
+    };
+    let hint = meant::label(snapshot, namespace, target, most);
+    let message = format!("no {} of {within} has {labels} now{hint}", target.gk);
     Finding::new(Code::TargetSelectsNothing, policy.key(), message)
         .at(&entry.path)
         .about(format!("{} {namespace}", target.gk))

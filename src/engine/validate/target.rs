@@ -1,9 +1,9 @@
 //! Rules on one target of a policy.
 
-use super::{section, selected};
+use super::{meant, section, selected};
 use crate::engine::attach::{Reach, reach};
 use crate::engine::finding::{Code, Finding};
-use crate::engine::hint::{is_near, one, quoted};
+use crate::engine::hint::{is_near, listed, one};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
@@ -22,10 +22,18 @@ pub(super) fn findings(
     match &entry.target {
         Err(fault) => findings.push(faulty(policy.key(), entry, fault)),
         Ok(target) => {
-            findings.extend(unread_namespace(policy, entry));
-            findings.extend(unsupported_kind(policy, entry, target));
+            let unread = unread_namespace(policy, entry);
+            let unsupported = unsupported_kind(policy, entry, target);
             findings.extend(unserved_group(snapshot, policy, entry, target));
-            let about = about_target(snapshot, policy, entry, target);
+            let about = about_target(snapshot, policy, entry, target, most);
+            // One mistake is told once: of what cannot be a target, or is looked for elsewhere, it does not matter
+            // whether it exists.
+            let refused = unsupported.as_ref().is_some_and(Finding::refuses);
+            let is_told = unsupported.is_some() || unread.is_some();
+            let about =
+                about.filter(|found| !(refused || is_told && found.code == Code::TargetNotFound));
+            findings.extend(unread);
+            findings.extend(unsupported);
             findings
                 .extend(about.or_else(|| selected::finding(snapshot, policy, entry, target, most)));
         }
@@ -98,6 +106,7 @@ fn about_target(
     policy: &Policy,
     entry: &Entry<'_>,
     target: &TargetRef,
+    most: usize,
 ) -> Option<Finding> {
     if target.is_whole() && entry.field.needs_section {
         return Some(without_section(policy, entry, target));
@@ -117,7 +126,7 @@ fn about_target(
         return Some(finding);
     }
     let Some(found) = snapshot.get(&object) else {
-        return not_found(snapshot, policy, entry, &object);
+        return not_found(snapshot, policy, entry, &object, most);
     };
     let unknown = section::unknown(policy, entry, target, found);
     unknown.or_else(|| ambiguous(policy, entry, found, target.section.as_deref()?))
@@ -168,9 +177,11 @@ fn not_found(
     policy: &Policy,
     entry: &Entry<'_>,
     object: &ObjectKey,
+    most: usize,
 ) -> Option<Finding> {
     snapshot.lacks(object).then(|| {
-        let message = format!("there is no {object} now");
+        let hint = meant::hint(snapshot, policy, entry, object, most);
+        let message = format!("there is no {object} now{hint}");
         Finding::new(Code::TargetNotFound, policy.key(), message)
             .at(&entry.path)
             .about(object.to_string())
@@ -186,7 +197,6 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
         .takes(entry.field, &target.gk, target.selects());
     (!taken).then(|| {
         let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
-        let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
         let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
         let named = &target.gk.kind;
         let mut same_kind = allow.value.iter().filter(|a| a.gk.kind == *named);
@@ -196,7 +206,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
                 "{named} is not of the core group; write group {:?}",
                 &*meant.gk.group
             ),
-            _ => format!("{kind} cannot target {wrong}; it can {}", quoted(&kinds)),
+            _ => format!("{kind} cannot target {wrong}; it can {}", listed(&kinds)),
         };
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
             .at(format!("{}.kind", entry.path))

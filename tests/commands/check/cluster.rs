@@ -159,7 +159,7 @@ fn what_is_there_is_checked_without_manifests() {
     let output = check(Path::new("."), &args);
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let begins = "RetryPolicy.policies.example.com infra/old-fault: deny section-unknown: ";
+    let begins = "RetryPolicy infra/old-fault: deny section-unknown: ";
     assert!(text.lines().any(|line| line.starts_with(begins)), "{text}");
     let elsewhere = ["--cluster", "--kubeconfig", &config, "-n", "shop"];
     let output = check(Path::new("."), &elsewhere);

@@ -264,10 +264,10 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
-fn files_of_others_are_warnings() {
+fn files_of_others_are_counted() {
     let dir = with_file("docker-compose.yaml", "services: {web: {image: x}}\n");
-    assert_eq!(
-        unreadable(&dir),
-        ["docker-compose.yaml:1: warn: no object: apiVersion or kind is missing"]
-    );
+    assert_eq!(unreadable(&dir), Vec::<String>::new());
+    let report = report(&check(dir.path(), &[".", "-o", "json"]));
+    assert_eq!(report["skipped"][0]["file"], "docker-compose.yaml");
+    assert_eq!(report["skipped"][0]["reason"], "a Compose file");
 }

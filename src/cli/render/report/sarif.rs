@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::message;
-use crate::answer::report::{Report, Told, rule};
+use crate::answer::report::{Report, Told, address, page, rule};
 use crate::cache::files::STDIN;
 use crate::engine::finding::{Code, Severity};
 
@@ -64,7 +64,8 @@ fn descriptor(code: Code) -> Value {
         "id": code.as_str(),
         "shortDescription": {"text": words.title},
         "fullDescription": {"text": format!("{}.", words.title)},
-        "help": {"text": words.help},
+        "help": {"text": words.help, "markdown": page(code)},
+        "helpUri": address(code),
         "defaultConfiguration": {"level": level},
     })
 }

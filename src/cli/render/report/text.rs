@@ -1,77 +1,157 @@
-//! A report as lines: `file:line: severity code: object: field: message`.
+//! A report for people: refusals first, then warnings, each by file; the last line says why the check ends as it does.
+//!
+//! On a terminal a finding has a line for its code and place, and its message below, within the width. Elsewhere it is
+//! one line, `file:line: severity code: object: field: message`, for programs that read lines.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{message, object, severity, undefined};
+use super::plain::Plain;
+use super::wrap::wrap;
+use super::{severity, undefined};
 use crate::answer::report::{Report, Summary, Told};
 use crate::cli::render::style::{Style, Tone};
-use crate::engine::finding::Severity;
+use crate::engine::finding::{Code, Severity};
 use crate::engine::verdict::escape;
 
-/// The lines, the findings of each file together, and a summary.
-pub(crate) fn text(report: &Report, notices: bool, style: Style) -> String {
+/// What is said beside the findings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closing {
+    /// Whether notices are shown.
+    pub notices: bool,
+    /// Why the check ends as it does.
+    pub reason: Reason,
+    /// Whether there is nothing but the manifests.
+    pub is_closed: bool,
+    /// Whether the files that are no manifests are listed.
+    pub show_skipped: bool,
+}
+
+/// Why a check ends as it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// There is no finding that counts.
+    Nothing,
+    /// There are warnings, and they do not fail it.
+    OnlyWarnings,
+    /// So many findings deny.
+    Denied(usize),
+    /// So many findings count, warnings included.
+    Warnings(usize),
+    /// There are findings, and none is to fail it.
+    Never,
+}
+
+/// The findings, and what is said of all of them.
+pub(crate) fn text(report: &Report, closing: &Closing, style: Style) -> String {
+    let plain = Plain::of(report);
     let mut text = String::new();
-    let mut file = None;
+    let mut last = None;
     let shown = report.findings.iter();
     for finding in shown.filter(|f| f.suppressed.is_none() && !f.known) {
-        if file.is_some_and(|file| file != &finding.file) {
+        let group = (severity(finding), &finding.file);
+        if last.is_some_and(|last| last != group) {
             text.push('\n');
         }
-        file = Some(&finding.file);
-        line(&mut text, finding, style);
+        last = Some(group);
+        match style.width {
+            Some(width) => block(&mut text, finding, &plain, style, width),
+            None => line(&mut text, finding, &plain, style),
+        }
     }
-    if file.is_some() {
+    if last.is_some() {
         text.push('\n');
     }
-    text.push_str(&summary(&report.summary, notices, style));
-    if let Some(line) = undefined(report) {
-        let _ = writeln!(text, "{}", style.paint(Tone::Faint, &line));
+    if closing.show_skipped && !report.skipped.is_empty() {
+        for skipped in &report.skipped {
+            let place = match skipped.line {
+                Some(line) => format!("{}:{line}", skipped.file),
+                None => skipped.file.clone(),
+            };
+            for line in wrap(
+                &format!("skipped {place}: {}", skipped.reason),
+                style.width,
+                0,
+            ) {
+                let _ = writeln!(text, "{}", style.paint(Tone::Faint, &line));
+            }
+        }
+        text.push('\n');
+    }
+    for (tone, said) in closing_lines(report, closing) {
+        for line in wrap(&said, style.width, 0) {
+            let _ = writeln!(text, "{}", style.paint(tone, &line));
+        }
     }
     text
 }
 
-fn line(text: &mut String, finding: &Told, style: Style) {
-    let object = object(finding);
-    let tone = match finding.severity {
+fn tone(finding: &Told) -> Tone {
+    match finding.severity {
         _ if finding.notice => Tone::Faint,
         Severity::Deny => Tone::Bad,
         Severity::Warn => Tone::Warning,
-    };
-    let place = match (&finding.file, finding.line, finding.column) {
-        (None, ..) => object.clone().unwrap_or_else(|| "cluster".to_owned()),
+    }
+}
+
+/// `file:line:column`; the object, where it is in no file.
+fn place(finding: &Told, plain: &Plain) -> String {
+    match (&finding.file, finding.line, finding.column) {
+        (None, ..) => plain
+            .object(finding)
+            .unwrap_or_else(|| "cluster".to_owned()),
         (Some(file), None, _) => file.clone(),
         (Some(file), Some(line), None) => format!("{file}:{line}"),
         (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}"),
-    };
+    }
+}
+
+fn line(text: &mut String, finding: &Told, plain: &Plain, style: Style) {
     let code = format!("{} {}:", severity(finding), finding.code.as_str());
     let _ = write!(
         text,
         "{}: {} ",
-        style.paint(Tone::Heading, &place),
-        style.paint(tone, &code),
+        style.paint(Tone::Heading, &place(finding, plain)),
+        style.paint(tone(finding), &code),
     );
-    if let (Some(object), Some(_)) = (object, &finding.file) {
+    if let (Some(object), Some(_)) = (plain.object(finding), &finding.file) {
         let _ = write!(text, "{}: ", escape(&object));
     }
-    let _ = writeln!(text, "{}", escape(&message(finding)));
+    let _ = writeln!(text, "{}", escape(&plain.message(finding)));
 }
 
-/// `12 objects, 3 policies: 1 deny, 2 warn`, and what is not shown.
-fn summary(summary: &Summary, notices: bool, style: Style) -> String {
-    let (tone, verdict) = match (summary.deny, summary.warn) {
-        (0, 0) => (Tone::Good, "nothing is wrong".to_owned()),
-        (0, warn) => (Tone::Warning, format!("{warn} warn")),
-        (deny, warn) => (Tone::Bad, format!("{deny} deny, {warn} warn")),
+/// Two lines, or more where one is not wide enough.
+fn block(text: &mut String, finding: &Told, plain: &Plain, style: Style, width: usize) {
+    let code = format!("{} {}", severity(finding), finding.code.as_str());
+    let place = escape(&place(finding, plain));
+    let fits = unicode_width::UnicodeWidthStr::width(&*place) + code.len() + 2 <= width;
+    let code = style.paint(tone(finding), &code);
+    if fits {
+        let place = style.paint(Tone::Heading, &place);
+        let _ = writeln!(text, "{code}  {place}");
+    } else {
+        let _ = writeln!(text, "{code}");
+        for line in wrap(&place, Some(width), 0) {
+            let _ = writeln!(text, "{}", style.paint(Tone::Heading, &line));
+        }
+    }
+    let message = plain.message(finding);
+    let message = match (plain.object(finding), &finding.file) {
+        (Some(object), Some(_)) => format!("{object}: {message}"),
+        _ => message,
     };
-    let mut text = format!(
-        "{}, {}: {}\n",
-        number(summary.objects, "object", "objects"),
-        number(summary.policies, "policy", "policies"),
-        style.paint(tone, &verdict)
-    );
+    for line in wrap(&escape(&message), Some(width), 2) {
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+/// `12 objects, 3 policies: 1 deny, 2 warn`, what is not shown, and why the check ends as it does.
+pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, String)> {
+    let summary = &report.summary;
+    let mut lines = vec![counts(summary)];
     let mut more = |n: usize, what: String| {
         if n > 0 {
-            let _ = writeln!(text, "{}", style.paint(Tone::Faint, &what));
+            lines.push((Tone::Faint, what));
         }
     };
     let left_out = number(summary.suppressed, "finding", "findings");
@@ -81,14 +161,90 @@ fn summary(summary: &Summary, notices: bool, style: Style) -> String {
     );
     let known = number(summary.known, "finding", "findings");
     more(summary.known, format!("{known} in the baseline"));
-    if !notices {
+    if !closing.notices {
         let told = number(summary.notices, "notice", "notices");
         more(
             summary.notices,
-            format!("{told} of what is in force; --notices shows them"),
+            format!("{told} hidden: what is in force; --notices shows them"),
         );
     }
-    text
+    let files: BTreeSet<&str> = report
+        .skipped
+        .iter()
+        .map(|skipped| &*skipped.file)
+        .collect();
+    let skipped = match files.len() {
+        1 => "1 file is no manifest".to_owned(),
+        many => format!("{many} files are no manifests"),
+    };
+    let how = if closing.show_skipped {
+        ""
+    } else {
+        "; --show-skipped lists them"
+    };
+    more(files.len(), format!("{skipped}{how}"));
+    let explained = report.findings.iter().find(|finding| finding.counts());
+    if let Some(first) = explained {
+        let code = first.code.as_str();
+        more(1, format!("attache help {code} explains that finding"));
+    }
+    let undefined = undefined(report);
+    more(
+        usize::from(undefined.is_some()),
+        undefined.unwrap_or_default(),
+    );
+    let of_closed = closing.is_closed && report.findings.iter().any(rests_on_the_set);
+    more(
+        usize::from(of_closed),
+        "what these manifests name and do not hold is denied; --from DIR or --cluster adds what exists beside them"
+            .to_owned(),
+    );
+    lines.push(ending(closing.reason));
+    lines
+}
+
+/// Whether a finding denies because there is nothing but the manifests.
+fn rests_on_the_set(finding: &Told) -> bool {
+    let code = matches!(finding.code, Code::TargetNotFound | Code::KindUnknown);
+    code && finding.severity == Severity::Deny && finding.counts()
+}
+
+fn counts(summary: &Summary) -> (Tone, String) {
+    let (tone, verdict) = match (summary.deny, summary.warn) {
+        (0, 0) if summary.known > 0 => (Tone::Good, "no new problems".to_owned()),
+        (0, 0) => (Tone::Good, "no problems found".to_owned()),
+        (0, warn) => (Tone::Warning, format!("{warn} warn")),
+        (deny, warn) => (Tone::Bad, format!("{deny} deny, {warn} warn")),
+    };
+    let objects = number(summary.objects, "object", "objects");
+    let policies = number(summary.policies, "policy", "policies");
+    (tone, format!("{objects}, {policies}: {verdict}"))
+}
+
+fn ending(reason: Reason) -> (Tone, String) {
+    let denied = |n| match n {
+        1 => "1 finding denies".to_owned(),
+        many => format!("{many} findings deny"),
+    };
+    match reason {
+        Reason::Nothing => (Tone::Good, "passed (exit code 0)".to_owned()),
+        Reason::OnlyWarnings => (
+            Tone::Good,
+            "passed (exit code 0): warnings fail a check only with --fail-on warn".to_owned(),
+        ),
+        Reason::Denied(n) => (Tone::Bad, format!("failed (exit code 1): {}", denied(n))),
+        Reason::Warnings(n) => (
+            Tone::Bad,
+            format!(
+                "failed (exit code 1): {} at --fail-on warn",
+                number(n, "finding", "findings")
+            ),
+        ),
+        Reason::Never => (
+            Tone::Good,
+            "passed (exit code 0): nothing fails a check with --fail-on never".to_owned(),
+        ),
+    }
 }
 
 fn number(n: usize, one: &str, many: &str) -> String {

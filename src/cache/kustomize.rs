@@ -1,0 +1,217 @@
+//! Kustomizations among files: what each reads, and which are built by no other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use super::files::text;
+
+/// The files that make a directory a kustomization.
+const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+/// Fields that list manifests or directories.
+const RESOURCES: [&str; 3] = ["resources", "bases", "components"];
+/// Fields that list other files, or entries with the path of one.
+const OTHERS: [&str; 10] = [
+    "patches",
+    "patchesStrategicMerge",
+    "patchesJson6902",
+    "replacements",
+    "configurations",
+    "crds",
+    "generators",
+    "transformers",
+    "validators",
+    "openapi",
+];
+
+/// A kustomization.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kustomization {
+    /// Its file.
+    pub(super) file: PathBuf,
+    /// Its directory.
+    pub(super) dir: PathBuf,
+    /// Whether it is part of others and never built by itself.
+    is_component: bool,
+    /// Files of manifests.
+    files: BTreeSet<PathBuf>,
+    /// Directories with kustomizations.
+    dirs: BTreeSet<PathBuf>,
+    /// Patches and other files that are no manifests.
+    others: BTreeSet<PathBuf>,
+    /// What is not on this machine.
+    pub(super) remote: Option<String>,
+}
+
+/// All kustomizations among files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kustomizations {
+    by_dir: BTreeMap<PathBuf, Kustomization>,
+}
+
+// === impl Kustomization ===
+
+impl Kustomization {
+    /// Reads the kustomization of a directory, where there is one.
+    fn of(dir: &Path) -> Option<Self> {
+        let mut files = NAMES.iter().map(|name| dir.join(name));
+        let file = files.find(|file| file.is_file())?;
+        let read = text(&file).ok();
+        let value = read.and_then(|text| serde_saphyr::from_str::<Value>(&text).ok());
+        let value = value.unwrap_or_default();
+        let mut found = Self {
+            file,
+            dir: normal(dir),
+            is_component: value.get("kind").and_then(Value::as_str) == Some("Component"),
+            ..Self::default()
+        };
+        for name in RESOURCES.iter().flat_map(|field| texts(&value, field)) {
+            let path = normal(&dir.join(&name));
+            if path.is_dir() {
+                found.dirs.insert(path);
+            } else if path.is_file() {
+                found.files.insert(path);
+            } else {
+                found.remote = Some(name);
+            }
+        }
+        for name in OTHERS.iter().flat_map(|field| texts(&value, field)) {
+            let path = normal(&dir.join(&name));
+            if path.is_file() {
+                found.others.insert(path);
+            }
+        }
+        Some(found)
+    }
+}
+
+/// The paths that a field lists: texts, or entries with a `path`. Patches in line are texts too, and no files.
+fn texts(value: &Value, field: &str) -> Vec<String> {
+    let items = match value.get(field) {
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(item) => std::slice::from_ref(item),
+        None => &[],
+    };
+    let path = |item: &Value| match item {
+        Value::String(text) => Some(text.clone()),
+        item => item.get("path").and_then(Value::as_str).map(str::to_owned),
+    };
+    items.iter().filter_map(path).collect()
+}
+
+// === impl Kustomizations ===
+
+impl Kustomizations {
+    /// Those in the directories of files.
+    pub(super) fn among<'a>(files: impl Iterator<Item = &'a Path>) -> Self {
+        let dirs: BTreeSet<&Path> = files.filter_map(Path::parent).collect();
+        let found = dirs.into_iter().filter_map(|dir| {
+            let dir = if dir.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                dir
+            };
+            Kustomization::of(dir)
+        });
+        Self {
+            by_dir: found.map(|found| (found.dir.clone(), found)).collect(),
+        }
+    }
+
+    /// Reads the kustomization of a directory; the directories that it builds.
+    pub(super) fn read(&mut self, dir: &Path) -> Vec<PathBuf> {
+        let known = self.by_dir.contains_key(dir);
+        let Some(found) = Kustomization::of(dir).filter(|_| !known) else {
+            return Vec::new();
+        };
+        let dirs = found.dirs.iter().cloned().collect();
+        self.by_dir.insert(found.dir.clone(), found);
+        dirs
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_dir.len()
+    }
+
+    /// Those that no other builds.
+    pub(super) fn roots(&self) -> impl Iterator<Item = &Kustomization> {
+        let named: BTreeSet<&PathBuf> = self.by_dir.values().flat_map(|k| &k.dirs).collect();
+        let all = self.by_dir.values();
+        all.filter(move |k| !k.is_component && !named.contains(&k.dir))
+    }
+
+    /// What one reads, and what those that it builds read.
+    fn below<'a>(&'a self, root: &'a Kustomization) -> Vec<&'a Kustomization> {
+        let (mut found, mut open) = (vec![root], vec![root]);
+        while let Some(next) = open.pop() {
+            for inner in next.dirs.iter().filter_map(|dir| self.by_dir.get(dir)) {
+                if !found.iter().any(|known| known.dir == inner.dir) {
+                    found.push(inner);
+                    open.push(inner);
+                }
+            }
+        }
+        found
+    }
+
+    /// The manifests that one is built from.
+    pub(super) fn sources(&self, root: &Kustomization) -> BTreeSet<PathBuf> {
+        let all = self.below(root).into_iter();
+        all.flat_map(|k| k.files.iter().cloned()).collect()
+    }
+
+    /// What one needs that is not on this machine.
+    pub(super) fn remote(&self, root: &Kustomization) -> Option<String> {
+        self.below(root).into_iter().find_map(|k| k.remote.clone())
+    }
+
+    /// The kustomization that reads a file which is no manifest: a patch.
+    pub(super) fn reads(&self, file: &Path) -> Option<&Kustomization> {
+        let file = normal(file);
+        self.by_dir
+            .values()
+            .find(|k| k.others.contains(&file) && !k.files.contains(&file))
+    }
+}
+
+/// A path without `.` and without `..` where that can be told without looking.
+pub(super) fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(normal.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    if normal.as_os_str().is_empty() {
+        normal.push(".");
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::normal;
+
+    #[test]
+    fn paths_are_compared_without_detours() {
+        for (path, plain) in [
+            ("./a/../b/c.yaml", "b/c.yaml"),
+            ("overlays/prod/../../base", "base"),
+            ("../a", "../a"),
+            ("a/..", "."),
+            ("/a/./b", "/a/b"),
+        ] {
+            assert_eq!(normal(Path::new(path)), Path::new(plain), "{path}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Directories as people have them in Git: kustomizations are built, patches and templates are no manifests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::exec::{self, Trouble};
+use super::files::{Found, files, read_found};
+use super::kustomize::{Kustomization, Kustomizations, normal};
+use super::manifest::{Manifest, Manifests, Origin, documents};
+use super::skipped::{Skipped, What};
+use crate::engine::ids::GroupKind;
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct Repository {
+    /// What belongs together.
+    pub manifests: Manifests,
+    /// Builds that define the same objects, one of which counts at a time: for different clusters.
+    pub alternatives: Vec<Vec<Build>>,
+    /// What to know of how it was read.
+    pub notes: Vec<String>,
+}
+
+/// What one kustomization came to.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// The last part of its directory: `prod`.
+    pub label: String,
+    /// Its directory.
+    pub dir: String,
+    /// Its objects.
+    pub manifests: Manifests,
+}
+
+/// An object as kustomize names it.
+type Name = (GroupKind, String, String);
+
+/// Reads files and directories without building anything: patches are left out.
+pub(super) fn unbuilt(paths: &[PathBuf]) -> Manifests {
+    let found = files(paths);
+    let named = |path: &PathBuf| paths.contains(path);
+    let walked = found.iter().flatten().filter(|path| !named(path));
+    let all = Kustomizations::among(walked.map(PathBuf::as_path));
+    rest(found, paths, &all, &BTreeSet::new())
+}
+
+/// Reads files and directories. What stands in kustomizations is read as it is built, where there is a program for it
+/// and nothing has to be fetched.
+pub fn read(paths: &[PathBuf]) -> Repository {
+    let found = files(paths);
+    let named = |path: &PathBuf| paths.contains(path);
+    let walked = found.iter().flatten().filter(|path| !named(path));
+    let all = Kustomizations::among(walked.map(PathBuf::as_path));
+    let mut repository = Repository::default();
+    let (mut builds, mut built) = (Vec::new(), BTreeSet::new());
+    let mut missing = false;
+    for root in all.roots() {
+        if missing {
+            break;
+        }
+        if let Some(remote) = all.remote(root) {
+            repository.notes.push(format!(
+                "{} is not built: it reads {remote:?}, which is not here; -k builds it all the same",
+                shown(&root.dir)
+            ));
+            continue;
+        }
+        let sources = all.sources(root);
+        match exec::kustomize(&root.dir) {
+            Ok(text) => {
+                builds.push(build(root, &text, &sources));
+                built.extend(sources);
+            }
+            Err(Trouble::Missing) => missing = true,
+            Err(Trouble::Failed(why)) => {
+                let file = root.file.display().to_string();
+                let why = format!("cannot be built, so what it reads is checked as it is: {why}");
+                repository.manifests.pass_over(&file, &why);
+            }
+        }
+    }
+    if missing {
+        let count = all.len();
+        let noun = if count == 1 {
+            "kustomization is"
+        } else {
+            "kustomizations are"
+        };
+        repository.notes.push(format!(
+            "{count} {noun} not built, because neither kustomize nor kubectl is on the PATH: manifests are read as they are, and patches are left out"
+        ));
+    }
+    repository
+        .manifests
+        .append(rest(found, paths, &all, &built));
+    repository.add(builds);
+    repository
+}
+
+/// Reads the files that are read as they are.
+fn rest(
+    found: Vec<Found>,
+    paths: &[PathBuf],
+    all: &Kustomizations,
+    built: &BTreeSet<PathBuf>,
+) -> Manifests {
+    let (mut read, mut skipped) = (Vec::new(), Vec::new());
+    for file in found {
+        let Some(path) = file.as_ref().ok().filter(|path| !paths.contains(path)) else {
+            read.push(file);
+            continue;
+        };
+        if built.contains(&normal(path)) {
+            continue;
+        }
+        match all.reads(path) {
+            None => read.push(file),
+            Some(reader) => skipped.push(Skipped {
+                file: path.display().to_string(),
+                line: 0,
+                what: What::Patch(reader.file.display().to_string()),
+            }),
+        }
+    }
+    let mut manifests = read_found(&read);
+    manifests.skipped.extend(skipped);
+    manifests
+}
+
+/// What kustomize makes of one directory; what is wrong with it is the caller's to say.
+///
+/// # Errors
+/// When there is no program for it, or it fails.
+pub fn kustomization(dir: &Path) -> Result<Manifests, String> {
+    let text = exec::kustomize(dir).map_err(|trouble| match trouble {
+        Trouble::Missing => format!(
+            "neither kustomize nor kubectl is on the PATH: install one, or build {} elsewhere and name - for the standard input",
+            dir.display()
+        ),
+        Trouble::Failed(why) => format!("{} cannot be built: {why}", dir.display()),
+    })?;
+    let all = Kustomizations::among(std::iter::once(dir.join("kustomization.yaml").as_path()));
+    let root = all.roots().next().cloned().unwrap_or_default();
+    let sources = sources_of(dir, &root);
+    Ok(build(&root, &text, &sources).manifests)
+}
+
+/// The manifests of a kustomization and of those that it builds, wherever they are.
+fn sources_of(dir: &Path, root: &Kustomization) -> BTreeSet<PathBuf> {
+    let mut all = Kustomizations::default();
+    let mut open = vec![normal(dir)];
+    while let Some(next) = open.pop() {
+        open.extend(all.read(&next));
+    }
+    all.sources(root)
+}
+
+/// What Helm makes of a chart.
+///
+/// # Errors
+/// When there is no Helm, or it fails.
+pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifests, String> {
+    let text = exec::helm(dir, values, namespace).map_err(|trouble| match trouble {
+        Trouble::Missing => format!(
+            "helm is not on the PATH: install it, or run helm template {} elsewhere and name - for the standard input",
+            dir.display()
+        ),
+        Trouble::Failed(why) => format!("{} cannot be rendered: {why}", dir.display()),
+    })?;
+    let mut manifests = Manifests::default();
+    for (_, document) in documents(&text) {
+        // `# Source: chart/templates/routes.yaml`, where the first part is the name of the chart.
+        let source = document
+            .lines()
+            .find_map(|line| line.strip_prefix("# Source: "))
+            .and_then(|source| source.split_once('/'));
+        let file = source.map_or(dir.to_owned(), |(_, inside)| dir.join(inside));
+        let mut part = Manifests::default();
+        part.add("rendered.yaml", document);
+        let file = file.display().to_string();
+        for object in &mut part.objects {
+            object.origin = whole(&file);
+        }
+        for problem in &mut part.problems {
+            problem.file.clone_from(&file);
+            (problem.line, problem.column) = (0, 0);
+        }
+        part.skipped.clear();
+        manifests.append(part);
+    }
+    Ok(manifests)
+}
+
+/// The objects of a build, each with the place where it is written.
+fn build(root: &Kustomization, text: &str, sources: &BTreeSet<PathBuf>) -> Build {
+    let dir = shown(&root.dir);
+    let mut manifests = Manifests::default();
+    manifests.add(&dir, text);
+    let written = read_found(&sources.iter().cloned().map(Ok).collect::<Vec<Found>>());
+    let mut places: BTreeMap<(GroupKind, String), Vec<Origin>> = BTreeMap::new();
+    for object in written.objects {
+        let (gk, _, name) = name(&object);
+        places.entry((gk, name)).or_default().push(object.origin);
+    }
+    let file = root.file.display().to_string();
+    for object in &mut manifests.objects {
+        object.origin = place(object, &places).unwrap_or_else(|| whole(&file));
+    }
+    let label = root.dir.file_name().and_then(|name| name.to_str());
+    Build {
+        label: label.unwrap_or(".").to_owned(),
+        dir,
+        manifests,
+    }
+}
+
+/// Where an object is written: kustomize may have put something before its name or behind it.
+fn place(object: &Manifest, places: &BTreeMap<(GroupKind, String), Vec<Origin>>) -> Option<Origin> {
+    let (gk, _, name) = name(object);
+    if let Some([one]) = places.get(&(gk.clone(), name.clone())).map(Vec::as_slice) {
+        return Some(one.clone());
+    }
+    let mut within = places
+        .iter()
+        .filter(|((kind, written), _)| *kind == gk && name.contains(written.as_str()));
+    match (within.next(), within.next()) {
+        (Some((_, origins)), None) => origins.first().cloned(),
+        _ => None,
+    }
+}
+
+fn whole(file: &str) -> Origin {
+    Origin {
+        file: file.to_owned(),
+        line: 0,
+        items: Vec::new(),
+    }
+}
+
+fn name(object: &Manifest) -> Name {
+    let value: Value = serde_json::from_str(object.json.get()).unwrap_or_default();
+    let text = |field: &str| {
+        let found = value.get("metadata").and_then(|meta| meta.get(field));
+        found.and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    (object.gk.clone(), text("namespace"), text("name"))
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+// === impl Repository ===
+
+impl Repository {
+    /// Adds builds: those that define an object in common are alternatives.
+    fn add(&mut self, builds: Vec<Build>) {
+        let mut groups: Vec<(BTreeSet<Name>, Vec<Build>)> = Vec::new();
+        for build in builds {
+            let mut names: BTreeSet<Name> = build.manifests.objects.iter().map(name).collect();
+            // Every overlay may have the Namespace in which its objects live.
+            names.retain(|(gk, ..)| !gk.is_core("Namespace"));
+            let (same, others): (Vec<_>, Vec<_>) = groups
+                .into_iter()
+                .partition(|(known, _)| !known.is_disjoint(&names));
+            let mut all = Vec::new();
+            for (known, builds) in same {
+                names.extend(known);
+                all.extend(builds);
+            }
+            all.push(build);
+            groups = others;
+            groups.push((names, all));
+        }
+        for (_, mut builds) in groups {
+            builds.sort_by(|a, b| a.dir.cmp(&b.dir));
+            match <[Build; 1]>::try_from(builds) {
+                Ok([one]) => self.manifests.append(one.manifests),
+                Err(builds) => self.alternatives.push(builds),
+            }
+        }
+    }
+
+    /// What the alternatives are called; none where there are none.
+    pub fn labels(&self) -> BTreeSet<String> {
+        let all = self.alternatives.iter().flat_map(|builds| labels(builds));
+        all.collect()
+    }
+
+    /// What there is with the alternatives of that label. Where there is none of it the last one counts.
+    pub fn with(&self, label: &str) -> Manifests {
+        let mut manifests = self.manifests.clone();
+        for builds in &self.alternatives {
+            let labels = labels(builds);
+            let at = labels.iter().position(|known| known == label);
+            let build = builds.get(at.unwrap_or(builds.len() - 1));
+            manifests.append(
+                build
+                    .map(|build| build.manifests.clone())
+                    .unwrap_or_default(),
+            );
+        }
+        manifests
+    }
+
+    /// One state of all: with the alternatives for production where some are called so, else with the last ones. What
+    /// was chosen is noted.
+    #[must_use]
+    pub fn merged(mut self) -> Self {
+        let labels = self.labels();
+        let Some(last) = labels.last() else {
+            return self;
+        };
+        let production = ["prod", "production"]
+            .into_iter()
+            .find(|name| labels.contains(*name));
+        let label = production.unwrap_or(last).to_owned();
+        let mut note = String::new();
+        for builds in &self.alternatives {
+            let dirs: Vec<&str> = builds.iter().map(|build| &*build.dir).collect();
+            let _ = write!(note, "{} define the same objects; ", dirs.join(", "));
+        }
+        self.notes.push(format!(
+            "{note}this is with {label:?}: name one directory to see another"
+        ));
+        Self {
+            manifests: self.with(&label),
+            alternatives: Vec::new(),
+            notes: self.notes,
+        }
+    }
+}
+
+/// The last parts of the directories, or all of them where two have the same.
+fn labels(builds: &[Build]) -> Vec<String> {
+    let short: BTreeSet<&str> = builds.iter().map(|build| &*build.label).collect();
+    let is_enough = short.len() == builds.len();
+    let label = |build: &Build| {
+        let label = if is_enough { &build.label } else { &build.dir };
+        label.clone()
+    };
+    builds.iter().map(label).collect()
+}

@@ -1,0 +1,111 @@
+//! What codes do in one run, by the command line: it wins over the configuration.
+
+use std::sync::LazyLock;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::config::Configuration;
+use crate::engine::finding::Code;
+use crate::engine::severities::{Action, Actions, Override, Severities};
+
+/// Codes that deny where there is nothing but the manifests: then what they name exists nowhere.
+const OF_CLOSED_SETS: [Code; 2] = [Code::TargetNotFound, Code::KindUnknown];
+/// Codes that say what was not checked: `--only` leaves them on.
+const OF_GAPS: [Code; 2] = [Code::Unverified, Code::Unreadable];
+
+/// The arguments.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Codes {
+    /// Leave out findings of this code.
+    #[arg(
+        long,
+        value_name = "CODE",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    ignore: Vec<Named>,
+    /// Leave out all other findings, but not those that say what could not be checked.
+    #[arg(
+        long,
+        value_name = "CODE",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    only: Vec<Named>,
+    /// Let findings of this code fail the check.
+    #[arg(
+        long,
+        value_name = "CODE",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    deny: Vec<Named>,
+    /// Let findings of this code warn.
+    #[arg(
+        long,
+        value_name = "CODE",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    warn: Vec<Named>,
+}
+
+/// A code as it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Named(Code);
+
+impl ValueEnum for Named {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Named>> =
+            LazyLock::new(|| Code::ALL.into_iter().map(Named).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.as_str()))
+    }
+}
+
+// === impl Codes ===
+
+impl Codes {
+    /// What each code does.
+    pub(super) fn severities(&self, config: &Configuration) -> Severities {
+        let said = Override {
+            findings: self.actions(),
+            ..Override::default()
+        };
+        let overrides = std::iter::once(said).chain(config.overrides.iter().cloned());
+        Severities::new(config.findings.clone(), overrides.collect())
+    }
+
+    /// Codes that deny because there is nothing but the manifests, where nobody says otherwise.
+    pub(super) fn of_closed_set(&self, config: &Configuration) -> Vec<Code> {
+        let said = |code: &Code| {
+            let mut overrides = config.overrides.iter();
+            self.warn.contains(&Named(*code))
+                || config.findings.contains_key(code)
+                || overrides.any(|other| other.findings.contains_key(code))
+        };
+        let codes = OF_CLOSED_SETS.into_iter().filter(|code| !said(code));
+        codes.collect()
+    }
+
+    fn actions(&self) -> Actions {
+        let mut actions = Actions::new();
+        if !self.only.is_empty() {
+            let left = |code: &Code| self.only.contains(&Named(*code)) || OF_GAPS.contains(code);
+            let others = Code::ALL.into_iter().filter(|code| !left(code));
+            actions.extend(others.map(|code| (code, Action::Off)));
+        }
+        for (codes, action) in [
+            (&self.warn, Action::Warn),
+            (&self.deny, Action::Deny),
+            (&self.ignore, Action::Off),
+        ] {
+            actions.extend(codes.iter().map(|named| (named.0, action)));
+        }
+        actions
+    }
+}

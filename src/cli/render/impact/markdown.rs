@@ -1,0 +1,38 @@
+//! What a change does, as a comment on a pull request: what is lost in full, the fields folded.
+
+use super::super::markdown::{Comment, text};
+use super::super::style::Style;
+use super::{groups, headline, kinds, lost_traffic, told};
+use crate::answer::impact::Impact;
+
+/// The comment.
+pub(crate) fn markdown(found: &Impact) -> String {
+    let kinds = kinds(found);
+    let mut comment = Comment::default();
+    let headline = headline(found, &kinds);
+    comment.paragraph(&format!("**attache impact**: {}", text(&headline)));
+    let lost = lost_traffic(&found.traffic, &kinds);
+    if !lost.is_empty() {
+        comment.paragraph("**Traffic**");
+        comment.list(lost.iter().map(|line| text(line)));
+    }
+    if !found.lost_protection.is_empty() {
+        comment.paragraph("**Protection lost**");
+        let lost = found.lost_protection.iter().map(|lost| {
+            let from: Vec<String> = lost.from.iter().map(|by| kinds.place(&by.0)).collect();
+            format!(
+                "{}: no more {}, which was set by {}",
+                text(&kinds.place(&lost.object.0)),
+                text(&lost.protection),
+                text(&from.join(", "))
+            )
+        });
+        comment.list(lost);
+    }
+    for group in groups(&found.changes) {
+        let told = told(&group, &kinds, Style::default());
+        let (title, table) = told.split_once('\n').unwrap_or((&told, ""));
+        comment.folded_code(title, table);
+    }
+    comment.done()
+}

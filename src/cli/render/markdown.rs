@@ -1,0 +1,149 @@
+//! Text for comments on pull requests: escaped, folded, and no longer than a comment may be.
+
+use std::fmt::Write as _;
+
+use crate::engine::verdict::escape;
+
+/// The longest comment, in characters: GitHub takes 65,536 and leaves no room for what a bot puts around it.
+const LONGEST: usize = 65_000;
+/// Room for the line that says what is left out, and for the end of a fold.
+const RESERVED: usize = 200;
+
+/// A comment in the making. What does not fit is counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Comment {
+    text: String,
+    length: usize,
+    left_out: usize,
+}
+
+// === impl Comment ===
+
+impl Comment {
+    /// Adds a paragraph: it is part of what every comment has room for.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        self.push(&format!("{text}\n\n"));
+    }
+
+    /// Adds lines of a list, as many as fit.
+    pub(crate) fn list(&mut self, items: impl IntoIterator<Item = String>) {
+        for item in items {
+            let line = format!("- {item}\n");
+            if self.length + line.chars().count() + RESERVED > LONGEST {
+                self.left_out += 1;
+            } else {
+                self.push(&line);
+            }
+        }
+        self.push("\n");
+    }
+
+    /// Adds a list that is folded away behind its title.
+    pub(crate) fn folded(&mut self, title: &str, items: impl IntoIterator<Item = String>) {
+        if self.length + title.chars().count() + 2 * RESERVED > LONGEST {
+            self.left_out += items.into_iter().count();
+            return;
+        }
+        self.push(&format!("<details><summary>{}</summary>\n\n", text(title)));
+        self.list(items);
+        self.push("</details>\n\n");
+    }
+
+    /// Adds lines of fixed width that are folded away behind their title.
+    pub(crate) fn folded_code(&mut self, title: &str, lines: &str) {
+        let room = LONGEST.saturating_sub(self.length + title.chars().count() + 2 * RESERVED);
+        let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(3.max(longest + 1));
+        if lines.chars().count() + 2 * fence.len() > room {
+            self.left_out += 1;
+            return;
+        }
+        self.push(&format!(
+            "<details><summary>{}</summary>\n\n{fence}text\n{lines}{fence}\n\n</details>\n\n",
+            text(title)
+        ));
+    }
+
+    /// The whole comment.
+    pub(crate) fn done(mut self) -> String {
+        if self.left_out > 0 {
+            let _ = writeln!(
+                self.text,
+                "And {} more that do not fit into a comment.",
+                self.left_out
+            );
+        }
+        let end = self.text.trim_end().len();
+        self.text.truncate(end);
+        self.text.push('\n');
+        self.text
+    }
+
+    fn push(&mut self, text: &str) {
+        self.length += text.chars().count();
+        self.text.push_str(text);
+    }
+}
+
+/// Text that says what it says: no markup, no mention of a person, no reference to an issue.
+pub(crate) fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in escape(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '@' => out.push_str("&#64;"),
+            '#' => out.push_str("&#35;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text as code.
+pub(crate) fn code(text: &str) -> String {
+    let text = escape(text);
+    if text.contains('`') {
+        // A fence that is longer than any within it.
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(longest + 1);
+        return format!("{fence} {text} {fence}");
+    }
+    format!("`{text}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Comment, LONGEST, code, text};
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(text("<b>@team #1 a_b"), "&lt;b&gt;&#64;team &#35;1 a\\_b");
+        assert_eq!(text("a\u{1b}[2J"), "a\\\\u{1b}\\[2J");
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a`b``c"), "``` a`b``c ```");
+    }
+
+    #[test]
+    fn a_comment_is_never_too_long() {
+        let mut comment = Comment::default();
+        comment.paragraph("title");
+        comment.folded("many", (0..10_000).map(|i| format!("finding {i}")));
+        comment.folded("more", (0..10_000).map(|i| format!("finding {i}")));
+        let done = comment.done();
+        assert!(done.chars().count() <= LONGEST, "{}", done.chars().count());
+        assert!(
+            done.ends_with("more that do not fit into a comment.\n"),
+            "{done}"
+        );
+        assert_eq!(
+            done.matches("<details>").count(),
+            done.matches("</details>").count()
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! What was most likely meant by a target that does not exist, or by labels that no object has.
+
+use std::collections::BTreeSet;
+
+use crate::engine::hint::{nearest, quoted};
+use crate::engine::ids::ObjectKey;
+use crate::engine::policy::{Entry, Policy, TargetRef};
+use crate::engine::profile::CrossNamespace;
+use crate::engine::snapshot::Snapshot;
+
+/// Objects among which a request looks for the one that was meant.
+const MOST: usize = 1_000;
+
+/// `; did you mean "cart"?`, or where the object of that name is; empty where nothing is near.
+///
+/// A request, which bounds what may be selected (`most`), has little time: of many objects none is looked up. It is
+/// told of other namespaces only what parentRefs tell as well: Gateways and `ListenerSets`.
+pub(super) fn hint(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    object: &ObjectKey,
+    most: usize,
+) -> String {
+    let is_request = most != usize::MAX;
+    if is_request && snapshot.count(&object.gk) > MOST {
+        return String::new();
+    }
+    let is_public = object.gk.is_gateway_api("Gateway") || object.gk.is_listener_set();
+    let (mut near, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
+    for other in snapshot.objects(&object.gk).map(|other| &other.key) {
+        if other.namespace == object.namespace {
+            near.insert(&*other.name);
+        } else if other.name == object.name && (is_public || !is_request) {
+            elsewhere.insert(&*other.namespace);
+        }
+    }
+    let near: Vec<&str> = near.into_iter().collect();
+    let elsewhere: Vec<&str> = elsewhere.into_iter().collect();
+    match (elsewhere.as_slice(), nearest(&object.name, &near)) {
+        ([one], _) => format!(
+            "; there is one in namespace {one:?}, {}",
+            remedy(policy, entry, one)
+        ),
+        ([_, ..], _) => format!("; there are some in namespaces {}", quoted(&elsewhere)),
+        ([], Some(near)) => format!("; did you mean {near:?}?"),
+        ([], None) => String::new(),
+    }
+}
+
+/// What to do about a target in another namespace.
+fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
+    let kind = &policy.profile.gk.kind;
+    let across = *policy.profile.cross_namespace;
+    match across {
+        CrossNamespace::Any | CrossNamespace::Consumer if entry.field.namespace != Some(false) => {
+            format!("write namespace {namespace:?}")
+        }
+        CrossNamespace::Grant if entry.field.namespace != Some(false) => {
+            format!("write namespace {namespace:?} and let a ReferenceGrant allow it")
+        }
+        _ => format!("and {kind} looks in its own: put the policy there"),
+    }
+}
+
+/// `; did you mean exposure=cluster?`: the label of an object that is near to one that was asked for, with the same
+/// value; or the same label with a value near to it.
+pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, most: usize) -> String {
+    if most != usize::MAX && snapshot.count(&target.gk) > MOST {
+        return String::new();
+    }
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    for (key, value) in target.equal_labels() {
+        for object in snapshot.objects(&target.gk) {
+            if object.key.namespace.as_ref() != own {
+                continue;
+            }
+            for (other, its) in object.meta.labels.iter() {
+                let near = |one: &str, other: &str| nearest(one, &[other]).is_some();
+                let one_letter =
+                    (its == value && near(key, other)) || (other == key && near(value, its));
+                if one_letter {
+                    found.insert(format!("{other}={its}"));
+                }
+            }
+        }
+    }
+    let asked = target
+        .equal_labels()
+        .map(|(key, value)| format!("{key}={value}"));
+    let asked: BTreeSet<String> = asked.collect();
+    match found.difference(&asked).next() {
+        Some(near) => format!("; did you mean {near}?"),
+        None => String::new(),
+    }
+}

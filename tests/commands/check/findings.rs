@@ -1,0 +1,110 @@
+//! The pages of docs/findings: their examples say what the pages say, and what to do helps.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use attache::answer::report::{address, page, rule};
+use attache::engine::finding::Code;
+
+use super::{check, stdout};
+
+/// Codes whose example needs a request or a cluster: their pages show what is said there.
+const WITHOUT_FILES: [Code; 3] = [Code::TargetOrphaned, Code::RouteAttached, Code::Unverified];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings")
+}
+
+/// The blocks of a page that begin with these words.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let begin = format!("```{language}\n");
+    let parts = page.split(&*begin).skip(1);
+    parts
+        .filter_map(|part| part.split_once("```").map(|(block, _)| block))
+        .collect()
+}
+
+/// What is said of manifests beside those of the scene and of the page.
+fn said(page: &str, manifests: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    fs::create_dir(&state).unwrap();
+    fs::copy(folder().join("scene.yaml"), state.join("scene.yaml")).unwrap();
+    for (i, before) in blocks(page, "yaml before").iter().enumerate() {
+        fs::write(state.join(format!("before-{i}.yaml")), before).unwrap();
+    }
+    fs::write(dir.path().join("example.yaml"), manifests).unwrap();
+    let mut args = vec!["example.yaml", "--from", "state", "--notices"];
+    let asked = page.split("With `findings: ").nth(1);
+    if let Some(findings) = asked.and_then(|rest| rest.split('`').next()) {
+        let text =
+            format!("apiVersion: attache.dev/v1\nkind: Configuration\nfindings: {findings}\n");
+        fs::write(dir.path().join("attache-test.yaml"), text).unwrap();
+        args.extend(["--config", "attache-test.yaml"]);
+    }
+    stdout(&check(dir.path(), &args))
+}
+
+#[test]
+fn each_code_has_a_page_whose_example_is_true() {
+    let mut wrong: BTreeMap<&str, String> = BTreeMap::new();
+    for code in Code::ALL {
+        let (name, page) = (code.as_str(), page(code));
+        assert!(page.starts_with(&format!("# {name}\n")), "{name}");
+        for heading in ["Why it matters", "Example", "What to do", "Severity"] {
+            assert!(
+                page.contains(&format!("\n## {heading}\n")),
+                "{name}: {heading}"
+            );
+        }
+        let Some(example) = blocks(page, "yaml example").first().copied() else {
+            assert!(WITHOUT_FILES.contains(&code), "{name} has no example");
+            continue;
+        };
+        let told = said(page, example);
+        let shown = blocks(page, "text").first().copied().unwrap_or_default();
+        let of_code = |line: &&str| line.contains(&format!(" {name}: "));
+        let first = told.lines().find(of_code).unwrap_or_default();
+        if first != shown.trim_end() {
+            wrong.insert(name, told);
+            continue;
+        }
+        for better in blocks(page, "yaml fix") {
+            let told = said(page, better);
+            if told
+                .lines()
+                .any(|line| of_code(&line) || line.contains(": deny "))
+            {
+                wrong.insert(name, format!("what to do: {told}"));
+            }
+        }
+    }
+    let wrong: Vec<String> = wrong
+        .iter()
+        .map(|(code, told)| format!("{code}:\n{told}"))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_page_is_of_a_code_and_in_the_list() {
+    let list = fs::read_to_string(folder().parent().unwrap().join("findings.md")).unwrap();
+    let mut pages: Vec<String> = fs::read_dir(folder())
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+        .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
+        .collect();
+    pages.sort();
+    let mut codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    codes.sort_unstable();
+    assert_eq!(pages, codes);
+    for code in Code::ALL {
+        let name = code.as_str();
+        assert!(
+            list.contains(&format!("[`{name}`](findings/{name}.md)")),
+            "{name}"
+        );
+        assert!(address(code).ends_with(name) && !rule(code).help.is_empty());
+    }
+}
