@@ -14,4 +14,5 @@ mod reviewed;
 pub mod router;
 pub mod server;
 pub mod tls;
+mod today;
 mod wire;

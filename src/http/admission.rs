@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use futures::future::{BoxFuture, join_all};
-use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::bodies::Bodies;
 use super::envelope::{Envelope, Malformed};
 use super::reviewed::Reviewed;
+use super::today::today;
 use crate::engine::age::Old;
 use crate::engine::conduct::Conduct;
 use crate::engine::disclosure::{Subject, conceal, told_of};
@@ -298,11 +297,6 @@ async fn hidden(
         }
     });
     join_all(asked).await.into_iter().flatten().collect()
-}
-
-/// The day by UTC.
-fn today() -> Date {
-    Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
 /// Answers a body from a snapshot, without live reads. Pure: what a table of bodies or a fuzzer drives. There is no
