@@ -18,6 +18,7 @@ pub mod problems;
 pub mod report;
 pub mod reported;
 pub mod state;
+mod strategy;
 pub mod workload;
 
 pub use effective::Effective;
@@ -41,17 +42,21 @@ struct Document<'a, T> {
     body: &'a T,
 }
 
+/// An answer as programs read it, in whatever form.
+pub fn document<T: Answer>(answer: &T) -> impl Serialize + '_ {
+    Document {
+        api_version: API_VERSION,
+        kind: T::KIND,
+        body: answer,
+    }
+}
+
 /// An answer as JSON text: the same bytes for the same answer.
 ///
 /// # Errors
 /// Never for the answers of this module: none has keys that are not text.
 pub fn json<T: Answer>(answer: &T) -> serde_json::Result<String> {
-    let document = Document {
-        api_version: API_VERSION,
-        kind: T::KIND,
-        body: answer,
-    };
-    let mut text = serde_json::to_string_pretty(&document)?;
+    let mut text = serde_json::to_string_pretty(&document(answer))?;
     text.push('\n');
     Ok(text)
 }

@@ -1,13 +1,17 @@
 //! The command line: one file a command.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap_complete::CompleteEnv;
+use colorchoice::ColorChoice;
 
 pub mod certs;
 pub mod check;
 mod cluster;
+pub mod complete;
 pub mod completions;
 pub mod describe;
 mod examples;
@@ -16,6 +20,7 @@ mod find;
 pub mod graph;
 pub mod help;
 pub mod impact;
+mod jsonpath;
 pub mod kinds;
 mod labels;
 pub mod man;
@@ -29,15 +34,30 @@ pub mod schema;
 pub mod serve;
 mod state;
 mod unseen;
+pub mod version;
 mod watch;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
 #[derive(Debug, Parser)]
 #[command(name = "attache", version, about, disable_help_subcommand = true)]
 pub struct Cli {
+    /// Colours: auto, where the output is a terminal; or always, or never.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub color: Color,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// When colours are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// Where the output is a terminal and `NO_COLOR` is not set.
+    Auto,
+    /// Wherever the output goes.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 /// The commands.
@@ -84,6 +104,13 @@ pub enum Command {
     #[command(hide = true)]
     #[command(after_help = examples::MAN)]
     Man(man::Args),
+    /// Print the version.
+    #[command(after_help = examples::VERSION)]
+    Version(version::Args),
+    /// Complete for kubectl.
+    #[command(name = "__complete", hide = true)]
+    #[command(after_help = examples::COMPLETE)]
+    Complete(complete::Args),
     /// Make a certificate authority and a serving certificate for a try-out.
     #[command(after_help = examples::CERTS)]
     Certs(certs::Args),
@@ -101,21 +128,43 @@ pub enum Outcome {
     Findings,
 }
 
+/// By what a shell says that it asks for what can be typed next.
+const VARIABLE: &str = "COMPLETE";
 /// What kubectl looks for when it is asked for `kubectl attache`.
 const PLUGIN: &str = "kubectl-attache";
 
 /// Reads the arguments of this process. Under the name of a plugin, usage texts say what is typed then.
+///
+/// A shell that asks what can be typed next is answered here, and the process ends.
 pub fn parse() -> Cli {
     let called = std::env::args_os().next();
-    let matches = command(called.as_deref().map(Path::new)).get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let called = called.as_deref().map(Path::new);
+    if name(called) == Some(complete::PLUGIN) {
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        let done = complete::for_kubectl(&words);
+        std::process::exit(i32::from(done.is_err()));
+    }
+    CompleteEnv::with_factory(|| command(None))
+        .var(VARIABLE)
+        .complete();
+    let matches = command(called).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match cli.color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    }
+    .write_global();
+    cli
+}
+
+/// The name under which a program was called.
+fn name(called: Option<&Path>) -> Option<&str> {
+    called.and_then(Path::file_stem)?.to_str()
 }
 
 fn command(called: Option<&Path>) -> clap::Command {
-    let is_plugin = called
-        .and_then(Path::file_stem)
-        .is_some_and(|name| name == PLUGIN);
-    if !is_plugin {
+    if name(called) != Some(PLUGIN) {
         return Cli::command();
     }
     let typed = |text: &str| {
@@ -137,7 +186,7 @@ fn command(called: Option<&Path>) -> clap::Command {
 /// What the command says.
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
-        Command::Check(args) => return check::run(&args),
+        Command::Check(args) => return check::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Describe(args) => describe::run(&args),
         Command::Impact(args) => return impact::run(&args),
@@ -149,6 +198,8 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Complete(args) => complete::run(&args),
+        Command::Version(args) => version::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Certs(args) => certs::run(&args),
     };

@@ -10,6 +10,7 @@ pub mod conduct;
 pub mod disclosure;
 pub mod effective;
 pub mod finding;
+pub mod flow;
 pub mod grants;
 pub mod hint;
 pub mod ids;

@@ -19,12 +19,14 @@ use crate::engine::profile::Class;
 
 mod conditions;
 mod kind;
+mod overview;
 mod policy;
 mod routes;
 mod target;
 
 pub use conditions::{Ancestor, Condition};
 pub use kind::kind;
+pub use overview::{BrokenRoute, ListenerAbout, Overview};
 pub use policy::policy;
 pub(super) use routes::leading;
 pub(super) use target::on_its_own;
@@ -60,6 +62,9 @@ pub struct OfTarget {
     /// That it is of a kind that nobody serves or that was not looked at: policies may name it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not_looked_up: bool,
+    /// Of what stands above routes: its listeners and the routes below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overview: Option<Overview>,
     /// Its hostnames.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hostnames: Vec<String>,
@@ -114,6 +119,8 @@ pub struct Standing {
     pub target: Named,
     /// Its strategy; null where it cannot be used.
     pub strategy: Option<String>,
+    /// The same in the words of its own fields: `replaces (mergeType unset)`.
+    pub written_strategy: Option<String>,
     /// What became of it on the paths through this object.
     pub state: PolicyState,
     /// Why it is not attached or has no effect here, and where its controllers disagree.
@@ -149,6 +156,8 @@ pub struct OfPolicy {
     pub class: Class,
     /// Its strategy; null where it cannot be used.
     pub strategy: Option<String>,
+    /// The same in the words of its own fields: `replaces (mergeType unset)`.
+    pub written_strategy: Option<String>,
     /// What became of it on all targets together.
     pub state: PolicyState,
     /// Why it is not attached or has no effect, and where its controllers disagree.
@@ -219,6 +228,20 @@ pub struct OfWorkload {
     pub services: Vec<OfTarget>,
     /// The routes that lead to these Services, or the rules of them that do.
     pub routes: Vec<OfTarget>,
+}
+
+// === impl Description ===
+
+impl Description {
+    /// The object that is described; none of a kind.
+    pub fn object(&self) -> Option<&Named> {
+        match self {
+            Self::Target(about) => Some(&about.object),
+            Self::Policy(about) => Some(&about.object),
+            Self::Workload(about) => Some(&about.object),
+            Self::Kind(_) => None,
+        }
+    }
 }
 
 // === impl Answer ===

@@ -317,6 +317,21 @@ impl Standing {
     }
 }
 
+// === impl Fate ===
+
+impl Fate {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforced => "Enforced",
+            Self::PartiallyEnforced => "PartiallyEnforced",
+            Self::Overridden => "Overridden",
+            Self::Conflicted => "Conflicted",
+            Self::Rejected => "Rejected",
+        }
+    }
+}
+
 impl Answer for Explanation {
     const KIND: &'static str = "Explanation";
 }

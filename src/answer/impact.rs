@@ -13,6 +13,7 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::impact::impact as differences;
 use crate::engine::object::Node;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::{Attachment, OneKind, attachment};
 
 mod changes;
 mod fields;
@@ -37,6 +38,8 @@ pub struct Impact {
     /// What the API server would refuse or drop in the applied objects: versions and fields that their definitions do not
     /// have, and rules that they break.
     pub findings: Vec<Told>,
+    /// How many of all these are routes that were attached.
+    pub deleted_routes: usize,
     /// Protections that requests had before the change, and have not after it.
     pub lost_protection: Vec<LostProtection>,
     /// What it does to the requests of routes that stay.
@@ -57,6 +60,9 @@ pub struct Change {
     pub object: Named,
     /// Whether the target stays, or comes or goes with the change.
     pub change: What,
+    /// Whether the object of the target is deleted with the change.
+    #[serde(skip)]
+    pub is_gone: bool,
     /// The places of the first path that changes in this way, from the top of the topology.
     pub path: Vec<Named>,
     /// How many paths do.
@@ -154,6 +160,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
         deleted: named(&doing.deleted),
         deleted_with: doing.with_them.len(),
         findings: Vec::new(),
+        deleted_routes: attached_routes(before, doing),
         lost_protection,
         summary: Summary {
             objects: objects.len(),
@@ -163,6 +170,26 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
         changes,
         idle,
     }
+}
+
+/// How many routes that were attached to something are deleted.
+fn attached_routes(before: &Snapshot, doing: &Doing) -> usize {
+    let mut one_kind = OneKind::new(before);
+    let gone = doing.deleted.iter().chain(&doing.with_them);
+    let gone = gone.filter_map(|key| before.get(key));
+    gone.filter(|route| {
+        let Node::Route { parents, .. } = &route.node else {
+            return false;
+        };
+        let mut parents = parents.iter();
+        parents.any(|parent| {
+            matches!(
+                attachment(&mut one_kind, route, parent),
+                Attachment::Attached(_)
+            )
+        })
+    })
+    .count()
 }
 
 /// What goes with objects that are deleted: what a Namespace holds, and the objects of a definition.

@@ -10,12 +10,13 @@ use super::Answer;
 use super::named::{KindName, Named, named};
 use super::reported::FromStatus;
 use super::state::{Acceptance, PolicyState};
+use super::strategy::{as_written, strategy};
 use crate::engine::affected::acting_at;
 use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
 use crate::engine::effective::Survey;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::policy::Policy;
-use crate::engine::profile::{Class, words};
+use crate::engine::profile::Class;
 use crate::engine::selector::Selector;
 use crate::engine::snapshot::Snapshot;
 
@@ -43,6 +44,8 @@ pub struct Listed {
     pub class: Class,
     /// How it merges; null where what it says cannot be used.
     pub strategy: Option<String>,
+    /// The same in the words of its own fields: `replaces (mergeType unset)`.
+    pub written_strategy: Option<String>,
     /// What it does on all its targets together.
     pub state: PolicyState,
     /// Why it is not attached or has no effect, what is wrong with its strategy or its target entries, and where its
@@ -175,21 +178,14 @@ fn listed(
     status: &PolicyStatus,
     undated: &BTreeSet<ObjectKey>,
 ) -> Listed {
-    let stanzas = policy.strategies.as_ref();
-    let strategy = stanzas.map(|stanzas| {
-        let names: Vec<String> = stanzas
-            .iter()
-            .map(|stanza| words(stanza.strategy))
-            .collect();
-        names.join(", ")
-    });
     let known = PolicyState::of(&status.accepted, status.state.as_ref());
     let created = policy.object.meta.created;
     let created = created.filter(|_| !undated.contains(policy.key()));
     Listed {
         policy: Named::from(policy.key()),
         class: policy.profile.class.value,
-        strategy,
+        strategy: strategy(policy),
+        written_strategy: as_written(policy),
         state: known.unwrap_or(PolicyState::NoEffect),
         reason: reason::reason(snapshot, policy, status),
         by: named(&status.by()),

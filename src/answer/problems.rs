@@ -43,6 +43,16 @@ pub enum What {
 
 /// The problems of an object, or of a section of it.
 pub(super) fn problems(survey: &mut Survey<'_>, place: &Place) -> Vec<Problem> {
+    let mut one_kind = OneKind::new(survey.snapshot());
+    of_object(survey, &mut one_kind, place)
+}
+
+/// The same of one object of many.
+pub(super) fn of_object(
+    survey: &mut Survey<'_>,
+    one_kind: &mut OneKind<'_>,
+    place: &Place,
+) -> Vec<Problem> {
     let snapshot = survey.snapshot();
     let Some(object) = snapshot.get(&place.object) else {
         return Vec::new();
@@ -74,9 +84,8 @@ pub(super) fn problems(survey: &mut Survey<'_>, place: &Place) -> Vec<Problem> {
                 let why = format!("{other} matches the same and goes first");
                 found.insert(problem(What::Route, other.whole(), why));
             }
-            let mut one_kind = OneKind::new(snapshot);
             for parent in parents {
-                if let Attachment::Refused { why, .. } = attachment(&mut one_kind, object, parent) {
+                if let Attachment::Refused { why, .. } = attachment(one_kind, object, parent) {
                     let parent = Place {
                         object: parent.object.clone(),
                         section: parent.section.clone(),

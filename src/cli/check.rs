@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::render::report as shown;
 use super::render::report::text::{Closing, Reason};
 use super::render::style::Style;
-use super::state::State;
+use super::state::{Scope, State};
 use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::report::{Report, Skipped};
@@ -34,14 +34,16 @@ pub struct Args {
     /// or in --from is checked.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The same, as kubectl takes it.
+    #[arg(short = 'f', long = "filename", value_name = "PATH")]
+    files: Vec<PathBuf>,
     /// Put the manifests on top of what is in the cluster.
     #[arg(long, conflicts_with = "from")]
     cluster: bool,
     #[command(flatten)]
     state: State,
-    /// The namespace of what says none. Without PATH, check only what is in it.
-    #[arg(short, long, value_name = "NAMESPACE")]
-    namespace: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
@@ -113,7 +115,10 @@ enum FailOn {
 ///
 /// # Errors
 /// When there is no such file, directory or cluster, or the configuration or the baseline is wrong.
-pub fn run(args: &Args) -> Result<Outcome, Failure> {
+pub fn run(mut args: Args) -> Result<Outcome, Failure> {
+    let files = std::mem::take(&mut args.files);
+    args.paths.extend(files);
+    let args = &args;
     let progress = Progress::start("reading manifests");
     let known = args.baseline.as_deref().map(baseline::read).transpose()?;
     let inputs = Input::read(args)?;

@@ -1,14 +1,15 @@
 //! A cluster as commands look at it: reached, asked what it serves, read once.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::http::{HeaderName, HeaderValue};
 use kube::{Client, Config};
 use tokio::runtime::{Builder, Runtime};
 
 use super::Failure;
 use super::names::Names;
+use super::state::State;
 use crate::cache::crds::Found;
 use crate::cache::lists::{Listed, Reader, Wants};
 use crate::cache::served::Served;
@@ -35,21 +36,23 @@ impl Cluster {
     ///
     /// # Errors
     /// When the kubeconfig cannot be used, or the API server does not answer.
-    pub(super) fn open(
-        kubeconfig: Option<&Path>,
-        context: Option<&str>,
-        said: Option<String>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn open(state: &State, said: Option<String>) -> Result<Self, Failure> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()?;
         let (reader, namespace, config) = runtime.block_on(async {
-            let config = reach::config(kubeconfig, context).await?;
+            let config = reach::config(state.kubeconfig.as_deref(), state.context.as_deref());
+            let config = config.await?;
             let address = config.cluster_url.to_string();
             let namespace = said.unwrap_or_else(|| config.default_namespace.clone());
             let mut config = tuned(config);
             config.read_timeout = Some(PATIENCE);
+            if let Some(time) = state.request_timeout {
+                config.read_timeout = Some(time).filter(|time| !time.is_zero());
+                config.connect_timeout = config.read_timeout;
+            }
+            impersonate(&mut config, state)?;
             let reached = async {
                 let client = connect::once(config.clone()).await?;
                 Reader::open(client, &namespace).await
@@ -118,6 +121,27 @@ impl Cluster {
     pub(super) fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
         self.runtime.block_on(self.reader.read(rules, wants))
     }
+}
+
+/// Asks in the name of somebody else, as kubectl does it.
+fn impersonate(config: &mut Config, state: &State) -> Result<(), Failure> {
+    let user = state
+        .user
+        .iter()
+        .map(|user| ("impersonate-user", "--as", user));
+    let groups = state
+        .groups
+        .iter()
+        .map(|group| ("impersonate-group", "--as-group", group));
+    for (header, flag, value) in user.chain(groups) {
+        let value = HeaderValue::from_str(value);
+        let value =
+            value.map_err(|_| format!("{flag}: no name of a user or group has such characters"))?;
+        config
+            .headers
+            .push((HeaderName::from_static(header), value));
+    }
+    Ok(())
 }
 
 /// What to do about an API server that cannot be asked.

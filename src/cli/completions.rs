@@ -1,15 +1,27 @@
-//! `attache completions`: what a shell needs to complete the command line.
+//! `attache completions`: what a shell needs to complete the command line, with kinds, names and namespaces.
 
-use clap::CommandFactory as _;
-use clap_complete::{Shell, generate};
+use clap::ValueEnum;
+use clap_complete::env::Shells;
 
-use super::{Cli, Failure};
+use super::complete::{COMMAND, PLUGIN};
+use super::{Failure, VARIABLE};
 
 /// Arguments of `attache completions`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell.
+    /// The shell; kubectl for a script that completes `kubectl attache`.
     shell: Shell,
+}
+
+/// Who completes.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Kubectl,
+    Powershell,
+    Zsh,
 }
 
 /// Runs the command.
@@ -17,8 +29,26 @@ pub struct Args {
 /// # Errors
 /// When the output cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    let name = match args.shell {
+        Shell::Kubectl => return super::print(&script()),
+        Shell::Bash => "bash",
+        Shell::Elvish => "elvish",
+        Shell::Fish => "fish",
+        Shell::Powershell => "powershell",
+        Shell::Zsh => "zsh",
+    };
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(name) else {
+        return Err(format!("{name} is no shell that can be completed").into());
+    };
     let mut text = Vec::new();
-    let mut command = Cli::command();
-    generate(args.shell, &mut command, "attache", &mut text);
+    shell.write_registration(VARIABLE, "attache", "attache", "attache", &mut text)?;
     super::print(&String::from_utf8_lossy(&text))
+}
+
+/// The program that kubectl runs, to be put on the PATH.
+fn script() -> String {
+    format!(
+        "#!/bin/sh\n# {PLUGIN}: kubectl asks it what can follow `kubectl attache`.\nexec attache {COMMAND} -- \"$@\"\n"
+    )
 }

@@ -1,16 +1,18 @@
 //! `attache describe`: which policies act on an object, and what is in force.
 
+use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;
 
-use super::names::split;
-use super::output::Output;
+use super::names::each;
+use super::output::{self, Output};
 use super::render::description::show;
 use super::render::style::Style;
+use super::render::words::names_of;
 use super::state::{Opened, Scope, State, View};
 use super::watch::{self, Watching};
-use super::{Failure, find, labels};
+use super::{Failure, complete, find, labels};
 use crate::answer::description::{Description, Descriptions, kind, policy, target};
-use crate::answer::json;
+use crate::answer::document;
 use crate::answer::workload::{is_workload, workload};
 use crate::cache::lists::Wants;
 use crate::engine::effective::Survey;
@@ -21,8 +23,9 @@ use crate::engine::verdict::escape;
 /// Arguments of `attache describe`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What: KIND/NAME, KIND/NAME#SECTION, KIND for all of it in the namespace, or kind/POLICYKIND.
-    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    /// What: KIND/NAME, KIND/NAME#SECTION, KIND for all of it in the namespace, or kind/POLICYKIND; several of these, or
+    /// KIND NAME NAME.
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1.., add = ArgValueCompleter::new(complete::objects))]
     what: Vec<String>,
     #[command(flatten)]
     state: State,
@@ -32,8 +35,14 @@ pub struct Args {
     #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = labels::selector)]
     selector: Option<Selector>,
     /// How to print.
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::ALL)]
     output: Output,
+    /// Show only what is wrong: policies that are not in force, routes and listeners that get no requests.
+    #[arg(long)]
+    problems: bool,
+    /// Show long values whole.
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     watching: Watching,
 }
@@ -48,19 +57,32 @@ enum Asked {
     Kind(GroupKind),
 }
 
+// === impl Asked ===
+
+impl Asked {
+    /// The object, where one alone is asked about.
+    fn object(&self) -> Option<ObjectKey> {
+        match self {
+            Self::One(place) => Some(place.object.clone()),
+            Self::All(_) | Self::Kind(_) => None,
+        }
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// When there is no such object, directory or cluster.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.state.open(&args.scope)?;
-    let namespace = opened.namespace.clone();
-    let asked = asked(&opened, &args.what, args.scope.all_namespaces)?;
-    let wants = match &asked {
-        Asked::One(place) => Wants::Around(vec![place.object.clone()]),
-        Asked::All(_) | Asked::Kind(_) => Wants::Everything,
-    };
-    let answer = |view: &View, now| answer(args, &asked, &namespace, view, now);
+    let within = opened.within();
+    let asked: Vec<Asked> = each(&args.what)?
+        .into_iter()
+        .map(|(kind, name)| asked(&opened, kind, name, args.scope.all_namespaces))
+        .collect::<Result<_, Failure>>()?;
+    let around: Option<Vec<ObjectKey>> = asked.iter().map(Asked::object).collect();
+    let wants = around.map_or(Wants::Everything, Wants::Around);
+    let answer = |view: &View, now| answer(args, &asked, within.as_deref(), view, now);
     if args.watching.watch {
         return watch::run(opened, &wants, answer);
     }
@@ -72,54 +94,66 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn answer(
     args: &Args,
-    asked: &Asked,
-    namespace: &str,
+    asked: &[Asked],
+    within: Option<&str>,
     view: &View,
     now: Timestamp,
 ) -> Result<String, Failure> {
     let mut survey = Survey::new(&view.snapshot);
-    let (found, one) = match asked {
-        Asked::One(place) => (vec![describe(&mut survey, view, place)?], true),
-        Asked::All(gk) => {
-            let within = (!args.scope.all_namespaces).then_some(namespace);
-            let selector = args.selector.clone().unwrap_or_default();
-            let keys = all(view, gk, within, &selector);
-            if keys.is_empty() {
-                let place = within.map_or_else(String::new, |ns| format!(" in namespace {ns}"));
-                eprintln!("attache: there is no {gk}{place}");
+    let mut found: Vec<Description> = Vec::new();
+    for asked in asked {
+        match asked {
+            Asked::One(place) => found.push(describe(&mut survey, view, place)?),
+            Asked::All(gk) => {
+                let selector = args.selector.clone().unwrap_or_default();
+                let keys = all(view, gk, within, &selector);
+                if keys.is_empty() {
+                    let place = within.map_or_else(String::new, |ns| format!(" in namespace {ns}"));
+                    eprintln!("attache: there is no {gk}{place}");
+                }
+                for key in keys {
+                    found.push(describe(&mut survey, view, &key.whole())?);
+                }
             }
-            let each = keys
-                .iter()
-                .map(|key| describe(&mut survey, view, &key.whole()));
-            (each.collect::<Result<_, _>>()?, false)
+            Asked::Kind(gk) => {
+                let about = kind(&view.snapshot, &view.rules, gk, &view.undated);
+                let about = about.ok_or_else(|| format!("{gk} is not a policy kind"))?;
+                found.push(Description::Kind(Box::new(about)));
+            }
         }
-        Asked::Kind(gk) => {
-            let about = kind(&view.snapshot, &view.rules, gk, &view.undated);
-            let about = about.ok_or_else(|| format!("{gk} is not a policy kind"))?;
-            (vec![Description::Kind(Box::new(about))], true)
-        }
-    };
-    Ok(match (args.output, found.as_slice()) {
-        (Output::Text, found) => show(found, Style::of_stdout(), now),
-        (Output::Json, [description]) if one => json(description)?,
-        (Output::Json, _) => json(&Descriptions { items: found })?,
+    }
+    let is_one = matches!(asked, [Asked::One(_) | Asked::Kind(_)]);
+    if let ([one], true) = (found.as_slice(), is_one)
+        && let Some(text) = args.output.program(&document(one))?
+    {
+        return Ok(text);
+    }
+    let found = Descriptions { items: found };
+    if let Some(text) = args.output.program(&document(&found))? {
+        return Ok(text);
+    }
+    let style = Style::of_stdout().full(args.full);
+    Ok(match args.output {
+        Output::Name => names_of(found.items.iter().filter_map(Description::object)),
+        Output::Wide => show(&found.items, style.wide(), now, args.problems),
+        _ => show(&found.items, style, now, args.problems),
     })
 }
 
-fn asked(opened: &Opened, words: &[String], all_namespaces: bool) -> Result<Asked, Failure> {
-    let (kind, name) = split(words)?;
+fn asked(
+    opened: &Opened,
+    kind: &str,
+    name: Option<&str>,
+    all_namespaces: bool,
+) -> Result<Asked, Failure> {
     match name {
         Some(name) if KIND_OF_KINDS.contains(&kind.to_lowercase().as_str()) => {
             Ok(Asked::Kind(opened.names.kind(name)?))
         }
         Some(_) if all_namespaces => {
-            Err("an object is in one namespace: say it with -n instead of -A".into())
+            Err("-A cannot be used with a name: write the namespace with -n".into())
         }
-        Some(name) => Ok(Asked::One(opened.names.place(
-            kind,
-            name,
-            &opened.namespace,
-        )?)),
+        Some(name) => Ok(Asked::One(opened.place(kind, name)?)),
         None => Ok(Asked::All(opened.names.kind(kind)?)),
     }
 }

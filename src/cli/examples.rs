@@ -13,8 +13,10 @@ Examples:
     $ attache describe httproute/cart -n shop
   One rule of it, from a directory of manifests:
     $ attache describe httproute/cart#checkout -n shop --from deploy
-  What a policy does, and who beats it:
+  What a policy does, and what overrides it:
     $ attache describe retrypolicy/edge-retries -n infra
+  Several objects at once:
+    $ attache describe httproute cart catalog -n shop
   What a workload lives under:
     $ attache describe deployment/cart -n shop
   From rendered manifests:
@@ -52,8 +54,22 @@ pub(super) const COMPLETIONS: &str = "\
 Examples:
   For this shell:
     $ attache completions bash > /etc/bash_completion.d/attache
-  For zsh:
-    $ attache completions zsh > _attache";
+  For kubectl, where `kubectl attache` is typed:
+    $ attache completions kubectl > /usr/local/bin/kubectl_complete-attache";
+
+pub(super) const VERSION: &str = "\
+Examples:
+  Which attache this is:
+    $ attache version
+  The same for a program:
+    $ attache version -o json";
+
+pub(super) const COMPLETE: &str = "\
+Examples:
+  What can follow `kubectl attache desc`:
+    $ attache __complete desc
+  The names of routes in a directory:
+    $ attache __complete -- describe --from deploy httproute/c";
 
 pub(super) const MAN: &str = "\
 Examples:
@@ -74,7 +90,7 @@ Examples:
   What deleting a policy does, before it is gone:
     $ attache impact --delete retrypolicy/edge-retries -n infra
   What a pull request alters, on top of the cluster, failing when it does:
-    $ kustomize build overlays/prod | attache impact -f - --fail-on change
+    $ kustomize build overlays/prod | attache impact - --fail-on change
   From one directory to another:
     $ attache impact -f rendered/branch --from rendered/main";
 
@@ -84,6 +100,8 @@ Examples:
     $ attache policies -A
   Those that act on one route:
     $ attache policies --acting-on httproute/cart -n shop
+  Their names alone, or any part of the answer:
+    $ attache policies -A -o jsonpath='{.policies[*].policy.name}'
   Those that do nothing, in a directory of manifests:
     $ attache policies -A --state Overridden,NoEffect,TargetNotFound --from deploy";
 
@@ -92,7 +110,7 @@ Examples:
   What serves a request, and what is in force on its way:
     $ attache explain https://shop.example.com/cart --from deploy
   One with a method and a header, on a cluster:
-    $ attache explain --host shop.example.com --path /cart --method POST --header x-beta:1";
+    $ attache explain --host shop.example.com --path /cart -X POST -H x-beta:1";
 
 pub(super) const CHECK: &str = "\
 Examples:

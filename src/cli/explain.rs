@@ -1,7 +1,7 @@
 //! `attache explain`: which Gateway, listener, route, rule and backend a request takes, and every
 //! setting on the way with its policy.
 
-use super::output::Output;
+use super::output::{self, Output};
 use super::render::{explain as render, style::Style};
 use super::state::{Scope, State};
 use super::{Failure, Outcome, print};
@@ -30,10 +30,10 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
     /// The method; GET where it is not said.
-    #[arg(long, value_name = "METHOD")]
+    #[arg(short = 'X', long, value_name = "METHOD")]
     method: Option<String>,
     /// A header of the request; can be repeated.
-    #[arg(long = "header", value_name = "NAME:VALUE")]
+    #[arg(short = 'H', long = "header", value_name = "NAME:VALUE")]
     headers: Vec<String>,
     /// A query parameter, not encoded; can be repeated.
     #[arg(long = "query", value_name = "NAME=VALUE")]
@@ -50,14 +50,16 @@ pub struct Args {
     /// The namespace of the clients that call the Service.
     #[arg(long, value_name = "NAMESPACE", requires = "service")]
     from_namespace: Option<String>,
-    /// The namespace of the Gateway or Service that is named without one.
-    #[arg(short, long, value_name = "NAMESPACE")]
-    namespace: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
     #[command(flatten)]
     state: State,
     /// How to print.
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::NO_NAMES)]
     output: Output,
+    /// Show long values whole.
+    #[arg(long)]
+    full: bool,
 }
 
 /// Runs the command. A request that nothing serves is a finding.
@@ -67,19 +69,19 @@ pub struct Args {
 /// request, or the Gateway is not there.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let request = args.request()?;
-    let opened = args.state.open(&Scope {
-        namespace: args.namespace.clone(),
-        all_namespaces: false,
-    })?;
+    let opened = args.state.open(&args.scope)?;
     let namespace = opened.namespace.clone();
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
     let matching = Matching::new(&view.snapshot, &view.objects);
     let explanation = args.explain(&matching, &request, &namespace)?;
-    match args.output {
-        Output::Json => print(&answer::json(&explanation)?)?,
-        Output::Text => print(&render::text(&explanation, Style::of_stdout()))?,
-    }
+    let style = Style::of_stdout().full(args.full);
+    let text = match args.output.program(&answer::document(&explanation))? {
+        Some(text) => text,
+        None if args.output == Output::Wide => render::text(&explanation, style.wide()),
+        None => render::text(&explanation, style),
+    };
+    print(&text)?;
     Ok(if explanation.served {
         Outcome::Clean
     } else {
@@ -103,10 +105,13 @@ impl Args {
             return Ok(at_service(matching, request, &key, from));
         }
         let Some(gateway) = &self.gateway else {
-            return Ok(at_gateways(matching, request, |_| true));
+            let within = self.scope.namespace.as_deref();
+            let asked =
+                |key: &ObjectKey| within.is_none_or(|namespace| *key.namespace == *namespace);
+            return Ok(at_gateways(matching, request, asked));
         };
         let (said, name) = split(gateway);
-        let namespace = said.or(self.namespace.as_deref());
+        let namespace = said.or(self.scope.namespace.as_deref());
         let asked = |key: &ObjectKey| {
             *key.name == *name && namespace.is_none_or(|namespace| *key.namespace == *namespace)
         };

@@ -1,6 +1,7 @@
 //! `attache graph`: the topology and the policies on it, as a picture or as data.
 
 use clap::ValueEnum;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::render::graph::Picture;
 use super::render::graph::dot::dot;
@@ -10,7 +11,7 @@ use super::render::graph::svg::Drawing;
 use super::render::graph::tree::tree;
 use super::render::style::Style;
 use super::state::{Opened, Scope, State};
-use super::{Failure, names, print};
+use super::{Failure, complete, names, print};
 use crate::answer;
 use crate::answer::graph::{Focus, Graph, details};
 use crate::cache::lists::Wants;
@@ -26,14 +27,14 @@ const READABLE: usize = 400;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// An object, and what is above and below it: `gateway/edge`, `httproute/cart#checkout`, `retrypolicy/slow`.
-    #[arg(value_name = "KIND/NAME[#SECTION]", num_args = 0..=2)]
+    #[arg(value_name = "KIND/NAME[#SECTION]", num_args = 0..=2, add = ArgValueCompleter::new(complete::objects))]
     object: Vec<String>,
     #[command(flatten)]
     scope: Scope,
     #[command(flatten)]
     state: State,
     /// How many steps above and below the object to show.
-    #[arg(long, value_name = "STEPS", requires = "object")]
+    #[arg(long, value_name = "STEPS")]
     depth: Option<usize>,
     /// How to print.
     #[arg(short, long, value_name = "FORMAT", default_value = "tree")]
@@ -85,20 +86,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 impl Args {
     fn focus(&self, opened: &Opened) -> Result<Focus, Failure> {
         if self.object.is_empty() {
-            // Files are looked at as a whole unless somebody says otherwise.
-            let all = self.scope.all_namespaces
-                || (self.state.from.is_some() && self.scope.namespace.is_none());
-            return Ok(if all {
-                Focus::Everything
-            } else {
-                Focus::Namespace(opened.namespace.as_str().into())
-            });
+            if self.depth.is_some() {
+                return Err("--depth: name an object: attache graph KIND/NAME --depth 1".into());
+            }
+            let within = opened.within();
+            return Ok(within.map_or(Focus::Everything, |name| Focus::Namespace(name.into())));
         }
         let (kind, Some(name)) = names::split(&self.object)? else {
             return Err("a name is missing: write KIND/NAME".into());
         };
         Ok(Focus::Place {
-            place: opened.names.place(kind, name, &opened.namespace)?,
+            place: opened.place(kind, name)?,
             depth: self.depth,
         })
     }

@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap_complete::engine::ArgValueCompleter;
 
-use super::names::Names;
+use super::names::each;
+use super::output::{self, Output};
 use super::render::impact::{markdown, text};
 use super::render::style::Style;
-use super::state::{Scope, State, View, read_repository};
-use super::{Failure, Outcome, find, print};
+use super::render::words::names_of;
+use super::state::{Opened, Scope, State, View, read_repository};
+use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
 use crate::answer::impact::{Doing, Impact, impact, with_them};
+use crate::answer::named::Named;
 use crate::answer::report::{Spot, Told};
 use crate::cache::directory;
 use crate::cache::lists::Wants;
@@ -27,36 +31,28 @@ const STDIN: &str = "-";
 /// Arguments of `attache impact`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Manifests that would be applied: a file, a directory, or - for the standard input. All are one
-    /// change.
-    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR")]
+    /// Manifests that would be applied: files, directories, or - for the standard input. All are one change.
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The same, as kubectl takes it.
+    #[arg(short = 'f', long = "filename", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Objects that would be deleted; without a name those of -f.
-    #[arg(long, value_name = "KIND/NAME", num_args = 0.., default_missing_value = "",
-          required_unless_present = "files")]
+    /// Objects that would be deleted; without a name those of the manifests.
+    #[arg(long, value_name = "KIND/NAME", num_args = 0.., default_missing_value = "", add = ArgValueCompleter::new(complete::objects))]
     delete: Vec<String>,
-    /// The namespace of what says none; without it that of the context, or default.
-    #[arg(short, long, value_name = "NAMESPACE")]
-    namespace: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
     /// End with 1 when there is something of this.
     #[arg(long, value_name = "WHAT")]
     fail_on: Option<FailOn>,
     /// How to print.
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: Form,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::OF_CHANGES)]
+    output: Output,
+    /// Show long values whole.
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     at: State,
-}
-
-/// Output formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// For people.
-    Text,
-    /// As data.
-    Json,
-    /// A comment on a pull request, with details folded.
-    Markdown,
 }
 
 /// What ends the command with 1.
@@ -73,26 +69,35 @@ enum FailOn {
 /// what would be deleted is not there.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let manifests = args.manifests()?;
-    let scope = Scope {
-        namespace: args.namespace.clone(),
-        all_namespaces: false,
-    };
-    let opened = args.at.open(&scope)?;
-    let (names, namespace) = (opened.names.clone(), opened.namespace.clone());
+    let opened = args.at.open(&args.scope)?;
+    let namespace = opened.namespace.clone();
+    let gone = args.named(&opened)?;
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
+    for key in &gone {
+        find::there(&view.snapshot, key)?;
+    }
     view.say_what_is_undefined();
-    let gone = args.named(&names, &namespace, &view.snapshot)?;
     let found = if args.deletes_files() {
         deleted(&view, manifests, gone, &namespace)?
     } else {
         changed(&view, manifests, gone, &namespace)?
     };
-    match args.output {
-        Form::Json => print(&answer::json(&found)?)?,
-        Form::Markdown => print(&markdown(&found))?,
-        Form::Text => print(&text(&found, &args.file_names(), Style::of_stdout()))?,
-    }
+    let style = Style::of_stdout().full(args.full);
+    let shown = match args.output.program(&answer::document(&found))? {
+        Some(text) => text,
+        None => match args.output {
+            Output::Name => {
+                let objects = found.changes.iter().map(|change| &change.object.0.object);
+                let objects: BTreeSet<Named> = objects.map(Named::from).collect();
+                names_of(&objects)
+            }
+            Output::Markdown => markdown(&found),
+            Output::Wide => text(&found, &args.file_names(), style.wide()),
+            _ => text(&found, &args.file_names(), style),
+        },
+    };
+    print(&shown)?;
     Ok(match args.fail_on {
         Some(FailOn::Change) if !(found.changes.is_empty() && found.traffic.is_empty()) => {
             Outcome::Findings
@@ -208,10 +213,14 @@ impl Args {
     /// What -f names.
     fn manifests(&self) -> Result<Manifests, Failure> {
         let mut all = Manifests::default();
-        let (piped, named): (Vec<&PathBuf>, Vec<&PathBuf>) = self
-            .files
-            .iter()
-            .partition(|file| file.as_os_str() == STDIN);
+        if self.delete.is_empty() && self.files().next().is_none() {
+            return Err(
+                "say what changes: manifests that would be applied (PATH, -f PATH, or - for the standard input), or --delete KIND/NAME"
+                    .into(),
+            );
+        }
+        let (piped, named): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            self.files().partition(|file| file.as_os_str() == STDIN);
         if !piped.is_empty()
             && self
                 .at
@@ -219,14 +228,14 @@ impl Args {
                 .as_ref()
                 .is_some_and(|from| from.as_os_str() == STDIN)
         {
-            return Err("-f and --from cannot both read the standard input".into());
+            return Err("the manifests and --from cannot both read the standard input".into());
         }
         for file in named {
             if !file.exists() {
                 return Err(format!("there is no {}", file.display()).into());
             }
         }
-        for file in &self.files {
+        for file in self.files() {
             let found = if file.as_os_str() == STDIN {
                 directory::read_stdin()
             } else {
@@ -243,24 +252,23 @@ impl Args {
             all.objects.extend(found.objects);
             all.problems.extend(found.problems);
         }
-        if self.deletes_files() && self.files.is_empty() {
-            return Err("--delete: say what, by KIND/NAME or with -f".into());
+        if self.deletes_files() && self.files().next().is_none() {
+            return Err("--delete: say what, by KIND/NAME or with manifests".into());
         }
         Ok(all)
     }
 
     /// The objects that --delete names.
-    fn named(
-        &self,
-        names: &Names,
-        namespace: &str,
-        snapshot: &Snapshot,
-    ) -> Result<BTreeSet<ObjectKey>, Failure> {
+    fn named(&self, opened: &Opened) -> Result<BTreeSet<ObjectKey>, Failure> {
         let mut found = BTreeSet::new();
         let words = self.delete.iter().filter(|word| !word.is_empty());
-        let words: Vec<&str> = words.map(String::as_str).collect();
-        for (kind, name) in pairs(&words)? {
-            let place = names.place(kind, name, namespace)?;
+        let words: Vec<String> = words.cloned().collect();
+        for (kind, name) in each(&words)? {
+            let name = name.ok_or_else(|| format!("--delete {kind:?}: write KIND/NAME"))?;
+            if self.scope.all_namespaces {
+                return Err("-A cannot be used with a name: write the namespace with -n".into());
+            }
+            let place = opened.place(kind, name)?;
             if place.section.is_some() {
                 let place = escape(&place.to_string());
                 return Err(format!(
@@ -268,29 +276,18 @@ impl Args {
                 )
                 .into());
             }
-            find::there(snapshot, &place.object)?;
             found.insert(place.object);
         }
         Ok(found)
     }
 
+    /// The manifests, however they are named.
+    fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.paths.iter().chain(&self.files)
+    }
+
     fn file_names(&self) -> Vec<String> {
-        let files = self.files.iter();
+        let files = self.files();
         files.map(|file| file.display().to_string()).collect()
     }
-}
-
-/// `KIND/NAME KIND/NAME`, or `KIND NAME`.
-fn pairs<'a>(words: &[&'a str]) -> Result<Vec<(&'a str, &'a str)>, String> {
-    if let [kind, name] = words
-        && !kind.contains('/')
-        && !name.contains('/')
-    {
-        return Ok(vec![(kind, name)]);
-    }
-    let pair = |word: &&'a str| {
-        let wrong = || format!("--delete {word:?}: write KIND/NAME");
-        word.split_once('/').ok_or_else(wrong)
-    };
-    words.iter().map(pair).collect()
 }

@@ -1,18 +1,20 @@
 //! `attache kinds`: policy kinds, what is known of each, and where each fact came from.
 
-use super::Failure;
-use super::output::Output;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::output::{self, Output};
 use super::render::kinds::{details, table};
 use super::render::style::Style;
 use super::state::{Definitions, State};
-use crate::answer::json;
+use super::{Failure, complete};
+use crate::answer::document;
 use crate::answer::kinds::{Kind, kinds};
 
 /// Arguments of `attache kinds`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// One kind with every fact: `AuthPolicy`, or `AuthPolicy.kuadrant.io` where there are several.
-    #[arg(value_name = "KIND[.GROUP]")]
+    #[arg(value_name = "KIND[.GROUP]", add = ArgValueCompleter::new(complete::kinds))]
     kind: Option<String>,
     #[command(flatten)]
     state: State,
@@ -20,7 +22,7 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// How to print.
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::ALL)]
     output: Output,
 }
 
@@ -37,10 +39,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             return Err(format!("{wanted} is not a policy kind that is known here").into());
         }
     }
-    let text = match args.output {
-        Output::Json => json(&found)?,
-        Output::Text if args.kind.is_some() => found.kinds.iter().map(details).collect(),
-        Output::Text => table(&found, Style::of_stdout()),
+    let style = Style::of_stdout();
+    let text = match args.output.program(&document(&found))? {
+        Some(text) => text,
+        None => match args.output {
+            Output::Name => {
+                let name = |kind: &Kind| format!("{}.{}\n", kind.kind.to_lowercase(), kind.group);
+                found.kinds.iter().map(name).collect()
+            }
+            _ if args.kind.is_some() => {
+                let each = found.kinds.iter().map(|kind| details(kind, style));
+                each.collect()
+            }
+            Output::Wide => table(&found, style.wide()),
+            _ => table(&found, style),
+        },
     };
     super::print(&text)
 }

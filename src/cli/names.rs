@@ -1,14 +1,15 @@
 //! How people call kinds and objects: `KIND[.group]/NAME[#section]`, short names, plurals (ruling 26).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cache::served::Served;
-use crate::engine::hint::{nearest, quoted};
+use crate::engine::hint::nearest;
 use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
 use crate::engine::object::{Crd, watched_gateway_kinds};
 use crate::engine::policy::is_cluster_scoped;
+use crate::engine::profile::{builtin, short_names};
 
 /// The kinds that can be called, and what each is called.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ struct Calling {
     names: Vec<String>,
     namespaced: bool,
     rank: Rank,
+    /// Whether a profile that comes with attache knows it as a policy kind, or objects of it are there.
+    is_policy: bool,
 }
 
 /// Of kinds that are called alike, the higher is meant.
@@ -38,14 +41,28 @@ enum Rank {
     Defined,
     /// The rest of what Kubernetes and its extension servers serve: `PodMetrics` are called pods too.
     Other,
+    /// Policy kinds that attache knows and that are not there.
+    Known,
 }
 
 /// Short names of Gateway API, for where its definitions are not at hand.
-const SHORT: [(&str, &str); 3] = [
+const SHORT: [(&str, &str); 4] = [
     ("GatewayClass", "gc"),
     ("Gateway", "gtw"),
+    ("ListenerSet", "lset"),
     ("ReferenceGrant", "refgrant"),
 ];
+
+/// What is no object by itself, and how it is written.
+const SECTIONS: [(&str, &str); 3] = [
+    ("listener", "gateway/NAME#LISTENER"),
+    ("rule", "httproute/NAME#RULE"),
+    ("port", "service/NAME#PORT"),
+];
+/// Shorter words are near to too much.
+const SHORTEST: usize = 3;
+/// Kinds named before "and N more".
+const SHOWN: usize = 12;
 
 // === impl Names ===
 
@@ -76,7 +93,31 @@ impl Names {
                 Calling::new(gk, names, !is_cluster_scoped(gk))
             });
         }
+        add_known(&mut kinds);
         Self { kinds, later: None }
+    }
+
+    /// The kinds that people mostly ask about, by their plurals: policy kinds that are there, and what they may name.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &str> {
+        let offered = self
+            .kinds
+            .iter()
+            .filter(|(gk, calling)| calling.rank != Rank::Known && is_offered(gk, calling));
+        offered
+            .filter_map(|(_, calling)| calling.names.first())
+            .map(String::as_str)
+    }
+
+    /// Where it is known which of them are policy kinds.
+    pub(super) fn with_policies<'a>(
+        mut self,
+        policies: impl IntoIterator<Item = &'a GroupKind>,
+    ) -> Self {
+        let policies: BTreeSet<&GroupKind> = policies.into_iter().collect();
+        for (gk, calling) in &mut self.kinds {
+            calling.is_policy = policies.contains(gk);
+        }
+        self
     }
 
     /// With names that are only looked for when a name is not found here.
@@ -113,6 +154,9 @@ impl Names {
         let found = || self.kinds.iter().filter(is_called);
         let rank = found().map(|(_, calling)| calling.rank).min();
         let mut found = found().filter(|(_, calling)| Some(calling.rank) == rank);
+        if let (Some(Rank::Known), Some(later)) = (rank, &self.later) {
+            return later().kind(word);
+        }
         match (found.next(), found.next(), &self.later) {
             (Some((gk, _)), None, _) => Ok(gk.clone()),
             (Some((one, _)), Some((other, _)), _) => Err(format!(
@@ -128,6 +172,11 @@ impl Names {
     }
 
     fn unknown(&self, word: &str) -> String {
+        let lower = word.to_lowercase();
+        let singular = lower.strip_suffix('s').unwrap_or(&lower);
+        if let Some((_, owner)) = SECTIONS.iter().find(|(section, _)| *section == singular) {
+            return format!("a {singular} is a section of an object: write {owner}");
+        }
         let called = |rank: Rank| -> Vec<&str> {
             let kinds = self
                 .kinds
@@ -136,19 +185,38 @@ impl Names {
             let names = kinds.flat_map(|(gk, calling)| {
                 std::iter::once(&*gk.kind).chain(calling.names.iter().map(String::as_str))
             });
-            names.collect()
+            names.filter(|name| name.len() > SHORTEST).collect()
         };
-        let ranks = [Rank::Target, Rank::Defined, Rank::Other];
-        match ranks
+        let ranks = [Rank::Target, Rank::Defined, Rank::Other, Rank::Known];
+        let near = ranks
             .into_iter()
-            .find_map(|rank| nearest(word, &called(rank)))
-        {
-            Some(near) => format!("no kind is called {word:?}; did you mean {near:?}?"),
-            None => format!(
-                "no kind is called {word:?}; there are {}. Write KIND.group for one that the API server does not serve",
-                quoted(&self.kinds.keys().map(|gk| &*gk.kind).collect::<Vec<_>>())
-            ),
+            .find_map(|rank| nearest(word, &called(rank)));
+        if let Some(near) = near.filter(|_| word.len() > SHORTEST) {
+            return format!("no kind is called {word:?}; did you mean {near:?}?");
         }
+        let those = |policies: bool| {
+            let offered = self
+                .kinds
+                .iter()
+                .filter(|(gk, calling)| calling.rank != Rank::Known && is_offered(gk, calling));
+            let names = offered.filter(|(_, calling)| calling.is_policy == policies);
+            let names: BTreeSet<&str> = names.map(|(gk, _)| &*gk.kind).collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            let shown = names
+                .get(..names.len().min(SHOWN))
+                .unwrap_or_default()
+                .join(", ");
+            match names.len().saturating_sub(SHOWN) {
+                _ if names.is_empty() => "none".to_owned(),
+                0 => shown,
+                more => format!("{shown} and {more} more"),
+            }
+        };
+        format!(
+            "no kind is called {word:?}. Policy kinds here: {}. Their targets: {}. Write KIND.group for a kind that the API server does not serve",
+            those(true),
+            those(false)
+        )
     }
 
     /// The object, or section of it, that is called `KIND/NAME[#section]`, or by two words.
@@ -185,12 +253,44 @@ impl std::fmt::Debug for Names {
 
 impl Calling {
     fn new(gk: &GroupKind, names: Vec<String>, namespaced: bool) -> Self {
+        let rank = Rank::of(gk);
         Self {
             names,
             namespaced,
-            rank: Rank::of(gk),
+            rank,
+            is_policy: rank == Rank::Defined && gk.kind.ends_with("Policy"),
         }
     }
+}
+
+/// Adds the policy kinds that come with attache, and the short names of those that are there.
+fn add_known(kinds: &mut BTreeMap<GroupKind, Calling>) {
+    let short = short_names().unwrap_or_default();
+    for profile in builtin().unwrap_or_default() {
+        if profile.policy == Some(false) {
+            continue;
+        }
+        let gk = profile.matches.gk();
+        let calling = kinds.entry(gk).or_insert_with_key(|gk| Calling {
+            rank: Rank::Known,
+            ..Calling::new(gk, vec![plural(&gk.kind)], true)
+        });
+        calling.is_policy = true;
+        let named = short.iter().find(|named| {
+            named.group == profile.matches.group && named.kind == profile.matches.kind
+        });
+        for name in named.into_iter().flat_map(|named| &named.short) {
+            if !calling.names.contains(name) {
+                calling.names.push(name.clone());
+            }
+        }
+    }
+}
+
+/// Whether people ask about objects of a kind mostly: policies, and what policies may name.
+fn is_offered(gk: &GroupKind, calling: &Calling) -> bool {
+    let is_target = gk.group.as_ref() == GATEWAY_API && &*gk.kind != "ReferenceGrant";
+    calling.is_policy || is_target || gk.is_core("Namespace") || gk.is_core("Service")
 }
 
 // === impl Rank ===
@@ -225,6 +325,30 @@ pub(super) fn split(words: &[String]) -> Result<(&str, Option<&str>), String> {
     }
 }
 
+/// What several words say, as kubectl takes them: `KIND/NAME KIND/NAME`, `KIND NAME NAME`, or `KIND,KIND` with names or without.
+///
+/// # Errors
+/// When they are both at once.
+pub(super) fn each(words: &[String]) -> Result<Vec<(&str, Option<&str>)>, String> {
+    let Some((first, rest)) = words.split_first() else {
+        return Ok(Vec::new());
+    };
+    let with_slash = words.iter().filter(|word| word.contains('/')).count();
+    if with_slash == words.len() {
+        let pairs = words.iter().filter_map(|word| word.split_once('/'));
+        return Ok(pairs.map(|(kind, name)| (kind, Some(name))).collect());
+    }
+    if with_slash > 0 {
+        return Err("write KIND/NAME for each object, or KIND NAME NAME".to_owned());
+    }
+    let kinds = first.split(',').filter(|kind| !kind.is_empty());
+    if rest.is_empty() {
+        return Ok(kinds.map(|kind| (kind, None)).collect());
+    }
+    let pairs = kinds.flat_map(|kind| rest.iter().map(move |name| (kind, Some(name.as_str()))));
+    Ok(pairs.collect())
+}
+
 /// The group of `v1.gateway.networking.k8s.io`, as kubectl takes it.
 fn without_version(rest: &str) -> &str {
     let is_version = |text: &str| {
@@ -252,7 +376,7 @@ fn plural(kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, split};
+    use super::{Names, each, split};
     use crate::engine::ids::GroupKind;
 
     fn names() -> Names {
@@ -310,5 +434,50 @@ mod tests {
         assert_eq!(split(&words(&["a", "b"])), Ok(("a", Some("b"))));
         assert_eq!(split(&words(&["a"])), Ok(("a", None)));
         assert!(split(&words(&["a/b", "c"])).is_err());
+    }
+
+    #[test]
+    fn several_are_named_as_for_kubectl() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (line, named) in [
+            ("httproute cart catalog", "httproute/cart httproute/catalog"),
+            ("httproute/cart gateway/edge", "httproute/cart gateway/edge"),
+            ("httproute,grpcroute cart", "httproute/cart grpcroute/cart"),
+            ("httproute", "httproute"),
+            ("httproute,grpcroute", "httproute grpcroute"),
+        ] {
+            let words = words(line);
+            let found = each(&words)
+                .unwrap()
+                .into_iter()
+                .map(|(kind, name)| match name {
+                    Some(name) => format!("{kind}/{name}"),
+                    None => kind.to_owned(),
+                });
+            assert_eq!(found.collect::<Vec<_>>().join(" "), named);
+        }
+        assert!(each(&words("httproute/cart catalog")).is_err());
+    }
+
+    #[test]
+    fn short_names_are_known_without_definitions() {
+        let names = names();
+        for (word, kind) in [
+            ("btp", "BackendTrafficPolicy.gateway.envoyproxy.io"),
+            ("sp", "SecurityPolicy.gateway.envoyproxy.io"),
+            ("ctp", "ClientTrafficPolicy.gateway.envoyproxy.io"),
+            ("lset", "ListenerSet"),
+            ("btlspolicy", "BackendTLSPolicy"),
+        ] {
+            assert_eq!(names.kind(word).unwrap().to_string(), kind);
+        }
+        let unknown = names.kind("gw").unwrap_err();
+        assert!(
+            unknown.contains("Policy kinds here: RatePolicy, RetryPolicy. Their targets: "),
+            "{unknown}"
+        );
+        assert!(!unknown.contains("ConfigMap"), "{unknown}");
+        let section = names.kind("listeners").unwrap_err();
+        assert!(section.contains("gateway/NAME#LISTENER"), "{section}");
     }
 }

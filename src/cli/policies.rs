@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;
 
-use super::names::{Names, split};
-use super::render::policies::{Form, lines, names_of, totals};
+use super::names::split;
+use super::output::{self, Output};
+use super::render::policies::{Form, lines, totals};
 use super::render::style::Style;
-use super::state::{Scope, State, View};
+use super::render::words::names_of;
+use super::state::{Opened, Scope, State, View};
 use super::watch::{self, Watching};
-use super::{Failure, find, labels, print};
+use super::{Failure, complete, find, labels, print};
 use crate::answer;
 use crate::answer::policies::{Asked, policies};
 use crate::answer::state::PolicyState;
@@ -26,7 +29,7 @@ use crate::engine::verdict::escape;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only policies of this kind: `retrypolicies`, `RetryPolicy.policies.example.com`.
-    #[arg(value_name = "KIND[.GROUP]")]
+    #[arg(value_name = "KIND[.GROUP]", add = ArgValueCompleter::new(complete::kinds))]
     kind: Option<String>,
     #[command(flatten)]
     scope: Scope,
@@ -34,7 +37,7 @@ pub struct Args {
     #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = labels::selector)]
     selector: Option<Selector>,
     /// Only policies that act on this object, wherever they are; -n says where the object is.
-    #[arg(long, value_name = "KIND/NAME[#SECTION]")]
+    #[arg(long, value_name = "KIND/NAME[#SECTION]", add = ArgValueCompleter::new(complete::objects))]
     acting_on: Option<String>,
     /// Only policies in these states.
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true,
@@ -50,7 +53,7 @@ pub struct Args {
     #[arg(long)]
     no_headers: bool,
     /// How to print.
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::ALL)]
     output: Output,
     #[command(flatten)]
     watching: Watching,
@@ -64,16 +67,8 @@ struct About {
     /// Whether objects of the kind live outside of namespaces.
     of_cluster: bool,
     acting_on: Option<Place>,
-    namespace: String,
-}
-
-/// Output formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Wide,
-    Json,
-    Name,
+    /// The namespace of which policies are listed; none for all.
+    within: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -90,16 +85,16 @@ enum Sort {
 /// there.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.at.open(&args.scope)?;
-    let (names, namespace) = (opened.names.clone(), opened.namespace.clone());
     let acting_on = args.acting_on.as_deref();
-    let acting_on = acting_on.map(|word| named(&names, word, &namespace));
+    let acting_on = acting_on.map(|word| named(&opened, word));
     let (acting_on, kind) = (acting_on.transpose()?, args.kind.as_deref());
+    let names = &opened.names;
     let kind = kind.map(|word| names.kind(word)).transpose()?;
     let about = About {
         of_cluster: kind.as_ref().is_some_and(|kind| !names.namespaced(kind)),
         kind,
         acting_on,
-        namespace,
+        within: opened.within(),
     };
     if args.watching.watch {
         let answer = |view: &View, now| Ok(answer(args, &about, view, now)?.0);
@@ -135,10 +130,12 @@ fn answer(
     let acting_on = acting_on.map(|place| find::place(snapshot, place));
     let acting_on = acting_on.transpose()?;
     let of_cluster = about.of_cluster;
-    let everywhere = args.scope.all_namespaces || acting_on.is_some() || of_cluster;
+    let within = about.within.as_deref();
+    let within = within.filter(|_| acting_on.is_none() && !of_cluster);
+    let everywhere = within.is_none();
     let asked = Asked {
         kind: about.kind.clone(),
-        namespace: (!everywhere).then(|| about.namespace.as_str().into()),
+        namespace: within.map(Into::into),
         selector: args.selector.clone().unwrap_or_default(),
         acting_on,
         states: args.state.iter().copied().collect(),
@@ -156,14 +153,17 @@ fn answer(
         wide: args.output == Output::Wide,
         headings: !args.no_headers,
     };
+    if let Some(text) = args.output.program(&answer::document(&found))? {
+        return Ok((text, None));
+    }
     Ok(match args.output {
-        Output::Json => (answer::json(&found)?, None),
-        Output::Name => (names_of(&found), None),
-        Output::Text | Output::Wide if found.policies.is_empty() => {
-            (String::new(), Some(none(snapshot, &asked)))
-        }
-        Output::Text | Output::Wide if args.summary => (totals(&found, &form), None),
-        Output::Text | Output::Wide => (lines(&found, &form, now), None),
+        Output::Name => (
+            names_of(found.policies.iter().map(|listed| &listed.policy)),
+            None,
+        ),
+        _ if found.policies.is_empty() => (String::new(), Some(none(snapshot, &asked))),
+        _ if args.summary => (totals(&found, &form), None),
+        _ => (lines(&found, &form, now), None),
     })
 }
 
@@ -195,10 +195,10 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     format!("there are no {such}{of} in namespace {namespace}{hint}")
 }
 
-fn named(names: &Names, word: &str, namespace: &str) -> Result<Place, Failure> {
+fn named(opened: &Opened, word: &str) -> Result<Place, Failure> {
     let words = [word.to_owned()];
     match split(&words)? {
-        (kind, Some(name)) => Ok(names.place(kind, name, namespace)?),
+        (kind, Some(name)) => Ok(opened.place(kind, name)?),
         (kind, None) => Err(format!("--acting-on {kind}: write KIND/NAME").into()),
     }
 }

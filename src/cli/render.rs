@@ -13,4 +13,6 @@ pub(super) mod policies;
 pub(super) mod report;
 pub(super) mod style;
 pub(super) mod table;
+pub(super) mod text;
+pub(super) mod values;
 pub(super) mod words;

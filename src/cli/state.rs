@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+use clap_complete::engine::ArgValueCompleter;
 
 use super::cluster::Cluster;
 use super::names::Names;
 use super::watch::{Files, Live, Look};
-use super::{Failure, unseen};
+use super::{Failure, complete, unseen};
 use crate::cache::lists::{Listed, Missing, Unseen, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::{directory, repository};
 use crate::config::Configuration;
-use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::object::{Crd, Object};
 use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::Snapshot;
@@ -27,7 +30,7 @@ const STDIN: &str = "-";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct State {
     /// Look at manifests instead of a cluster: a directory, a file, or - for the standard input.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context", "user", "groups", "request_timeout"])]
     pub(super) from: Option<PathBuf>,
     /// The cluster's kubeconfig; without it the usual places.
     #[arg(long, value_name = "FILE")]
@@ -35,16 +38,36 @@ pub(super) struct State {
     /// The context of the kubeconfig.
     #[arg(long, value_name = "NAME")]
     pub(super) context: Option<String>,
+    /// Read the cluster as this user, who may see less or more.
+    #[arg(long = "as", value_name = "USER")]
+    pub(super) user: Option<String>,
+    /// Read the cluster as a member of this group; can be repeated.
+    #[arg(long = "as-group", value_name = "GROUP", requires = "user")]
+    pub(super) groups: Vec<String>,
+    /// How long to wait for each answer of the API server: 10s, 1m, or 0 for as long as it takes.
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    pub(super) request_timeout: Option<Duration>,
     /// The configuration file; with --from, attache.yaml of the directory when it has one.
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 }
 
-/// Which namespaces.
+/// `10s`, `1m30s`, or a number of seconds.
+fn timeout(text: &str) -> Result<Duration, String> {
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    let time = text.parse::<jiff::SignedDuration>().ok();
+    let time = time.and_then(|time| Duration::try_from(time).ok());
+    time.ok_or_else(|| format!("{text:?} is not a time; write it like 10s or 1m"))
+}
+
+/// Which namespaces; the same for all commands.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Scope {
-    /// The namespace; without it that of the context, or default.
-    #[arg(short, long, value_name = "NAMESPACE")]
+    /// Only this namespace; names and manifests that say none are of it. Without it that of the context; of files all, and
+    /// default for manifests that say none.
+    #[arg(short, long, value_name = "NAMESPACE", add = ArgValueCompleter::new(complete::namespaces))]
     pub(super) namespace: Option<String>,
     /// All namespaces.
     #[arg(short = 'A', long, conflicts_with = "namespace")]
@@ -120,7 +143,7 @@ impl State {
         let said = scope.namespace.clone();
         let asked = (self.clone(), scope.clone());
         let Some(from) = &self.from else {
-            let cluster = Cluster::open(self.kubeconfig.as_deref(), self.context.as_deref(), said)?;
+            let cluster = Cluster::open(self, said)?;
             return Ok(Opened {
                 names: cluster.names(),
                 namespace: cluster.namespace.clone(),
@@ -133,7 +156,8 @@ impl State {
         let loaded = read_files(from, &rules)?;
         let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
         Ok(Opened {
-            names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used),
+            names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
+                .with_policies(&loaded.counts.policy_kinds),
             namespace,
             rules,
             found: Found::Files(Box::new(loaded)),
@@ -195,6 +219,31 @@ impl Opened {
             },
             Found::Cluster(cluster) => View::listed(cluster.read(&self.rules, wants), &self.rules),
         }
+    }
+
+    /// The namespace of which objects are listed; none for all.
+    pub(super) fn within(&self) -> Option<String> {
+        let (state, scope) = &self.asked;
+        let all = scope.all_namespaces || (state.from.is_some() && scope.namespace.is_none());
+        (!all).then(|| self.namespace.clone())
+    }
+
+    /// The object, or section of it, that is called so. Where files are looked at and no namespace is said, it may be in any,
+    /// if there is one alone.
+    ///
+    /// # Errors
+    /// As [`Names::place`].
+    pub(super) fn place(&self, kind: &str, name: &str) -> Result<Place, String> {
+        let mut place = self.names.place(kind, name, &self.namespace)?;
+        if let (Found::Files(loaded), None) = (&self.found, self.within()) {
+            let wanted = &place.object;
+            let all = loaded.objects.iter().map(|object| &object.key);
+            let mut named = all.filter(|key| key.gk == wanted.gk && key.name == wanted.name);
+            if let (Some(one), None) = (named.next(), named.next()) {
+                place.object = one.clone();
+            }
+        }
+        Ok(place)
     }
 
     /// Looks at what is wanted again and again.
@@ -319,4 +368,21 @@ fn read_files(from: &Path, rules: &Arc<ProfileRules>) -> Result<directory::Loade
         return Err(format!("there is no {}", from.display()).into());
     };
     Ok(directory::Loaded::new(manifests, rules, DEFAULT_NAMESPACE))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::timeout;
+
+    #[test]
+    fn times_are_those_of_kubectl() {
+        for (text, seconds) in [("0", 0), ("30", 30), ("10s", 10), ("1m", 60), ("1m30s", 90)] {
+            assert_eq!(timeout(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for wrong in ["", "soon", "-1s", "s"] {
+            assert!(timeout(wrong).is_err(), "{wrong}");
+        }
+    }
 }

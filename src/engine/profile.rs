@@ -23,7 +23,7 @@ mod routes;
 mod schema;
 mod words;
 
-pub use builtin::{builtin, builtin_controllers};
+pub use builtin::{builtin, builtin_controllers, short_names};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};

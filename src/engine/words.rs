@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::engine::flow::flow;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::merge::LeafPath;
 use crate::engine::object::section_noun;
@@ -13,7 +14,7 @@ use crate::engine::setting::Setting;
 
 /// A key that is longer is no name that anybody gave a field: annotations have up to 317 characters.
 const LONGEST: usize = 317;
-/// What is shown of a text or a list: characters, and bytes.
+/// Characters shown of a value.
 const SHOWN_OF_VALUE: usize = 40;
 /// Names shown before "and N more".
 const SHOWN: usize = 3;
@@ -66,34 +67,20 @@ pub fn short(setting: &Setting) -> String {
     let text = setting.text();
     let plain = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
     match plain {
-        Some(plain) if !plain.contains('\\') => shortened(plain, SHOWN_OF_VALUE).into_owned(),
-        // A list that fits is told as it is; of others the length is.
-        None if text.len() <= SHOWN_OF_VALUE || !text.starts_with('[') => text.to_owned(),
+        // Of a long text only the start is looked at.
+        Some(plain) if !plain.contains('\\') => {
+            let end = plain.char_indices().nth(2 * SHOWN_OF_VALUE);
+            let start = end.and_then(|(at, _)| plain.get(..at)).unwrap_or(plain);
+            value(&Value::from(start))
+        }
+        None if !text.starts_with(['[', '{']) => text.to_owned(),
         _ => value(&setting.value()),
     }
 }
 
-/// A value; lists and long texts are described, not repeated.
+/// A value in one line, as much of it as fits in a message.
 pub fn value(value: &Value) -> String {
-    match value {
-        Value::String(text) => shortened(text, SHOWN_OF_VALUE).into_owned(),
-        Value::Array(items) => {
-            // A long one is not written out only to be thrown away.
-            let mut text = [0; SHOWN_OF_VALUE];
-            let mut room = text.as_mut_slice();
-            let is_short = serde_json::to_writer(&mut room, value).is_ok();
-            let length = SHOWN_OF_VALUE - room.len();
-            let short = text.get(..length).filter(|_| is_short);
-            let short = short.and_then(|short| std::str::from_utf8(short).ok());
-            short.map_or_else(|| items_of(items.len()), str::to_owned)
-        }
-        value => value.to_string(),
-    }
-}
-
-fn items_of(length: usize) -> String {
-    let noun = if length == 1 { "item" } else { "items" };
-    format!("[{length} {noun}]")
+    flow(value, SHOWN_OF_VALUE)
 }
 
 /// Where a policy stands, seen from the object that is being applied.
@@ -203,17 +190,28 @@ pub fn plural(kind: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{counted, value};
+    use super::{counted, short};
     use crate::engine::ids::{GroupKind, ObjectKey};
+    use crate::engine::setting::Setting;
 
     #[test]
-    fn short_lists_are_shown_and_long_ones_counted() {
-        assert_eq!(value(&json!([])), "[]");
-        assert_eq!(value(&json!([500, "a\n"])), r#"[500,"a\n"]"#);
-        let of = |length: usize| json!(["x".repeat(length - 4)]);
-        assert_eq!(value(&of(40)), of(40).to_string());
-        assert_eq!(value(&of(41)), "[1 item]");
-        assert_eq!(value(&json!(vec![1; 1_000_000])), "[1000000 items]");
+    fn the_value_of_a_setting_is_shown_as_far_as_it_fits() {
+        for (value, shown) in [
+            (json!([500, "a\n"]), r#"[500, "a\n"]"#),
+            (json!("1.3"), "\"1.3\""),
+            (json!("30s"), "30s"),
+            (json!(true), "true"),
+            (json!({}), "{}"),
+            (
+                json!([{"name": "corp", "issuer": "https://login.example.com"}]),
+                "[{issuer: https://login.example.com, nam…",
+            ),
+        ] {
+            assert_eq!(short(&Setting::from(&value)), shown);
+            assert_eq!(super::value(&value), shown);
+        }
+        let long = short(&Setting::from(&json!("x".repeat(100))));
+        assert_eq!(long, format!("{}…", "x".repeat(40)));
     }
 
     #[test]

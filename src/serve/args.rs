@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::ArgPredicate;
+
 use crate::telemetry::LogFormat;
 
 /// Arguments of `attache serve`.
@@ -54,8 +56,8 @@ pub struct Args {
     /// Keep their caBundle as this PEM file is; without it caBundle is left to others.
     #[arg(long, value_name = "FILE", requires = "manage_webhooks")]
     pub ca_cert: Option<PathBuf>,
-    /// How long to go on answering after SIGTERM, until all endpoints have forgotten this pod.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    /// How long to go on answering after SIGTERM, until all endpoints have forgotten this pod; with --from not at all.
+    #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("from", ArgPredicate::IsPresent, "0s"), value_parser = duration)]
     pub drain_delay: Duration,
     /// How long requests under way may take after that.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]

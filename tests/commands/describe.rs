@@ -56,6 +56,22 @@ fn ports_and_listeners_are_described_by_what_concerns_them() {
 }
 
 #[test]
+fn what_stands_above_routes_is_described_route_by_route() {
+    let lines = [
+        "gateway/public",
+        "gateway/partner",
+        "gateway/public --problems",
+        "gateways,httproutes -A --problems",
+        "httproute/catalog --problems",
+        "namespace/shop",
+        "gatewayclass/eg",
+    ]
+    .map(|what| format!("describe {what} --from tests/commands/estate"));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("describe/gateways.txt", &session(&lines));
+}
+
+#[test]
 fn policies_and_their_kinds_are_described() {
     let said = quick(&[
         "retrypolicy/edge-retries -n infra",
@@ -69,14 +85,14 @@ fn policies_and_their_kinds_are_described() {
 fn what_cannot_be_described_is_said() {
     let said = quick(&[
         "httproute/crt -n shop",
-        "httproute/cart",
+        "httproute/cart -n blog",
         "httproute/cart#chekout -n shop",
         "htproute/cart",
         "retrypolicy/nobody -n infra",
         "kind/httproute",
         "deployment/cart -n shop",
         "httproute/cart -A",
-        "httproutes",
+        "httproutes -n infra",
         "httproute/",
     ]);
     holds("describe/errors.txt", &said);

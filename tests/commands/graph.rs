@@ -98,7 +98,7 @@ fn one_object_and_what_is_around_it() {
         "graph ns/blog",
         "graph -n blog",
         "graph -n nowhere",
-        "graph gateway/edge",
+        "graph gateway/edge -n shop",
         "graph gateway/edg -n infra",
         "graph gateway/edge#htps -n infra",
         "graph gateway",

@@ -164,7 +164,7 @@ fn what_cannot_be_answered_is_said() {
     let quick = |arguments: &str| format!("impact --from {QUICKSTART} {arguments}");
     let lines: Vec<String> = [
         "--delete retrypolicy/edge-retrys -n infra",
-        "--delete retrypolicy/edge-retries",
+        "--delete retrypolicy/edge-retries -n shop",
         "--delete retrypolicy/infra/edge-retries",
         "--delete retrypolicy/zzz -n infra",
         "--delete httproute/zzz -n infra",

@@ -11,8 +11,12 @@ use crate::run::{root, run};
 
 const POLICIES: [&str; 4] = ["policies", "-A", "--from", "examples/quickstart"];
 
-/// What a terminal of so many columns is sent.
-fn on_terminal(columns: u16, arguments: &[&str], environment: &[(&str, &str)]) -> String {
+/// What a terminal of so many columns is sent; not what is said on the standard error.
+pub(crate) fn on_terminal(
+    columns: u16,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> String {
     let size = Winsize {
         ws_row: 24,
         ws_col: columns,
@@ -31,7 +35,7 @@ fn on_terminal(columns: u16, arguments: &[&str], environment: &[(&str, &str)]) -
         .envs(environment.iter().copied())
         .stdin(screen())
         .stdout(screen())
-        .stderr(screen())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     drop(terminal.slave);

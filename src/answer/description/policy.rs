@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::target::strategy;
 use super::{OfPolicy, OnTarget, conditions};
 use crate::answer::impact::{Change, Doing, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_target, reason};
 use crate::answer::reported::FromStatus;
 use crate::answer::state::{Acceptance, PolicyState};
+use crate::answer::strategy::{as_written, strategy};
 use crate::engine::conditions::{Accepted, TargetStatus, status};
 use crate::engine::effective::Survey;
 use crate::engine::policy::{Policy, StanzaPlace};
@@ -25,6 +25,7 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         object: Named::from(policy.key()),
         class: policy.profile.class.value,
         strategy: strategy(policy),
+        written_strategy: as_written(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
         reason: reason(survey.snapshot(), policy, &status),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::overview::overview;
 use super::routes::{on_routes, using};
 use super::{OfTarget, OnBackend, Relation, Standing};
 use crate::answer::effective::{OnPaths, through};
@@ -11,6 +12,7 @@ use crate::answer::policies::reason::{of_strategy, of_target};
 use crate::answer::problems::problems;
 use crate::answer::reported::{FromStatus, told};
 use crate::answer::state::PolicyState;
+use crate::answer::strategy::{as_written, strategy};
 use crate::engine::conditions::{
     Accepted, TargetStatus, attachments, disagreement, on_paths, shadowed,
 };
@@ -19,7 +21,6 @@ use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::object::{Node, Object};
 use crate::engine::policy::Policy;
-use crate::engine::profile::words;
 use crate::engine::reports::Said;
 use crate::engine::rivals::winner;
 use crate::engine::section;
@@ -76,6 +77,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
     OfTarget {
         object: Named::from(place),
         not_looked_up: object.is_none() && !survey.snapshot().lacks(key),
+        overview: overview(survey, place),
         hostnames,
         not_attached_to: not_attached_to(survey, key, &entrances),
         attached_to: entrances.iter().map(Named::from).collect(),
@@ -253,6 +255,7 @@ fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> Standing {
         class: policy.profile.class.value,
         target: Named::from(&status.target),
         strategy: strategy(policy),
+        written_strategy: as_written(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
@@ -280,13 +283,6 @@ fn sorted(snapshot: &Snapshot, object: &ObjectKey, found: Found) -> Vec<Standing
     });
     let told = found.iter().map(|over| standing(snapshot, object, over));
     told.collect()
-}
-
-/// The strategy of a policy in words; both of a policy of the older dialect.
-pub(super) fn strategy(policy: &Policy) -> Option<String> {
-    let stanzas = policy.strategies.as_ref()?;
-    let names: Vec<String> = stanzas.iter().map(|s| words(s.strategy)).collect();
-    Some(names.join(" and "))
 }
 
 /// Where requests to an object come in; what stands above the routes is an entrance itself.

@@ -50,7 +50,12 @@ pub(super) fn changes(
                 .entry([Arc::as_ptr(&shifted.before), Arc::as_ptr(&shifted.after)])
                 .or_insert_with(|| Rc::new(Difference::of(shifted)))
                 .clone();
-            let what = what(shifted, &difference);
+            let is_gone = is_gone(before, after, &changed.target.object);
+            let what = if is_gone {
+                What::Removed
+            } else {
+                what(shifted, &difference)
+            };
             let same = |(_, known, other, _): &&mut (_, What, Rc<Difference>, _)| {
                 *known == what && (Rc::ptr_eq(other, &difference) || *other == difference)
             };
@@ -64,7 +69,9 @@ pub(super) fn changes(
             let of = count
                 .paths(&changed.target, &changed.shifted.kind, what)
                 .max(all);
-            changes.push(difference.told(changed, what, Paths { changed: paths, of }));
+            let is_gone = is_gone(before, after, &changed.target.object);
+            let paths = Paths { changed: paths, of };
+            changes.push(difference.told(changed, what, is_gone, paths));
         }
     }
     let moved = known
@@ -73,6 +80,11 @@ pub(super) fn changes(
     let policies = moved.filter(|key| after.profile(&key.gk).or(before.profile(&key.gk)).is_some());
     let policies = policies.cloned().collect();
     (changes, policies)
+}
+
+/// Whether an object is deleted with the change.
+pub(super) fn is_gone(before: &Snapshot, after: &Snapshot, object: &ObjectKey) -> bool {
+    before.get(object).is_some() && after.get(object).is_none()
 }
 
 /// Whether the target stays. A path that comes or goes by itself is no change of what was in force.
@@ -102,10 +114,11 @@ impl Difference {
         }
     }
 
-    fn told(&self, changed: &Changed, change: What, paths: Paths) -> Change {
+    fn told(&self, changed: &Changed, change: What, is_gone: bool, paths: Paths) -> Change {
         Change {
             object: Named::from(&changed.target),
             change,
+            is_gone,
             path: changed.path.iter().map(Named::from).collect(),
             paths,
             policy_kind: KindName::from(&changed.shifted.kind),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::changes::is_gone;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::ids::GroupKind;
 use crate::engine::impact::{Changed, Shifted};
@@ -46,7 +47,10 @@ pub(super) fn lost_protection(
         for loss in lost([before, after], kind, &changes) {
             let settings = loss.settings.keys().map(|path| words::field(path));
             let settings: Vec<String> = settings.collect();
-            let each = loss.objects.iter().map(|object| LostProtection {
+            // What goes needs no protection.
+            let stays = loss.objects.iter();
+            let stays = stays.filter(|object| !is_gone(before, after, object));
+            let each = stays.map(|object| LostProtection {
                 object: Named::from(&object.whole()),
                 protection: loss.protection.to_string(),
                 policy_kind: KindName::from(kind),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::super::Failure;
-use super::super::state::{Scope, View};
+use super::super::state::View;
 use super::Args;
 use crate::cache::directory::Loaded;
 use crate::cache::files::{self, STDIN};
@@ -90,7 +90,7 @@ impl Input {
             all.collect()
         };
         if is_closed {
-            let namespace = args.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+            let namespace = args.scope.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
             let rules = config.rules()?;
             return Ok(each(&|mut manifests| {
                 let skipped = std::mem::take(&mut manifests.skipped);
@@ -99,19 +99,19 @@ impl Input {
                     skipped,
                     of_closed_set: args.codes.of_closed_set(&config),
                     is_closed,
-                    ..common.of_files(loaded, None)
+                    ..common
+                        .of_files(loaded, None)
+                        .within(args.scope.namespace.as_deref())
                 }
             }));
         }
-        let scope = Scope {
-            namespace: args.namespace.clone(),
-            ..Scope::default()
-        };
-        let opened = args.state.open_as(&config, &scope)?;
+        let opened = args.state.open_as(&config, &args.scope)?;
         let namespace = opened.namespace.clone();
         let mut view = opened.view(&Wants::Everything);
         if args.has_no_manifests() {
-            return Ok(vec![common.of_cluster(view, args.namespace.as_deref())]);
+            return Ok(vec![
+                common.of_cluster(view, args.scope.namespace.as_deref()),
+            ]);
         }
         let missing = std::mem::take(&mut view.missing);
         view.say_what_is_missing();
@@ -121,7 +121,9 @@ impl Input {
             Self {
                 skipped,
                 missing: missing.clone(),
-                ..common.of_files(loaded, Some(view.snapshot.clone()))
+                ..common
+                    .of_files(loaded, Some(view.snapshot.clone()))
+                    .within(args.scope.namespace.as_deref())
             }
         }))
     }
@@ -139,13 +141,17 @@ impl Input {
         }
     }
 
+    /// The same for what is in a namespace alone.
+    fn within(mut self, namespace: Option<&str>) -> Self {
+        if let Some(namespace) = namespace {
+            self.objects.retain(|key| is_in(key, namespace));
+        }
+        self
+    }
+
     /// What is there, all of it or what is in a namespace.
     fn of_cluster(&self, view: View, namespace: Option<&str>) -> Self {
         let there = view.snapshot.all().map(|object| object.key.clone());
-        let is_in = |key: &ObjectKey, namespace: &str| {
-            let itself = key.gk.is_core("Namespace") && *key.name == *namespace;
-            itself || *key.namespace == *namespace
-        };
         let objects = there.filter(|key| namespace.is_none_or(|namespace| is_in(key, namespace)));
         Self {
             objects: objects.collect(),
@@ -184,6 +190,12 @@ impl Args {
     fn has_state(&self) -> bool {
         self.in_cluster() || (self.state.from.is_some() && !self.has_no_manifests())
     }
+}
+
+/// Whether an object is in a namespace, or is the Namespace itself.
+fn is_in(key: &ObjectKey, namespace: &str) -> bool {
+    let itself = key.gk.is_core("Namespace") && *key.name == *namespace;
+    itself || *key.namespace == *namespace
 }
 
 /// The files and directories whose objects are checked.
@@ -260,7 +272,7 @@ fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<Strin
     for dir in &args.kustomize {
         all.manifests.append(repository::kustomization(dir)?);
     }
-    let namespace = args.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+    let namespace = args.scope.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
     for dir in &args.helm {
         all.manifests
             .append(repository::chart(dir, &args.values, namespace)?);

@@ -32,7 +32,7 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
     let places = args.places();
     let piped = places.iter().any(|path| path.as_os_str() == DASH);
     let message = if places.is_empty() {
-        let where_ = match &args.namespace {
+        let where_ = match &args.scope.namespace {
             Some(namespace) => format!("namespace {namespace:?} of the cluster"),
             None => "the cluster".to_owned(),
         };

@@ -1,7 +1,6 @@
 //! `attache describe` for people.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
@@ -9,34 +8,47 @@ use super::kinds::details;
 use super::policies::{Form, lines};
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
+use super::text::{beside, paragraph};
+use super::values::{Shown, shown};
 use super::words;
 use crate::answer::Named;
-use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload};
+use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, Standing};
 use crate::answer::effective::Effective;
 use crate::answer::policies::Policies;
 use crate::answer::problems::What;
 use crate::engine::object::section_noun;
 
+mod by_route;
 mod effective;
 mod policy;
+mod verdict;
 
 use effective::Part;
 
-/// Shows descriptions, one after the other.
-pub(crate) fn show(descriptions: &[Description], style: Style, now: Timestamp) -> String {
+/// Shows descriptions, one after the other; `only` what is wrong, where that is asked for.
+pub(crate) fn show(
+    descriptions: &[Description],
+    style: Style,
+    now: Timestamp,
+    only: bool,
+) -> String {
     let one = |description: &Description| match description {
-        Description::Target(about) => target(about, style),
-        Description::Policy(about) => policy::show(about, style),
-        Description::Workload(about) => workload(about, style),
-        Description::Kind(about) => kind(about, style, now),
+        Description::Target(about) if only && !verdict::has_problems(about) => None,
+        Description::Target(about) => Some(target(about, style, only)),
+        Description::Policy(about) => Some(policy::show(about, style)),
+        Description::Workload(about) => Some(workload(about, style, only)),
+        Description::Kind(about) => Some(kind(about, style, now)),
     };
-    let texts: Vec<String> = descriptions.iter().map(one).collect();
+    let texts: Vec<String> = descriptions.iter().filter_map(one).collect();
+    if texts.is_empty() && !descriptions.is_empty() {
+        return style.paint(Tone::Good, "No problems") + "\n";
+    }
     texts.join("\n\n")
 }
 
 /// Every fact of a kind, then its policies.
 fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
-    let mut text = details(&about.policy_kind);
+    let mut text = details(&about.policy_kind, style);
     let form = Form {
         style,
         namespaces: true,
@@ -53,32 +65,61 @@ fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
     text
 }
 
-fn target(about: &OfTarget, style: Style) -> String {
+fn target(about: &OfTarget, style: Style, only: bool) -> String {
     let mut text = heading(about, style);
-    if about.policies.is_empty() && about.on_routes.is_empty() {
+    if let Some(overview) = &about.overview {
+        text.push_str(&verdict::line(about, overview, only, style));
+        text.push_str(&verdict::broken_routes(overview, only, style));
+        if !only {
+            text.push_str(&verdict::listeners(overview, style));
+        }
+    }
+    let shown = |standing: &&Standing| !only || verdict::is_wrong(standing);
+    let standings: Vec<&Standing> = about.policies.iter().filter(shown).collect();
+    if only && standings.is_empty() {
+        return text;
+    }
+    if about.policies.is_empty() && about.overview.is_some() {
+        text.push_str("\nNo policy targets it.\n");
+    } else if about.policies.is_empty() && about.on_routes.is_empty() {
         text.push_str("\nNo policy acts on it.\n");
     } else if about.policies.is_empty() {
         text.push_str("\nNo policy acts on it; in force on routes to it:\n");
     } else {
-        let mut table = Table::new(&["POLICY", "", "FROM", "STATE", "STRATEGY"]);
-        for standing in &about.policies {
+        let mut table = Table::new(&["POLICY", "", "FROM", "STATE", "STRATEGY", "REASON"])
+            .sentences(&["REASON"])
+            .dropping(&["STRATEGY"]);
+        for standing in standings {
             let policy = &standing.policy.0.object;
-            let state = words::state(standing.state, &standing.by, standing.reason.as_deref());
+            let [state, reason] = words::state(
+                &standing.policy,
+                standing.state,
+                &standing.by,
+                standing.reason.as_deref(),
+            );
             table.row([
-                policy.gk.kind.to_string().into(),
+                (&*policy.gk.kind).into(),
                 policy.path().into(),
                 words::seen_from(&about.object, &standing.target).into(),
-                Cell::toned(state, words::tone(standing.state)),
-                standing.strategy.clone().unwrap_or_default().into(),
+                state,
+                standing.written_strategy.as_deref().unwrap_or("-").into(),
+                reason,
             ]);
         }
         text.push('\n');
         text.push_str(&table.show(style, ""));
     }
+    if only {
+        return text;
+    }
     let caveats = about.policies.iter();
     let caveats = caveats.map(|standing| (&standing.policy, &standing.caveats));
     text.push_str(&words::caveats(caveats, style, ""));
-    text.push_str(&Part::here(about).show(style));
+    if about.overview.is_some() {
+        text.push_str(&by_route::show(about, style));
+    } else {
+        text.push_str(&Part::here(about).show(style));
+    }
     text.push_str(&Part::on_routes(about).show(style));
     text.push_str(&backends(about, style));
     text
@@ -86,16 +127,23 @@ fn target(about: &OfTarget, style: Style) -> String {
 
 /// The policies on the backends of a route.
 fn backends(about: &OfTarget, style: Style) -> String {
-    let mut table = Table::new(&["BACKEND", "POLICY", "", "STATE"]);
+    let mut table =
+        Table::new(&["BACKEND", "POLICY", "", "STATE", "REASON"]).sentences(&["REASON"]);
     for backend in &about.backends {
         for standing in &backend.policies {
             let policy = &standing.policy.0.object;
-            let state = words::state(standing.state, &standing.by, standing.reason.as_deref());
+            let [state, reason] = words::state(
+                &standing.policy,
+                standing.state,
+                &standing.by,
+                standing.reason.as_deref(),
+            );
             table.row([
                 standing.target.0.to_string().into(),
-                policy.gk.kind.to_string().into(),
+                (&*policy.gk.kind).into(),
                 policy.path().into(),
-                Cell::toned(state, words::tone(standing.state)),
+                state,
+                reason,
             ]);
         }
     }
@@ -107,10 +155,29 @@ fn backends(about: &OfTarget, style: Style) -> String {
 
 /// The object, its hosts, and where requests come in.
 fn heading(about: &OfTarget, style: Style) -> String {
-    let mut parts = vec![style.paint(Tone::Heading, &about.object.0.to_string())];
-    let mut part = |text: String| parts.push(style.paint(Tone::Faint, &text));
+    let mut parts = vec![(Some(Tone::Heading), about.object.0.to_string())];
+    let mut part = |text: String| parts.push((Some(Tone::Faint), text));
     if about.not_looked_up {
         part("not looked up: policies may name it".to_owned());
+    }
+    if let Some(overview) = &about.overview {
+        if let Some(class) = &overview.class {
+            part(format!("class {class}"));
+        }
+        if let Some(controller) = &overview.controller {
+            part(format!("controller {controller}"));
+        }
+        if !overview.gateways.is_empty() {
+            part(words::count(overview.gateways.len(), "Gateway", "Gateways"));
+        }
+        if !overview.listeners.is_empty() {
+            part(words::count(
+                overview.listeners.len(),
+                "listener",
+                "listeners",
+            ));
+        }
+        part(words::count(overview.routes.len(), "route", "routes"));
     }
     if !about.hostnames.is_empty() {
         part(format!("hosts {}", words::list(about.hostnames.clone())));
@@ -131,17 +198,10 @@ fn heading(about: &OfTarget, style: Style) -> String {
         let names = unexplained.into_iter().map(words::path);
         part(format!("not attached to {}", words::list(names)));
     }
-    let mut text = parts.join("   ") + "\n";
+    let mut text = beside(style, &parts, "   ", "  ");
     for problem in &about.problems {
-        let reason = &problem.reason;
-        let said = match problem.what {
-            What::Parent => format!("not attached to {}: {reason}", words::path(&problem.object)),
-            What::Backend => format!("no requests to {}: {reason}", problem.object.0),
-            What::Listener => reason.clone(),
-            What::Route => format!("no request takes it: {reason}"),
-        };
-        text.push_str(&style.paint(Tone::Warning, &format!("  {said}")));
-        text.push('\n');
+        let said = verdict::said(problem);
+        text.push_str(&paragraph(style, Tone::Warning, "  ", &said, "    "));
     }
     text
 }
@@ -161,10 +221,11 @@ fn owners(places: &[Named]) -> String {
     words::list(each)
 }
 
-fn workload(about: &OfWorkload, style: Style) -> String {
-    let mut text = style.paint(Tone::Heading, &about.object.0.to_string());
+fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
+    let mut pieces = vec![(Some(Tone::Heading), about.object.0.to_string())];
     if about.services.is_empty() {
-        text.push_str("\n\nNo Service selects it, so no policy reaches it through one.\n");
+        let mut text = beside(style, &pieces, "   ", "  ");
+        text.push_str("\nNo Service selects it, so no policy reaches it through one.\n");
         return text;
     }
     let names = about
@@ -172,10 +233,11 @@ fn workload(about: &OfWorkload, style: Style) -> String {
         .iter()
         .map(|service| words::path(&service.object));
     let through = format!("through Service {}", words::list(names));
-    let _ = writeln!(text, "   {}", style.paint(Tone::Faint, &through));
+    pieces.push((Some(Tone::Faint), through));
+    let mut text = beside(style, &pieces, "   ", "  ");
     for object in about.services.iter().chain(&about.routes) {
         text.push_str("\n\n");
-        text.push_str(&target(object, style));
+        text.push_str(&target(object, style, only));
     }
     text
 }
@@ -189,20 +251,24 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
             "only its controller knows how these merge: {}",
             names.join(", ")
         );
-        return format!("  {}\n", style.paint(Tone::Warning, &line));
+        return paragraph(style, Tone::Warning, "  ", &line, "    ");
     };
     let by: Vec<(&String, &Named)> = effective.sources.iter().collect();
     if let [(pointer, empty)] = *by
         && pointer.is_empty()
     {
         let line = format!("nothing: {} has no settings", words::path(empty));
-        return format!("  {}\n", style.paint(Tone::Warning, &line));
+        return paragraph(style, Tone::Warning, "  ", &line, "    ");
     }
     let mut table = Table::new(&[]);
     for (pointer, source) in &effective.sources {
-        let value = match spec.pointer(pointer) {
-            _ if effective.removed.contains(pointer) => Cell::toned("removed", Tone::Warning),
-            Some(value) => words::value(value).into(),
+        let value = spec
+            .pointer(pointer)
+            .filter(|_| !effective.removed.contains(pointer));
+        let value = value.map(|value| shown(value, style));
+        let cell = match &value {
+            Some(value) => value.cell(),
+            None if effective.removed.contains(pointer) => Cell::toned("removed", Tone::Warning),
             None => Cell::from("-"),
         };
         let from = if source.0.object == about.object.0.object {
@@ -212,9 +278,10 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
         };
         table.row([
             words::field(pointer).into(),
-            value,
+            cell,
             Cell::toned(from, Tone::Faint),
         ]);
+        table.below(value.into_iter().flat_map(Shown::below));
     }
     table.show(style, "  ")
 }

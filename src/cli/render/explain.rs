@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
+use super::text::paragraph;
 use crate::answer::Named;
 use crate::answer::explanation::{
     Asked, Backend, Considered, Entrance, Explanation, Matched, Step, Unserved, Wanted,
@@ -21,14 +22,19 @@ const NOT_TAKEN: usize = 5;
 
 /// An explanation for people.
 pub(in crate::cli) fn text(explanation: &Explanation, style: Style) -> String {
-    let mut text = style.paint(Tone::Heading, &request(&explanation.request));
-    text.push('\n');
+    let mut text = paragraph(
+        style,
+        Tone::Heading,
+        "",
+        &request(&explanation.request),
+        "  ",
+    );
     let several = explanation.steps.len() > 1;
     if several {
         let n = explanation.steps.len();
         let line =
             format!("{n} ways: nothing in the request tells them apart; --port or --gateway does");
-        let _ = writeln!(text, "  {}", style.paint(Tone::Warning, &line));
+        text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
     }
     for (i, step) in explanation.steps.iter().enumerate() {
         if i > 0 {
@@ -325,7 +331,7 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
     };
     for unserved in told.iter().take(UNSERVED) {
         let line = format!("Not served by {}: {}", place(unserved), unserved.message);
-        let _ = writeln!(text, "  {}", style.paint(tone, &line));
+        text.push_str(&paragraph(style, tone, "  ", &line, "    "));
         let considered = unserved.considered.iter().take(NOT_TAKEN).map(|other| {
             let Named(place) = &other.route;
             let would = if other.by == Criterion::NotEvaluated {
@@ -343,12 +349,12 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
         let nearest = nearest(unserved);
         let notes = unserved.notes.iter().cloned();
         for line in considered.chain(nearest).chain(notes) {
-            let _ = writeln!(text, "    {}", style.paint(Tone::Faint, &line));
+            text.push_str(&paragraph(style, Tone::Faint, "    ", &line, "      "));
         }
     }
     if told.len() > UNSERVED {
         let line = format!("and {} more: -o json", told.len() - UNSERVED);
-        let _ = writeln!(text, "  {}", style.paint(tone, &line));
+        text.push_str(&paragraph(style, tone, "  ", &line, "    "));
     }
     text
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
+use super::text::paragraph;
 use crate::answer::impact::{Impact, Traffic, What};
 use crate::answer::named::Named;
 use crate::engine::ids::ObjectKey;
@@ -27,7 +28,12 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     text.push_str(&traffic(&found.traffic, &kinds, style));
     text.push_str(&lost_protection(found, &kinds, style));
     text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
+    // Of a whole Namespace that goes, what stays is of interest.
+    let is_whole = found.deleted_with > 0;
     for group in groups(&found.changes) {
+        if is_whole && group.is_gone() {
+            continue;
+        }
         text.push('\n');
         text.push_str(&told(&group, &kinds, style));
     }
@@ -35,11 +41,17 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     if said_above(found).is_none() && !found.idle.is_empty() && !is_told {
         text.push_str("\nThese change nothing:\n");
         for idle in found.idle.iter().take(SHOWN) {
-            let what = format!("  {}: {}", kinds.place(&idle.object.0), idle.reason);
-            text.push_str(&line(style, Tone::Faint, &what));
+            let what = format!("{}: {}", kinds.place(&idle.object.0), idle.reason);
+            text.push_str(&paragraph(style, Tone::Faint, "  ", &what, "    "));
         }
         if let Some(more @ 1..) = found.idle.len().checked_sub(SHOWN) {
-            text.push_str(&line(style, Tone::Faint, &format!("  and {more} more")));
+            text.push_str(&paragraph(
+                style,
+                Tone::Faint,
+                "  ",
+                &format!("and {more} more"),
+                "    ",
+            ));
         }
     }
     if !found.applied.is_empty() {
@@ -66,7 +78,8 @@ fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
         text.push_str(&line(style, Tone::Warning, &what));
     }
     if let Some(more @ 1..) = found.findings.len().checked_sub(SHOWN) {
-        text.push_str(&line(style, Tone::Warning, &format!("  and {more} more")));
+        let more = format!("and {more} more");
+        text.push_str(&paragraph(style, Tone::Warning, "  ", &more, "    "));
     }
     text.push('\n');
     text
@@ -77,7 +90,8 @@ fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
     if found.lost_protection.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["ON", "WITHOUT", "WAS SET BY", "SETTINGS"]);
+    let mut table =
+        Table::new(&["ON", "WITHOUT", "WAS SET BY", "SETTINGS"]).sentences(&["SETTINGS"]);
     for lost in &found.lost_protection {
         let from = lost.from.iter().map(|policy| kinds.place(&policy.0));
         let from: Vec<String> = from.collect();
@@ -100,10 +114,11 @@ fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
     let lines = lost_traffic(traffic, kinds);
     let mut text = line(style, Tone::Bad, "Traffic");
     for what in lines.iter().take(SHOWN) {
-        text.push_str(&line(style, Tone::Warning, &format!("  {what}")));
+        text.push_str(&paragraph(style, Tone::Warning, "  ", what, "    "));
     }
     if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {
-        text.push_str(&line(style, Tone::Warning, &format!("  and {more} more")));
+        let more = format!("and {more} more");
+        text.push_str(&paragraph(style, Tone::Warning, "  ", &more, "    "));
     }
     text.push('\n');
     text
@@ -174,14 +189,16 @@ fn gained(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
 }
 
 fn line(style: Style, tone: Tone, text: &str) -> String {
-    format!("{}\n", style.paint(tone, text))
+    paragraph(style, tone, "", text, "  ")
 }
 
 /// `Deleting RetryPolicy infra/edge-retries changes 12 HTTPRoutes in 3 namespaces.`
 fn headline(found: &Impact, kinds: &Kinds) -> String {
     let subject = subject(found, kinds);
+    let is_whole = found.deleted_with > 0;
     let of = |what: What| -> BTreeSet<ObjectKey> {
         let changes = found.changes.iter().filter(|change| change.change == what);
+        let changes = changes.filter(|change| !(is_whole && change.is_gone));
         changes
             .map(|change| change.object.0.object.clone())
             .collect()
@@ -201,7 +218,11 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
         (0, ..) => "nothing that stays".to_owned(),
         _ => count(&changed, kinds),
     };
-    let mut text = format!("{subject} changes {what}");
+    let mut text = match (is_whole, &*what) {
+        (false, _) => format!("{subject} changes {what}"),
+        (true, "nothing") => format!("{subject}. Nothing else changes"),
+        (true, _) => format!("{subject}. That changes {what}"),
+    };
     for (word, objects) in [("new on", added), ("gone from", removed)] {
         if !objects.is_empty() {
             text = format!("{text}; {word} {}", count(&objects, kinds));
@@ -229,7 +250,7 @@ fn said_above(found: &Impact) -> Option<&str> {
     }
 }
 
-/// `Applying 2 objects and deleting Namespace shop and the 12 objects that go with it`.
+/// `Applying 2 objects`, `Deleting Namespace shop deletes 12 objects with it (3 attached routes)`.
 fn subject(found: &Impact, kinds: &Kinds) -> String {
     let things = |all: &[Named]| match all {
         [one] => kinds.place(&one.0),
@@ -247,18 +268,24 @@ fn subject(found: &Impact, kinds: &Kinds) -> String {
         };
         parts.push(format!("{verb} {}", things(&found.deleted)));
     }
+    let mut text = parts.join(" and ");
     if found.deleted_with > 0 {
-        let it = if found.deleted.len() == 1 {
+        let them = if found.deleted.len() == 1 {
             "it"
         } else {
             "them"
         };
-        parts.push(format!(
-            "the {} that go with {it}",
-            objects(found.deleted_with)
-        ));
+        text = format!("{text} deletes {} with {them}", objects(found.deleted_with));
+        if found.deleted_routes > 0 {
+            let noun = if found.deleted_routes == 1 {
+                "route"
+            } else {
+                "routes"
+            };
+            text = format!("{text} ({} attached {noun})", found.deleted_routes);
+        }
     }
-    parts.join(" and ")
+    text
 }
 
 fn objects(count: usize) -> String {

@@ -1,18 +1,20 @@
 //! `attache kinds` for people.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 
-use super::style::Style;
+use super::style::{Style, Tone};
 use super::table::Table;
+use super::text::paragraph;
 use crate::answer::kinds::{Kind, Kinds};
 use crate::engine::profile::Source;
-use crate::engine::verdict::escape;
+
+/// Before a value that has no room beside its name.
+const BELOW: &str = "      ";
 
 /// The kinds, one a line, each fact with its source.
 pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
-    let mut table = Table::new(&["KIND", "CLASS", "STRATEGIES", "TARGETS"]);
+    let mut table = Table::new(&["KIND", "CLASS", "STRATEGIES", "TARGETS"])
+        .sentences(&["STRATEGIES", "TARGETS"]);
     for kind in &kinds.kinds {
         let profile = &kind.profile;
         let targets = kind.targets.as_ref().map_or_else(
@@ -36,11 +38,23 @@ pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
 }
 
 /// One kind with every fact.
-pub(crate) fn details(kind: &Kind) -> String {
-    let mut text = format!("{}{}\n", escape(&full_name(kind)), about(kind));
+pub(crate) fn details(kind: &Kind, style: Style) -> String {
+    let title = format!("{}{}", full_name(kind), about(kind));
+    let mut text = paragraph(style, Tone::Plain, "", &title, "  ");
     for fact in kind.profile.facts() {
-        let (from, value) = (word(&json!(fact.from)), escape(&word(&fact.value)));
-        let _ = writeln!(text, "  {:24} {from:8} {value}", fact.name);
+        let (from, value) = (word(&json!(fact.from)), word(&fact.value));
+        let before = format!("  {:24} {from:8} ", fact.name);
+        let longest = value.split(' ').map(str::len).max().unwrap_or(0);
+        if style
+            .width
+            .is_none_or(|width| before.len() + longest <= width)
+        {
+            let hanging = " ".repeat(before.len());
+            text.push_str(&paragraph(style, Tone::Plain, &before, &value, &hanging));
+        } else {
+            text.push_str(&paragraph(style, Tone::Plain, "", before.trim_end(), ""));
+            text.push_str(&paragraph(style, Tone::Plain, BELOW, &value, BELOW));
+        }
     }
     text
 }

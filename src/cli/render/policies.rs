@@ -6,12 +6,16 @@ use super::age::age;
 use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
+use super::text::paragraph;
+use super::words;
 use crate::answer::named::Named;
 use crate::answer::policies::{Count, Listed, Policies};
 use crate::answer::state::PolicyState;
 use crate::engine::ids::Place;
 use crate::engine::profile::Class;
-use crate::engine::verdict::escape;
+
+/// The columns that are dropped where a terminal has no room, in this order.
+const DROPPED: [&str; 4] = ["AGE", "STRATEGY", "OBJECTS", "TARGETS"];
 
 /// How policies are shown.
 #[derive(Clone, Copy, Debug)]
@@ -36,24 +40,35 @@ pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
         "TARGETS",
         "STRATEGY",
         "STATE",
-        "ACTS ON",
+        "OBJECTS",
         "AGE",
     ];
     if form.wide {
-        headings.extend(["BY", "CLASS", "REASON"]);
+        headings.extend(["CLASS", "REASON"]);
     }
     let shown = |column: usize| form.namespaces || column > 0;
-    let mut table = form.table(&headings);
+    let mut table = form.table(&headings).dropping(&DROPPED);
     for listed in &found.policies {
         let row = row(listed, &kinds, form, now);
         let cells = row.into_iter().enumerate().filter(|(i, _)| shown(*i));
         table.cells(cells.map(|(_, cell)| cell).collect());
     }
-    let mut text = table.show(form.style, "");
+    let style = form.lines();
+    let mut text = table.show(style, "");
     if form.headings {
         text.push('\n');
-        text.push_str(&escape(&in_all(&found.summary.count)));
-        text.push('\n');
+        text.push_str(&paragraph(
+            style,
+            Tone::Plain,
+            "",
+            &in_all(&found.summary.count),
+            "  ",
+        ));
+        let dropped = table.dropped(style, "");
+        if !dropped.is_empty() {
+            let line = format!("-o wide shows {} too", dropped.join(", "));
+            text.push_str(&paragraph(style, Tone::Faint, "", &line, "  "));
+        }
     }
     text
 }
@@ -61,14 +76,8 @@ pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
 /// How many there are, by namespace and kind.
 pub(crate) fn totals(found: &Policies, form: &Form) -> String {
     let kinds = kinds(found);
-    let count = &found.summary.count;
-    let states = PolicyState::ALL.into_iter();
-    let states: Vec<PolicyState> = states.filter(|state| count.of(*state) > 0).collect();
-    let words: Vec<String> = states.iter().map(|s| s.as_str().to_uppercase()).collect();
-    let mut headings = vec!["NAMESPACE", "KIND", "TOTAL"];
-    headings.extend(words.iter().map(String::as_str));
     let mut table = if form.headings {
-        Table::new(&headings)
+        Table::new(&["NAMESPACE", "KIND", "TOTAL", "STATES"])
     } else {
         Table::default()
     };
@@ -77,36 +86,25 @@ pub(crate) fn totals(found: &Policies, form: &Form) -> String {
             "" => "-",
             namespace => namespace,
         };
-        let mut row: Vec<Cell> = vec![
+        table.row([
             namespace.into(),
             kinds.name(&total.policy_kind.0).into(),
             total.count.total.to_string().into(),
-        ];
-        row.extend(states.iter().map(|state| match total.count.of(*state) {
-            0 => Cell::toned("-", Tone::Faint),
-            some => Cell::toned(some.to_string(), tone(*state)),
-        }));
-        table.cells(row);
+            states(&total.count).into(),
+        ]);
     }
     let mut text = table.show(form.style, "");
     if form.headings {
         text.push('\n');
-        text.push_str(&escape(&in_all(count)));
-        text.push('\n');
+        text.push_str(&paragraph(
+            form.style,
+            Tone::Plain,
+            "",
+            &in_all(&found.summary.count),
+            "  ",
+        ));
     }
     text
-}
-
-/// `retrypolicy.policies.example.com/edge-retries`, as kubectl names objects.
-pub(crate) fn names_of(found: &Policies) -> String {
-    let line = |listed: &Listed| {
-        let key = &listed.policy.0.object;
-        let kind = key.gk.kind.to_lowercase();
-        let group = &key.gk.group;
-        let dot = if group.is_empty() { "" } else { "." };
-        format!("{}\n", escape(&format!("{kind}{dot}{group}/{}", key.name)))
-    };
-    found.policies.iter().map(line).collect()
 }
 
 // === impl Form ===
@@ -119,6 +117,15 @@ impl Form {
         }
         let skipped = usize::from(!self.namespaces);
         Table::new(headings.get(skipped..).unwrap_or_default())
+    }
+
+    /// Wide lines are as long as they are.
+    fn lines(&self) -> Style {
+        if self.wide {
+            self.style.wide()
+        } else {
+            self.style
+        }
     }
 }
 
@@ -136,35 +143,26 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
         kinds.name(&key.gk).into(),
         key.name.to_string().into(),
         targets(listed, kinds).into(),
-        listed.strategy.as_deref().unwrap_or("-").into(),
-        Cell::toned(listed.state.as_str(), tone(listed.state)),
+        listed.written_strategy.as_deref().unwrap_or("-").into(),
+        Cell::toned(listed.state.as_str(), words::tone(listed.state)),
         listed.acts_on.to_string().into(),
         created
             .map_or_else(|| "-".to_owned(), |created| age(created, now))
             .into(),
     ];
     if form.wide {
-        let by = |by: &Named| {
-            let object = &by.0.object;
-            if object.gk == key.gk {
-                object.path()
-            } else {
-                format!("{} itself", kinds.object(object))
-            }
-        };
-        let by: Vec<String> = listed.by.iter().map(by).collect();
         let class = match listed.class {
             Class::Direct => "direct",
             Class::Inherited => "inherited",
         };
-        let by = if by.is_empty() {
-            "-".to_owned()
-        } else {
-            by.join(", ")
-        };
-        row.push(by.into());
         row.push(class.into());
-        row.push(listed.reason.as_deref().unwrap_or("-").into());
+        let reason = words::reason(
+            &listed.policy,
+            listed.state,
+            &listed.by,
+            listed.reason.as_deref(),
+        );
+        row.push(if reason.is_empty() { "-" } else { &*reason }.into());
     }
     row
 }
@@ -193,29 +191,21 @@ fn targets(listed: &Listed, kinds: &Kinds) -> String {
 
 /// `12 policies: 9 Enforced, 2 Overridden, 1 NoEffect`.
 fn in_all(count: &Count) -> String {
-    let states = PolicyState::ALL.into_iter();
-    let counts = states.map(|state| (count.of(state), state.as_str()));
-    let counts = counts.filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
     let noun = if count.total == 1 {
         "policy"
     } else {
         "policies"
     };
-    format!("{} {noun}: {}", count.total, counts.join(", "))
+    format!("{} {noun}: {}", count.total, states(count))
 }
 
-fn tone(state: PolicyState) -> Tone {
-    match state {
-        PolicyState::Enforced => Tone::Good,
-        PolicyState::PartiallyEnforced | PolicyState::Overridden | PolicyState::NoEffect => {
-            Tone::Warning
-        }
-        PolicyState::Conflicted
-        | PolicyState::Rejected
-        | PolicyState::Invalid
-        | PolicyState::TargetNotFound => Tone::Bad,
-    }
+/// `9 Enforced, 2 Overridden`.
+fn states(count: &Count) -> String {
+    let states = PolicyState::ALL.into_iter();
+    let counts = states.map(|state| (count.of(state), state.as_str()));
+    let counts = counts.filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+    counts.join(", ")
 }
 
 fn kinds(found: &Policies) -> Kinds {

@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal as _};
 
 use anstyle::{AnsiColor, Effects};
+use colorchoice::ColorChoice;
 
 use crate::engine::verdict::escape;
 
@@ -14,11 +15,15 @@ pub(crate) struct Style {
     pub colour: bool,
     /// Columns of the terminal; none where lines may be of any length.
     pub width: Option<usize>,
+    /// Whether long values are shown whole.
+    pub full: bool,
 }
 
 /// What a piece of text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
+    /// Nothing in particular.
+    Plain,
     /// A heading.
     Heading,
     /// All is well.
@@ -34,27 +39,50 @@ pub(crate) enum Tone {
 // === impl Style ===
 
 impl Style {
-    /// That of the standard output: plain where it is no terminal or `NO_COLOR` is set.
+    /// That of the standard output: plain where it is no terminal or `NO_COLOR` is set, unless `--color` says otherwise.
     pub(crate) fn of_stdout() -> Self {
+        let choice = ColorChoice::global();
         if !io::stdout().is_terminal() {
-            return Self::default();
+            return Self {
+                colour: matches!(choice, ColorChoice::Always | ColorChoice::AlwaysAnsi),
+                ..Self::default()
+            };
         }
         let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         Self {
-            colour: !set("NO_COLOR") && !dumb,
+            colour: match choice {
+                ColorChoice::Auto => !set("NO_COLOR") && !dumb,
+                ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
+                ColorChoice::Never => false,
+            },
             width,
+            full: false,
+        }
+    }
+
+    /// The same with long values whole, where they are wanted so.
+    pub(crate) fn full(self, full: bool) -> Self {
+        Self { full, ..self }
+    }
+
+    /// The same with lines of any length.
+    pub(crate) fn wide(self) -> Self {
+        Self {
+            width: None,
+            ..self
         }
     }
 
     /// Text that comes from users, safe for a terminal, in a tone.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         let text = escape(text);
-        if !self.colour || text.is_empty() {
+        if !self.colour || text.is_empty() || tone == Tone::Plain {
             return text;
         }
         let style = match tone {
+            Tone::Plain => anstyle::Style::new(),
             Tone::Heading => anstyle::Style::new().effects(Effects::BOLD),
             Tone::Good => AnsiColor::Green.on_default(),
             Tone::Warning => AnsiColor::Yellow.on_default(),

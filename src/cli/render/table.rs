@@ -1,20 +1,40 @@
 //! Columns under headings, as kubectl prints them, within the width of the terminal.
+//!
+//! No word is ever broken. Where a terminal is too narrow, these give way one after the other, and no more than is needed:
+//! the gaps between columns; columns of sentences, which go below their rows; columns that may be dropped, in the order that
+//! the table says; then cells are wrapped at spaces; at last each row is shown as a list of its cells.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{Style, Tone};
+use super::text::{cut, wrapped};
 use crate::engine::verdict::escape;
 
-/// Spaces between columns.
-const GAP: usize = 3;
-/// A column is not made narrower than this.
-const NARROWEST: usize = 16;
+mod layout;
 
-/// A table. Cells are escaped when it is shown.
+use layout::{Form, form};
+
+/// How far what belongs to a row is indented below it.
+const BELOW: &str = "    ";
+
+/// A table. Cells are escaped when they are added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     headings: Vec<String>,
-    rows: Vec<Vec<Cell>>,
+    /// The headings of columns that may go below their rows; the last goes first.
+    sentences: Vec<&'static str>,
+    /// The headings of columns that may be dropped, in this order.
+    dropping: Vec<&'static str>,
+    rows: Vec<Row>,
+}
+
+/// What stands in a table.
+#[derive(Clone, Debug)]
+enum Row {
+    /// A line over the rows that follow.
+    Title(String),
+    /// Cells, and lines below them.
+    Cells(Vec<Cell>, Vec<String>),
 }
 
 /// One cell.
@@ -28,18 +48,25 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Text in a tone.
-    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+    pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> Self {
         Self {
-            text: text.into(),
+            text: escape(text.as_ref()),
             tone: Some(tone),
+        }
+    }
+
+    fn painted(&self, style: Style, part: &str) -> String {
+        match self.tone {
+            Some(tone) => style.paint(tone, part),
+            None => part.to_owned(),
         }
     }
 }
 
-impl<T: Into<String>> From<T> for Cell {
+impl<T: AsRef<str>> From<T> for Cell {
     fn from(text: T) -> Self {
         Self {
-            text: text.into(),
+            text: escape(text.as_ref()),
             tone: None,
         }
     }
@@ -52,18 +79,43 @@ impl Table {
     pub(crate) fn new(headings: &[&str]) -> Self {
         Self {
             headings: headings.iter().map(|h| (*h).to_owned()).collect(),
-            rows: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// With columns of sentences: they go below their rows where there is no room beside the others. One that is empty in all
+    /// rows is not shown.
+    pub(crate) fn sentences(mut self, headings: &[&'static str]) -> Self {
+        self.sentences = headings.to_vec();
+        self
+    }
+
+    /// With columns that are dropped where there is no room, in this order.
+    pub(crate) fn dropping(mut self, headings: &[&'static str]) -> Self {
+        self.dropping = headings.to_vec();
+        self
     }
 
     /// Adds a row.
     pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
-        self.rows.push(cells.into());
+        self.cells(cells.into());
     }
 
     /// Adds a row of as many cells as there are.
     pub(crate) fn cells(&mut self, cells: Vec<Cell>) {
-        self.rows.push(cells);
+        self.rows.push(Row::Cells(cells, Vec::new()));
+    }
+
+    /// Adds a line over the rows that follow.
+    pub(crate) fn title(&mut self, title: &str) {
+        self.rows.push(Row::Title(escape(title)));
+    }
+
+    /// Adds lines below the last row, such as those of a YAML value.
+    pub(crate) fn below(&mut self, added: impl IntoIterator<Item = String>) {
+        if let Some(Row::Cells(_, lines)) = self.rows.last_mut() {
+            lines.extend(added.into_iter().map(|line| escape(&line)));
+        }
     }
 
     /// Whether there are no rows.
@@ -71,119 +123,202 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The lines, each after `indent`. What is too wide for the terminal goes on in the next line of
-    /// its own column; no name is cut.
+    /// The headings of the columns that a terminal has no room for.
+    pub(crate) fn dropped(&self, style: Style, indent: &str) -> Vec<&str> {
+        let Form::Columns { shown, below, .. } = form(self, room(style, indent)) else {
+            return Vec::new();
+        };
+        let is_dropped = |column: &usize| {
+            !shown.contains(column) && !below.contains(column) && self.is_used(*column)
+        };
+        let columns = (0..self.headings.len()).filter(is_dropped);
+        columns
+            .filter_map(|column| self.headings.get(column).map(String::as_str))
+            .collect()
+    }
+
+    /// The lines, each after `indent`.
     pub(crate) fn show(&self, style: Style, indent: &str) -> String {
-        let heading = |text: &String| Cell::toned(text.clone(), Tone::Heading);
-        let headings: Vec<Cell> = self.headings.iter().map(heading).collect();
-        let rows = std::iter::once(&headings).filter(|row| !row.is_empty());
-        let rows: Vec<&Vec<Cell>> = rows.chain(&self.rows).collect();
-        let widths = widths(&rows, style.width.map(|w| w.saturating_sub(indent.len())));
         let mut text = String::new();
-        for row in rows {
-            let cells: Vec<(Vec<String>, Option<Tone>)> = row
+        let before = indent;
+        // Rows stand below their titles.
+        let has_titles = self.rows.iter().any(|row| matches!(row, Row::Title(_)));
+        let indent = &format!("{indent}{}", if has_titles { "  " } else { "" });
+        let form = form(self, room(style, indent));
+        if let Form::Columns {
+            shown, widths, gap, ..
+        } = &form
+            && !self.headings.is_empty()
+        {
+            let headings: Vec<Cell> = self
+                .headings
                 .iter()
-                .zip(&widths)
-                .map(|(cell, width)| (wrapped(&escape(&cell.text), *width), cell.tone))
+                .map(|text| Cell::toned(text, Tone::Heading))
                 .collect();
-            let height = cells.iter().map(|(lines, _)| lines.len()).max();
-            for i in 0..height.unwrap_or(0) {
-                let mut line = indent.to_owned();
-                let mut behind = 0;
-                for ((lines, tone), width) in cells.iter().zip(&widths) {
-                    let part = lines.get(i).map_or("", String::as_str);
-                    if !part.is_empty() {
-                        line.push_str(&" ".repeat(behind));
-                        behind = 0;
-                        match tone {
-                            Some(tone) => line.push_str(&style.paint(*tone, part)),
-                            None => line.push_str(part),
-                        }
-                    }
-                    behind += width.saturating_sub(part.width()) + GAP;
+            columns(&mut text, &headings, shown, widths, *gap, style, indent);
+        }
+        let mut is_first = true;
+        for row in &self.rows {
+            match (row, &form) {
+                (Row::Title(title), _) => {
+                    text.push_str(before);
+                    text.push_str(&style.paint(Tone::Heading, title));
+                    text.push('\n');
                 }
-                text.push_str(line.trim_end());
-                text.push('\n');
+                (
+                    Row::Cells(cells, lines),
+                    Form::Columns {
+                        shown,
+                        below,
+                        widths,
+                        gap,
+                    },
+                ) => {
+                    columns(&mut text, cells, shown, widths, *gap, style, indent);
+                    for column in below {
+                        self.sentence(&mut text, cells, *column, style, indent);
+                    }
+                    more(&mut text, lines, style, indent);
+                }
+                (Row::Cells(cells, lines), Form::Records) => {
+                    if !is_first && !self.headings.is_empty() {
+                        text.push('\n');
+                    }
+                    self.record(&mut text, cells, style, indent);
+                    more(&mut text, lines, style, indent);
+                    is_first = false;
+                }
             }
         }
         text
     }
-}
 
-/// The width of each column; the widest give way where the terminal is too narrow.
-fn widths(rows: &[&Vec<Cell>], room: Option<usize>) -> Vec<usize> {
-    let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| escape(&cell.text).width()).max()
-    };
-    let mut widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
-    let Some(room) = room else { return widths };
-    let room = room.saturating_sub(columns.saturating_sub(1) * GAP);
-    while widths.iter().sum::<usize>() > room {
-        match widths.iter_mut().max() {
-            Some(widest) if *widest > NARROWEST => *widest -= 1,
-            _ => break,
+    /// Whether anything stands in a column; one without sentences is not shown.
+    fn is_used(&self, column: usize) -> bool {
+        let heading = self.headings.get(column);
+        let is_sentence = heading.is_some_and(|heading| self.sentences.contains(&heading.as_str()));
+        let mut cells = self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells, _) => cells.get(column),
+            Row::Title(_) => None,
+        });
+        !is_sentence || cells.any(|cell| !cell.text.is_empty())
+    }
+
+    /// A cell that went below its row.
+    fn sentence(
+        &self,
+        text: &mut String,
+        cells: &[Cell],
+        column: usize,
+        style: Style,
+        indent: &str,
+    ) {
+        let (Some(cell), Some(heading)) = (cells.get(column), self.headings.get(column)) else {
+            return;
+        };
+        if cell.text.is_empty() {
+            return;
+        }
+        let label = format!("{}: ", heading.to_lowercase());
+        let before = format!("{indent}{BELOW}");
+        let room = style
+            .width
+            .map_or(usize::MAX, |width| width.saturating_sub(before.len()));
+        for (i, line) in wrapped(&format!("{label}{}", cell.text), room)
+            .iter()
+            .enumerate()
+        {
+            text.push_str(&before);
+            match line.strip_prefix(&label).filter(|_| i == 0) {
+                Some(rest) => {
+                    text.push_str(&style.paint(Tone::Faint, &label));
+                    text.push_str(&cell.painted(style, rest));
+                }
+                None => text.push_str(&cell.painted(style, line)),
+            }
+            text.push('\n');
         }
     }
-    widths
+
+    /// A row as a list of its cells, each after its heading.
+    fn record(&self, text: &mut String, cells: &[Cell], style: Style, indent: &str) {
+        let longest = self
+            .headings
+            .iter()
+            .map(|heading| heading.width())
+            .max()
+            .unwrap_or(0);
+        for (column, cell) in cells.iter().enumerate() {
+            if cell.text.is_empty() {
+                continue;
+            }
+            let heading = self.headings.get(column).map_or("", String::as_str);
+            let gap = if longest == 0 { 0 } else { 2 };
+            let room =
+                room(style, indent).map_or(usize::MAX, |room| room.saturating_sub(longest + gap));
+            for (i, line) in wrapped(&cell.text, room).iter().enumerate() {
+                let label = if i == 0 { heading } else { "" };
+                text.push_str(indent);
+                text.push_str(&style.paint(Tone::Heading, label));
+                text.push_str(&" ".repeat((longest - label.width().min(longest)) + gap));
+                text.push_str(&cell.painted(style, line));
+                text.push('\n');
+            }
+        }
+    }
 }
 
-/// Text in lines of at most this width, broken at spaces, and where there are none behind `/`, `.`
-/// and `,`. A word without any stays whole.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    if text.width() <= width {
-        return vec![text.to_owned()];
-    }
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for piece in text.split_inclusive([' ', '/', '.', ',']) {
-        if !line.is_empty() && line.width() + piece.trim_end().width() > width {
-            lines.push(line.trim_end().to_owned());
-            line.clear();
+fn room(style: Style, indent: &str) -> Option<usize> {
+    style.width.map(|width| width.saturating_sub(indent.len()))
+}
+
+/// One row in columns: as many lines as its highest cell has.
+fn columns(
+    text: &mut String,
+    cells: &[Cell],
+    shown: &[usize],
+    widths: &[usize],
+    gap: usize,
+    style: Style,
+    indent: &str,
+) {
+    let cells: Vec<(&Cell, Vec<String>, usize)> = shown
+        .iter()
+        .zip(widths)
+        .filter_map(|(column, width)| Some((cells.get(*column)?, *width)))
+        .map(|(cell, width)| (cell, wrapped(&cell.text, width), width))
+        .collect();
+    let height = cells.iter().map(|(_, lines, _)| lines.len()).max();
+    for i in 0..height.unwrap_or(0) {
+        let mut line = indent.to_owned();
+        let mut behind = 0;
+        for (cell, lines, width) in &cells {
+            let part = lines.get(i).map_or("", String::as_str);
+            if !part.is_empty() {
+                line.push_str(&" ".repeat(behind));
+                behind = 0;
+                line.push_str(&cell.painted(style, part));
+            }
+            behind += width.saturating_sub(part.width()) + gap;
         }
-        line.push_str(piece);
+        text.push_str(line.trim_end());
+        text.push('\n');
     }
-    lines.push(line.trim_end().to_owned());
-    lines
+}
+
+/// Lines below a row: none is wider than the terminal unless all of it is wanted.
+fn more(text: &mut String, lines: &[String], style: Style, indent: &str) {
+    let room = style.width.filter(|_| !style.full);
+    let room = room.map_or(usize::MAX, |width| {
+        width.saturating_sub(indent.len() + BELOW.len())
+    });
+    for line in lines {
+        text.push_str(indent);
+        text.push_str(BELOW);
+        text.push_str(&cut(line, room));
+        text.push('\n');
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Style, Table};
-
-    fn table() -> Table {
-        let mut table = Table::new(&["POLICY", "FROM"]);
-        table.row([
-            "infra/edge-retries-of-everything".into(),
-            "Gateway a/b".into(),
-        ]);
-        table.row(["x\u{1b}[31m\ny".into(), "ü".into()]);
-        table
-    }
-
-    #[test]
-    fn columns_are_aligned_and_escaped() {
-        let text = table().show(Style::default(), "");
-        assert_eq!(
-            text,
-            "POLICY                             FROM\n\
-             infra/edge-retries-of-everything   Gateway a/b\n\
-             x\\u{1b}[31m\\u{a}y                  ü\n"
-        );
-    }
-
-    #[test]
-    fn a_narrow_terminal_is_respected() {
-        let style = Style {
-            width: Some(34),
-            colour: false,
-        };
-        let text = table().show(style, "");
-        assert!(
-            text.contains("infra/\n") || text.contains("infra/ "),
-            "{text}"
-        );
-        assert!(text.contains("edge-retries-of-everything"), "{text}");
-    }
-}
+mod tests;

@@ -1,20 +1,18 @@
 //! Names, fields, values and counts as people read them; escaped where they are painted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-
-use serde_json::Value;
 
 use super::style::{Style, Tone};
+use super::table::Cell;
+use super::text::parts;
 use crate::answer::Named;
 use crate::answer::state::PolicyState;
 use crate::engine::ids::Place;
 use crate::engine::object::section_noun;
+use crate::engine::verdict::escape;
 
 /// Names shown before "and N more".
 const SHOWN: usize = 3;
-/// Characters of a value shown in a line.
-const LONGEST_VALUE: usize = 60;
 
 /// `infra/edge` or `infra/edge#http`.
 pub(crate) fn path(named: &Named) -> String {
@@ -44,24 +42,6 @@ pub(crate) fn field(pointer: &str) -> String {
     }
 }
 
-/// A value in a line; long ones are described.
-pub(crate) fn value(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    };
-    let length = text.chars().count();
-    match value {
-        _ if length <= LONGEST_VALUE => text,
-        Value::Array(items) => format!("[{}]", count(items.len(), "item", "items")),
-        Value::Object(map) => format!("{{{}}}", count(map.len(), "field", "fields")),
-        _ => {
-            let shown: String = text.chars().take(LONGEST_VALUE).collect();
-            format!("{shown}… ({length} characters)")
-        }
-    }
-}
-
 /// What is not modelled of policies, each sentence once with the policies that it is about.
 pub(crate) fn caveats<'a>(
     all: impl Iterator<Item = (&'a Named, &'a Vec<String>)>,
@@ -80,13 +60,11 @@ pub(crate) fn caveats<'a>(
     }
     let mut text = String::new();
     for (caveat, names) in about {
-        let title = style.paint(Tone::Heading, "NOT MODELLED");
-        let line = format!("{}: {caveat}", list(names));
-        let _ = write!(
-            text,
-            "\n{indent}{title}  {}\n",
-            style.paint(Tone::Warning, &line)
-        );
+        let title = (Some(Tone::Heading), "NOT MODELLED ".to_owned());
+        let line = (Some(Tone::Warning), format!("{}: {caveat}", list(names)));
+        let hanging = format!("{indent}  ");
+        text.push('\n');
+        text.push_str(&parts(style, indent, &[title, line], &hanging));
     }
     text
 }
@@ -125,6 +103,18 @@ pub(crate) fn seen_from(object: &Named, place: &Named) -> String {
     }
 }
 
+/// `retrypolicy.policies.example.com/edge-retries`, as kubectl names objects; one a line.
+pub(crate) fn names_of<'a>(objects: impl IntoIterator<Item = &'a Named>) -> String {
+    let line = |named: &Named| {
+        let key = &named.0.object;
+        let kind = key.gk.kind.to_lowercase();
+        let group = &key.gk.group;
+        let dot = if group.is_empty() { "" } else { "." };
+        format!("{}\n", escape(&format!("{kind}{dot}{group}/{}", key.name)))
+    };
+    objects.into_iter().map(line).collect()
+}
+
 /// The tone of a state.
 pub(crate) fn tone(state: PolicyState) -> Tone {
     match state {
@@ -139,35 +129,61 @@ pub(crate) fn tone(state: PolicyState) -> Tone {
     }
 }
 
-fn state_words(state: PolicyState) -> &'static str {
-    match state {
-        PolicyState::Enforced => "enforced",
-        PolicyState::PartiallyEnforced => "partly overridden",
-        PolicyState::Overridden => "overridden",
-        PolicyState::Conflicted => "conflicted",
-        PolicyState::Rejected => "rejected",
-        PolicyState::Invalid => "invalid",
-        PolicyState::TargetNotFound => "target not found",
-        PolicyState::NoEffect => "no effect",
-    }
+/// Why a policy is in its state: who brought that about, and what else is known of it.
+pub(crate) fn reason(
+    policy: &Named,
+    state: PolicyState,
+    by: &[Named],
+    reason: Option<&str>,
+) -> String {
+    let name = |by: &Named| {
+        if by.0.object.gk == policy.0.object.gk {
+            path(by)
+        } else {
+            format!("{} itself", by.0)
+        }
+    };
+    let names = list(by.iter().map(name));
+    let who = match state {
+        _ if by.is_empty() => None,
+        PolicyState::Overridden => Some(format!("overridden by {names}")),
+        PolicyState::PartiallyEnforced => Some(format!("partly overridden by {names}")),
+        // The reason names it.
+        PolicyState::Conflicted if reason.is_some() => None,
+        PolicyState::Conflicted => Some(format!("conflicts with {names}")),
+        PolicyState::Enforced
+        | PolicyState::Rejected
+        | PolicyState::Invalid
+        | PolicyState::TargetNotFound
+        | PolicyState::NoEffect => None,
+    };
+    let all: Vec<&str> = who.as_deref().into_iter().chain(reason).collect();
+    all.join("; ")
 }
 
-/// A state with whoever brought it about. One that is in force may be rejected on another target: that is told there.
-pub(crate) fn state(state: PolicyState, by: &[Named], reason: Option<&str>) -> String {
-    let mut text = state_words(state).to_owned();
-    if !by.is_empty() && state != PolicyState::Enforced {
-        let with = if state == PolicyState::Conflicted {
-            "with"
-        } else {
-            "by"
-        };
-        text = format!("{text} {with} {}", list(by.iter().map(path)));
-    }
-    // Who is there already has been said.
-    let is_said = state == PolicyState::Conflicted && !by.is_empty();
-    match reason.filter(|_| !is_said) {
-        Some(reason) => format!("{text}: {reason}"),
-        None => text,
+/// The cells of a state and its reason.
+pub(crate) fn state(
+    policy: &Named,
+    state: PolicyState,
+    by: &[Named],
+    reason: Option<&str>,
+) -> [Cell; 2] {
+    let why = self::reason(policy, state, by, reason);
+    [Cell::toned(state.as_str(), tone(state)), why.into()]
+}
+
+/// A state and its reason in a line.
+pub(crate) fn state_line(
+    policy: &Named,
+    state: PolicyState,
+    by: &[Named],
+    reason: Option<&str>,
+) -> String {
+    let why = self::reason(policy, state, by, reason);
+    if why.is_empty() {
+        state.as_str().to_owned()
+    } else {
+        format!("{}: {why}", state.as_str())
     }
 }
 

@@ -23,6 +23,9 @@ fn printed(
         from: Some(dir.to_owned()),
         kubeconfig: None,
         context: None,
+        user: None,
+        groups: Vec::new(),
+        request_timeout: None,
         config: None,
     };
     let opened = state.open(&Scope::default())?;
@@ -125,6 +128,9 @@ fn look(dir: &Path) -> Box<dyn Look> {
         from: Some(dir.to_owned()),
         kubeconfig: None,
         context: None,
+        user: None,
+        groups: Vec::new(),
+        request_timeout: None,
         config: None,
     };
     let opened = state.open(&Scope::default()).unwrap();

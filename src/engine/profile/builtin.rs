@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::file::{ControllerFile, File, ProfileFile, VersionsFile};
+use super::file::{ControllerFile, File, KindNames, NamesFile, ProfileFile, VersionsFile};
 
 /// The files, by project.
 const FILES: [(&str, &str); 15] = [
@@ -39,6 +39,24 @@ pub fn builtin() -> Result<Vec<ProfileFile>, String> {
 
 /// The versions of kinds.
 const VERSIONS: &str = include_str!("builtin/versions.yaml");
+
+/// Short names of kinds.
+const NAMES: &str = include_str!("builtin/names.yaml");
+
+/// The short names of the policy kinds that come with attache. The file is read once.
+///
+/// # Errors
+/// As [`builtin`].
+pub fn short_names() -> Result<&'static [KindNames], String> {
+    static ALL: LazyLock<Result<NamesFile, String>> = LazyLock::new(|| {
+        let read = serde_saphyr::from_str(NAMES);
+        read.map_err(|error| format!("built-in profile names: {error}"))
+    });
+    match &*ALL {
+        Ok(file) => Ok(&file.names),
+        Err(why) => Err(why.clone()),
+    }
+}
 
 /// The facts about controllers that come with attache.
 ///
@@ -94,6 +112,19 @@ mod tests {
                     .any(|(g, k)| (*g, k.as_str()) == (&said.group, kind));
                 assert!(is_known, "{} {kind}", said.group);
             }
+        }
+    }
+
+    #[test]
+    fn every_short_name_is_that_of_a_kind() {
+        let profiles = super::builtin().unwrap();
+        for named in super::short_names().unwrap() {
+            let mut kinds = profiles.iter().map(|p| (&p.matches.group, &p.matches.kind));
+            assert!(
+                kinds.any(|kind| kind == (&named.group, &named.kind)),
+                "{named:?}"
+            );
+            assert!(!named.short.is_empty(), "{named:?}");
         }
     }
 

@@ -406,6 +406,26 @@ pub struct KindVersions {
     pub versions: Vec<String>,
 }
 
+/// What kinds are called beside their own names.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamesFile {
+    /// One entry a kind.
+    pub names: Vec<KindNames>,
+}
+
+/// The short names of a kind.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KindNames {
+    /// API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Short names, as kubectl takes them.
+    pub short: Vec<String>,
+}
+
 // === impl VersionsFile ===
 
 impl VersionsFile {

@@ -16,6 +16,7 @@ use crate::engine::merge::{Effective, Leaf, LeafPath};
 use crate::engine::object::{GrantFrom, GrantTo, Node, Object, section_noun};
 use crate::engine::policy::Policy;
 use crate::engine::section;
+use crate::engine::setting::Setting;
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::traffic::traffic;
 
@@ -192,14 +193,14 @@ pub(super) fn effect(
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     // What stands side by side takes no field from anybody: it comes and goes policy by policy.
     let side_by_side = before.is_together() || after.is_together();
-    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, LeafPath), String> {
+    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, LeafPath), Setting> {
         let leaves = effective
             .leaves()
             .into_iter()
             .filter(|(_, leaf)| !leaf.value.is_null());
         let whose = |leaf: &Leaf| side_by_side.then(|| leaf.policy.clone());
         leaves
-            .map(|(path, leaf)| ((whose(leaf), path), words::short(&leaf.value)))
+            .map(|(path, leaf)| ((whose(leaf), path), leaf.value.clone()))
             .collect()
     };
     let (before, after) = (fields(before), fields(after));
@@ -212,8 +213,8 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     let mut changed: Vec<_> = changed.collect();
     changed.sort_by_key(|path| (after.contains_key(*path), !before.contains_key(*path)));
     let told = changed.into_iter().map(|path| {
-        let was = before.get(path).cloned().unwrap_or_else(none);
-        let is = after.get(path).cloned().unwrap_or_else(none);
+        let was = before.get(path).map_or_else(none, words::short);
+        let is = after.get(path).map_or_else(none, words::short);
         format!("{}={was} -> {is}", words::field(&path.1))
     });
     let mut told: Vec<String> = told.collect();

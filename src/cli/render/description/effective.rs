@@ -8,6 +8,7 @@ use crate::answer::Named;
 use crate::answer::description::OfTarget;
 use crate::answer::effective::OnPaths;
 use crate::cli::render::style::{Style, Tone};
+use crate::cli::render::text::beside;
 use crate::cli::render::words;
 
 /// Blocks of one description; the rest are counted.
@@ -74,10 +75,11 @@ impl<'a> Part<'a> {
         };
         let kind = &first.effective.policy_kind.0;
         let title = format!("{} {}", self.title, kind.kind);
-        let title = style.paint(Tone::Heading, &title);
-        let place = style.paint(Tone::Faint, &format!("({})", self.scope(group)));
+        let place = format!("({})", self.scope(group));
+        let pieces = [(Some(Tone::Heading), title), (Some(Tone::Faint), place)];
+        let title = beside(style, &pieces, "  ", "    ");
         let settings = settings(self.about, &first.effective, style);
-        format!("\n{title}  {place}\n{settings}")
+        format!("\n{title}{settings}")
     }
 
     /// On which of the paths of its kind a result holds.

@@ -7,7 +7,9 @@ use crate::answer::description::{OfPolicy, OnTarget};
 use crate::cli::render::impact::{groups, told};
 use crate::cli::render::kind_names::Kinds;
 use crate::cli::render::style::{Style, Tone};
-use crate::cli::render::table::{Cell, Table};
+use crate::cli::render::table::Table;
+use crate::cli::render::text::{beside, paragraph};
+use crate::cli::render::values::shown;
 use crate::cli::render::words;
 
 /// Changes that are shown; the rest are counted.
@@ -15,14 +17,24 @@ const MOST_CHANGES: usize = 20;
 
 /// Shows a policy.
 pub(super) fn show(about: &OfPolicy, style: Style) -> String {
-    let mut text = style.paint(Tone::Heading, &about.object.0.to_string());
-    let strategy = about.strategy.as_deref().unwrap_or("no usable strategy");
+    let strategy = about
+        .written_strategy
+        .as_deref()
+        .unwrap_or("no usable strategy");
     let class = serde_json::to_value(about.class).unwrap_or_default();
     let class = class.as_str().unwrap_or_default().to_owned();
-    let facts = style.paint(Tone::Faint, &format!("{class}, {strategy}"));
-    let state = words::state(about.state, &about.by, about.reason.as_deref());
-    let state = style.paint(words::tone(about.state), &state);
-    let _ = writeln!(text, "   {facts}   {state}");
+    let state = words::state_line(
+        &about.object,
+        about.state,
+        &about.by,
+        about.reason.as_deref(),
+    );
+    let pieces = [
+        (Some(Tone::Heading), about.object.0.to_string()),
+        (Some(Tone::Faint), format!("{class}, {strategy}")),
+        (Some(words::tone(about.state)), state),
+    ];
+    let mut text = beside(style, &pieces, "   ", "  ");
     let caveats = std::iter::once((&about.object, &about.caveats));
     text.push_str(&words::caveats(caveats, style, ""));
     text.push_str(&conditions(about, style));
@@ -33,12 +45,10 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
             continue;
         }
         let name = target.target.0.to_string();
-        let heading = style.paint(Tone::Heading, "OVERRIDDEN");
-        let _ = writeln!(
-            text,
-            "\n{heading}  {}",
-            style.paint(Tone::Faint, &format!("(on {name})"))
-        );
+        let heading = (Some(Tone::Heading), "OVERRIDDEN".to_owned());
+        let on = (Some(Tone::Faint), format!("(on {name})"));
+        text.push('\n');
+        text.push_str(&beside(style, &[heading, on], "  ", "    "));
         let mut table = Table::new(&[]);
         for (field, by) in &target.lost {
             table.row([
@@ -50,7 +60,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
         if !target.overridden_on.is_empty() {
             let names = target.overridden_on.iter().map(|on| on.0.to_string());
             let line = format!("replaced whole on {}", words::list(names));
-            let _ = writeln!(text, "  {}", style.paint(Tone::Faint, &line));
+            text.push_str(&paragraph(style, Tone::Faint, "  ", &line, "    "));
         }
     }
     text.push_str(&changes(about, style));
@@ -81,7 +91,9 @@ fn settings(about: &OfPolicy, style: Style) -> String {
         );
         let mut table = Table::new(&[]);
         for (field, value) in settings.as_object().into_iter().flatten() {
-            table.row([field.as_str().into(), words::value(value).into()]);
+            let value = shown(value, style);
+            table.row([field.into(), value.cell()]);
+            table.below(value.below());
         }
         if table.is_empty() {
             text.push_str("  nothing\n");
@@ -95,13 +107,19 @@ fn targets(about: &OfPolicy, style: Style) -> String {
     if about.targets.is_empty() {
         return "\nIt names no target that is there.\n".to_owned();
     }
-    let mut table = Table::new(&["TARGET", "STATE", "ACTS ON"]);
+    let mut table = Table::new(&["TARGET", "STATE", "OBJECTS", "REASON"]).sentences(&["REASON"]);
     for target in &about.targets {
-        let state = words::state(target.state, &target.by, target.reason.as_deref());
+        let [state, reason] = words::state(
+            &about.object,
+            target.state,
+            &target.by,
+            target.reason.as_deref(),
+        );
         table.row([
             target.target.0.to_string().into(),
-            Cell::toned(state, words::tone(target.state)),
+            state,
             objects(target).to_string().into(),
+            reason,
         ]);
     }
     format!("\n{}", table.show(style, ""))

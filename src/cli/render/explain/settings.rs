@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::super::kind_names::Kinds;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
+use super::super::values::{Shown, shown};
 use super::super::words as render_words;
 use crate::answer::explanation::{Fate, Standing, Step};
 use crate::answer::{Effective, Named};
@@ -15,20 +17,24 @@ use crate::engine::words;
 /// Both tables of one way.
 pub(super) fn text(step: &Step, style: Style) -> String {
     if step.policies.is_empty() {
-        let line = style.paint(Tone::Faint, "No policy stands on this way.");
+        let line = style.paint(Tone::Faint, "No policy applies to this request.");
         return format!("\n  {line}\n");
     }
     let (everywhere, apart) = by_backend(step);
     let mut text = String::new();
     if !everywhere.is_empty() {
-        let _ = write!(text, "\n{}", table(step, &everywhere).show(style, "  "));
+        let _ = write!(
+            text,
+            "\n{}",
+            table(step, &everywhere, style).show(style, "  ")
+        );
     }
     for (end, effective) in apart {
         let title = style.paint(Tone::Heading, &format!("Only to {end}"));
-        let shown = table(step, &effective).show(style, "  ");
+        let shown = table(step, &effective, style).show(style, "  ");
         let _ = write!(text, "\n  {title}\n{shown}");
     }
-    let beaten = beaten(&step.policies);
+    let beaten = beaten(&step.policies, &kinds(step));
     if !beaten.is_empty() {
         let _ = write!(text, "\n{}", beaten.show(style, "  "));
     }
@@ -80,69 +86,62 @@ fn end(effective: &Effective) -> Option<&Place> {
         .then_some(last)
 }
 
-fn table(step: &Step, effective: &[&Effective]) -> Table {
-    let mut table = Table::new(&["POLICY KIND", "SETTING", "VALUE", "POLICY", "FROM"]);
+fn table(step: &Step, effective: &[&Effective], style: Style) -> Table {
+    let mut table = Table::new(&["SETTING", "VALUE", "POLICY", "FROM"]).dropping(&["FROM"]);
     let mut before = None;
     for effective in effective {
         let kind = Some(&effective.policy_kind);
-        let mut name = if kind == before {
-            String::new()
-        } else {
-            effective.policy_kind.0.to_string()
-        };
-        before = kind;
-        for [setting, value, policy, from] in rows(step, effective) {
-            let kind: Cell = std::mem::take(&mut name).into();
-            table.row([
-                kind,
-                setting.into(),
-                value.into(),
-                policy.into(),
-                from.into(),
-            ]);
+        if kind != before {
+            table.title(&effective.policy_kind.0.to_string());
         }
+        before = kind;
+        rows(&mut table, step, effective, style);
     }
     table
 }
 
 /// Setting, value, policy, and where the policy stands.
-fn rows(step: &Step, effective: &Effective) -> Vec<[String; 4]> {
+fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     let Some(spec) = &effective.spec else {
         let here = step.policies.iter().filter(|standing| {
             let Named(policy) = &standing.policy;
             policy.object.gk == effective.policy_kind.0
                 && matches!(standing.state, Fate::Enforced | Fate::PartiallyEnforced)
         });
-        return here
-            .map(|standing| {
-                let Named(policy) = &standing.policy;
-                let from = from(step, effective, &standing.policy);
-                let merged = "merged by the kind's own rules".to_owned();
-                [merged, "-".to_owned(), policy.object.path(), from]
-            })
-            .collect();
+        for standing in here {
+            let Named(policy) = &standing.policy;
+            let from = from(step, effective, &standing.policy);
+            table.row([
+                "merged by the kind's own rules".into(),
+                "-".into(),
+                policy.object.path().into(),
+                from.into(),
+            ]);
+        }
+        return;
     };
-    let row = |(pointer, source): (&String, &Named)| {
+    for (pointer, source) in &effective.sources {
         let Named(place) = source;
-        let value = spec.pointer(pointer);
-        let value = match value {
-            Some(_) if pointer.is_empty() => "(no settings)".to_owned(),
-            Some(value) => words::value(value),
-            None => "(removed)".to_owned(),
+        let value = spec.pointer(pointer).filter(|_| !pointer.is_empty());
+        let value = value.map(|value| shown(value, style));
+        let cell = match &value {
+            Some(value) => value.cell(),
+            None if pointer.is_empty() => Cell::toned("no settings", Tone::Warning),
+            None => Cell::toned("removed", Tone::Warning),
         };
         let policy = if place.object.gk == effective.policy_kind.0 {
             place.object.path()
         } else {
             format!("{place} itself")
         };
-        [
-            setting(pointer, spec, &place.object.path()),
-            value,
-            policy,
-            from(step, effective, source),
-        ]
-    };
-    effective.sources.iter().map(row).collect()
+        table.row([
+            setting(pointer, spec, &place.object.path()).into(),
+            cell,
+            policy.into(),
+            from(step, effective, source).into(),
+        ]);
+        table.below(value.into_iter().flat_map(Shown::below));
+    }
 }
 
 /// Where a policy stands on a path.
@@ -186,32 +185,50 @@ fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
 }
 
 /// The policies of which something is not in force.
-fn beaten(policies: &[Standing]) -> Table {
-    let mut table = Table::new(&["NOT IN FORCE", "POLICY", "FROM", "WHAT", "BECAUSE OF"]);
+fn beaten(policies: &[Standing], kinds: &Kinds) -> Table {
+    let mut table =
+        Table::new(&["NOT IN FORCE", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
     for standing in policies {
-        let what = match standing.state {
+        let tone = match standing.state {
             Fate::Enforced => continue,
-            Fate::PartiallyEnforced => standing.lost.join(", "),
-            Fate::Overridden => "all of it".to_owned(),
-            Fate::Conflicted | Fate::Rejected => "all of it: rejected".to_owned(),
+            Fate::PartiallyEnforced | Fate::Overridden => Tone::Warning,
+            Fate::Conflicted | Fate::Rejected => Tone::Bad,
         };
         let Named(policy) = &standing.policy;
-        let by: Vec<String> = standing
-            .by
-            .iter()
-            .map(|Named(by)| by.object.path())
-            .collect();
         table.row([
-            policy.object.gk.to_string().into(),
+            kinds.name(&policy.object.gk).into(),
             policy.object.path().into(),
             places(standing.at.iter()).into(),
-            Cell::toned(what, Tone::Warning),
-            standing
-                .reason
-                .clone()
-                .unwrap_or_else(|| by.join(", "))
-                .into(),
+            Cell::toned(standing.state.as_str(), tone),
+            why(standing).into(),
         ]);
     }
     table
+}
+
+/// The kinds of the policies.
+fn kinds(step: &Step) -> Kinds {
+    let policies = step.policies.iter();
+    Kinds::among(policies.map(|standing| &standing.policy.0.object.gk))
+}
+
+/// Why something of a policy is not in force.
+fn why(standing: &Standing) -> String {
+    let by = standing.by.iter().map(|Named(by)| by.object.path());
+    let by: Vec<String> = by.collect();
+    let by = by.join(", ");
+    let who = match standing.state {
+        _ if by.is_empty() => None,
+        Fate::PartiallyEnforced if !standing.lost.is_empty() => {
+            Some(format!("{} overridden by {by}", standing.lost.join(", ")))
+        }
+        Fate::PartiallyEnforced => Some(format!("partly overridden by {by}")),
+        Fate::Overridden => Some(format!("overridden by {by}")),
+        Fate::Conflicted => Some(format!("conflicts with {by}")),
+        Fate::Enforced | Fate::Rejected => None,
+    };
+    who.into_iter()
+        .chain(standing.reason.clone())
+        .collect::<Vec<_>>()
+        .join("; ")
 }

@@ -8,19 +8,27 @@ use serde_json::Value;
 use super::super::kind_names::Kinds;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
+use super::super::text::paragraph;
+use super::super::values::{Shown, shown};
 use super::{SHOWN, line};
 use crate::answer::impact::{Change, Field, What};
 use crate::answer::named::Named;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::words;
 
-/// More of one value is cut.
-const LONGEST: usize = 120;
-
 /// Changes that are alike in everything but their target.
 pub(in crate::cli::render) struct Group<'a> {
     like: &'a Change,
     all: Vec<&'a Change>,
+}
+
+// === impl Group ===
+
+impl Group<'_> {
+    /// Whether all its targets are deleted with the change.
+    pub(in crate::cli::render) fn is_gone(&self) -> bool {
+        self.all.iter().all(|change| change.is_gone)
+    }
 }
 
 /// Changes by what becomes of the target, by kind and in their order; alike ones together.
@@ -34,7 +42,13 @@ pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
             &change.after,
             &change.after_from,
         ));
-        let alike = (change.change, &change.policy_kind, &change.fields, sides);
+        let alike = (
+            change.change,
+            change.is_gone,
+            &change.policy_kind,
+            &change.fields,
+            sides,
+        );
         let alike = serde_json::to_string(&alike).unwrap_or_default();
         let at = *index.entry(alike).or_insert(found.len());
         match found.get_mut(at) {
@@ -66,16 +80,16 @@ pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Styl
             let heading = format!("{kind} {how} {}", words::count(&objects));
             let mut text = line(style, Tone::Heading, &heading);
             for name in many.iter().take(SHOWN) {
-                text.push_str(&line(style, Tone::Faint, &format!("  {name}")));
+                text.push_str(&paragraph(style, Tone::Faint, "  ", name, "    "));
             }
             if let Some(more @ 1..) = many.len().checked_sub(SHOWN) {
-                let rest = format!("  and {more} more; -o json has all");
-                text.push_str(&line(style, Tone::Faint, &rest));
+                let rest = format!("and {more} more; -o json has all");
+                text.push_str(&paragraph(style, Tone::Faint, "  ", &rest, "    "));
             }
             text
         }
     };
-    text.push_str(&table(group.like, kinds).show(style, "  "));
+    text.push_str(&table(group.like, kinds, style).show(style, "  "));
     text
 }
 
@@ -128,25 +142,44 @@ fn partly(change: &Change, kinds: &Kinds) -> String {
     }
 }
 
-fn table(change: &Change, kinds: &Kinds) -> Table {
+fn table(change: &Change, kinds: &Kinds, style: Style) -> Table {
     if change.fields.is_empty() {
         let mut table = Table::new(&["BEFORE", "AFTER"]);
-        table.row([
-            side(change.before.as_ref(), &change.before_from).into(),
-            side(change.after.as_ref(), &change.after_from).into(),
-        ]);
+        let before = side(change.before.as_ref(), &change.before_from, style);
+        let after = side(change.after.as_ref(), &change.after_from, style);
+        table.row([before.cell(), after.cell()]);
+        table.below(sides(Some(before), Some(after)));
         return table;
     }
     let mut table = Table::new(&["FIELD", "BEFORE", "AFTER", "FROM"]);
     for field in &change.fields {
+        let value = |value: Option<&Value>| value.map(|value| shown(value, style));
+        let (before, after) = (value(field.before.as_ref()), value(field.after.as_ref()));
+        let cell = |value: &Option<Shown>| match value {
+            Some(value) => value.cell(),
+            None => Cell::toned("-", Tone::Faint),
+        };
         table.row([
-            field.field.clone().into(),
-            shown(field.before.as_ref()),
-            shown(field.after.as_ref()),
+            (&field.field).into(),
+            cell(&before),
+            cell(&after),
             source(change, field, kinds).into(),
         ]);
+        table.below(sides(before, after));
     }
     table
+}
+
+/// Long values of both sides, one below the other.
+fn sides(before: Option<Shown>, after: Option<Shown>) -> Vec<String> {
+    let all = [("before:", before), ("after:", after)];
+    let side = |(name, value): (&str, Option<Shown>)| {
+        let lines = value.map(Shown::below).unwrap_or_default();
+        let heading = (!lines.is_empty()).then(|| name.to_owned());
+        let lines = lines.into_iter().map(|line| format!("  {line}"));
+        heading.into_iter().chain(lines).collect::<Vec<String>>()
+    };
+    all.into_iter().flat_map(side).collect()
 }
 
 /// Whose setting it is, or was.
@@ -159,72 +192,21 @@ fn source(change: &Change, field: &Field, kinds: &Kinds) -> String {
     if field.removed {
         format!("removed by {name}")
     } else if field.after.is_none() {
-        format!("no longer {name}")
+        format!("was {name}")
     } else {
         name
     }
 }
 
 /// What is in force as a whole, where it is not told setting by setting.
-fn side(spec: Option<&Value>, from: &[Named]) -> String {
+fn side(spec: Option<&Value>, from: &[Named], style: Style) -> Shown {
     let names: Vec<String> = from.iter().map(|from| from.0.object.path()).collect();
     match spec {
-        _ if names.is_empty() => "nothing".to_owned(),
-        None => format!("what the kind's controller makes of {}", names.join(", ")),
-        Some(spec) => cut(&spec.to_string()),
-    }
-}
-
-fn shown(value: Option<&Value>) -> Cell {
-    value.map_or_else(
-        || Cell::toned("-", Tone::Faint),
-        |value| plain(value).into(),
-    )
-}
-
-/// A value; a text that could be taken for something else stands in quotes.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) if says_itself(text) => cut(text),
-        value => cut(&value.to_string()),
-    }
-}
-
-fn says_itself(text: &str) -> bool {
-    !text.is_empty() && text != "-" && serde_json::from_str::<Value>(text).is_err()
-}
-
-fn cut(text: &str) -> String {
-    let length = text.chars().count();
-    if length <= LONGEST {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(LONGEST).collect();
-    format!("{start}… ({length} characters)")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{LONGEST, plain};
-
-    #[test]
-    fn values_are_told_from_texts_that_look_like_them() {
-        for (value, said) in [
-            (json!("1s"), "1s"),
-            (json!(3), "3"),
-            (json!("3"), "\"3\""),
-            (json!("true"), "\"true\""),
-            (json!(""), "\"\""),
-            (json!("-"), "\"-\""),
-            (json!(["500", 501]), "[\"500\",501]"),
-            (json!({}), "{}"),
-        ] {
-            assert_eq!(plain(&value), said);
-        }
-        let long = plain(&json!("x".repeat(10_000)));
-        assert!(long.ends_with("… (10000 characters)"), "{long}");
-        assert!(long.chars().count() < LONGEST + 30);
+        _ if names.is_empty() => Shown::Here("nothing".to_owned()),
+        None => Shown::Here(format!(
+            "what the kind's controller makes of {}",
+            names.join(", ")
+        )),
+        Some(spec) => shown(spec, style),
     }
 }

@@ -1,0 +1,183 @@
+//! What stands above routes: its listeners, the routes below it, and what keeps requests away from these.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::answer::named::Named;
+use crate::answer::problems::{Problem, of_object};
+use crate::engine::effective::Survey;
+use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::object::{Node, Object, is_route};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::topology::{Attachment, OneKind, attachment, listeners_of};
+
+/// Of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Overview {
+    /// The class of a Gateway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The controller of the class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<String>,
+    /// The Gateways of a class.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gateways: Vec<Named>,
+    /// The listeners, in the order of the spec.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listeners: Vec<ListenerAbout>,
+    /// The routes that are attached.
+    pub routes: Vec<Named>,
+    /// Routes below it to which requests do not come, or that do not reach a backend.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub broken_routes: Vec<BrokenRoute>,
+}
+
+/// A listener and how many routes it takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ListenerAbout {
+    /// Its name.
+    pub name: String,
+    /// Its protocol.
+    pub protocol: String,
+    /// Its port.
+    pub port: u16,
+    /// Its hostname; any where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// How many routes are attached to it.
+    pub routes: usize,
+}
+
+/// A route with what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BrokenRoute {
+    /// The route.
+    pub route: Named,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+/// What stands above routes; none of other kinds, and of a section.
+pub(super) fn overview(survey: &mut Survey<'_>, place: &Place) -> Option<Overview> {
+    let snapshot = survey.snapshot();
+    let object = snapshot.get(&place.object)?;
+    let is_upper = match &object.node {
+        Node::GatewayClass { .. } | Node::Gateway { .. } | Node::ListenerSet { .. } => true,
+        _ => object.key.gk.is_core("Namespace"),
+    };
+    if !is_upper || place.section.is_some() {
+        return None;
+    }
+    let mut one_kind = OneKind::new(snapshot);
+    let mut found = Overview::default();
+    let mut by_listener: BTreeMap<Place, usize> = BTreeMap::new();
+    let owners = owners(snapshot, object);
+    for route in routes(snapshot, object, &owners) {
+        let Node::Route { parents, .. } = &route.node else {
+            continue;
+        };
+        let mut entrances: BTreeSet<Place> = BTreeSet::new();
+        for parent in parents {
+            if let Attachment::Attached(places) = attachment(&mut one_kind, &route, parent) {
+                entrances.extend(places);
+            }
+        }
+        if !owners.is_empty() {
+            entrances.retain(|entrance| owners.contains(&entrance.object));
+        }
+        if !entrances.is_empty() {
+            found.routes.push(Named::from(&route.key));
+        }
+        for entrance in entrances {
+            *by_listener.entry(entrance).or_default() += 1;
+        }
+        let problems = of_object(survey, &mut one_kind, &route.key.whole());
+        if !problems.is_empty() {
+            let route = Named::from(&route.key);
+            found.broken_routes.push(BrokenRoute { route, problems });
+        }
+    }
+    about(snapshot, object, &by_listener, &mut found);
+    Some(found)
+}
+
+/// The objects with listeners by which routes come below an object; none of a Namespace.
+fn owners(snapshot: &Snapshot, object: &Arc<Object>) -> BTreeSet<ObjectKey> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![object.key.clone()];
+    if object.key.gk.is_core("Namespace") {
+        return found;
+    }
+    while let Some(key) = open.pop() {
+        let below = snapshot
+            .below(&key)
+            .filter(|below| !is_route(&below.key.gk));
+        open.extend(
+            below
+                .map(|below| below.key.clone())
+                .filter(|below| !found.contains(below)),
+        );
+        found.insert(key);
+    }
+    found
+}
+
+/// The routes that name one of these as their parent, or that are in the Namespace; sorted.
+fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) -> Vec<Arc<Object>> {
+    let all: BTreeMap<ObjectKey, Arc<Object>> = if owners.is_empty() {
+        let below = snapshot.below(&object.key);
+        let own = below.filter(|below| is_route(&below.key.gk));
+        own.map(|route| (route.key.clone(), route.clone()))
+            .collect()
+    } else {
+        let below = owners.iter().flat_map(|owner| snapshot.below(owner));
+        let routes = below.filter(|below| is_route(&below.key.gk));
+        routes
+            .map(|route| (route.key.clone(), route.clone()))
+            .collect()
+    };
+    all.into_values().collect()
+}
+
+/// What the object says of itself.
+fn about(
+    snapshot: &Snapshot,
+    object: &Arc<Object>,
+    by_listener: &BTreeMap<Place, usize>,
+    found: &mut Overview,
+) {
+    match &object.node {
+        Node::Gateway { class, .. } => {
+            found.class = Some(class.to_string());
+            let key = ObjectKey::new(GroupKind::gateway_api("GatewayClass"), "", &**class);
+            let class = snapshot.get(&key);
+            found.controller = class
+                .and_then(|class| class.node.controller())
+                .map(ToString::to_string);
+        }
+        Node::GatewayClass { controller } => {
+            found.controller = Some(controller.to_string());
+            found.gateways = snapshot
+                .below(&object.key)
+                .map(|gateway| Named::from(&gateway.key))
+                .collect();
+        }
+        _ => {}
+    }
+    let listeners = listeners_of(object).iter().map(|listener| ListenerAbout {
+        name: listener.name.to_string(),
+        protocol: listener.protocol.to_string(),
+        port: listener.port,
+        hostname: listener.hostname.as_ref().map(ToString::to_string),
+        routes: by_listener
+            .get(&object.key.section(listener.name.clone()))
+            .copied()
+            .unwrap_or(0),
+    });
+    found.listeners = listeners.collect();
+}

@@ -1,0 +1,87 @@
+//! How a policy merges, in the words of its own fields: `replaces (mergeType unset)`, `merges (StrategicMerge)`, `overrides, atomic`.
+
+use serde_json::{Value, json};
+
+use crate::engine::policy::{Policy, Stanza, StanzaPlace, at};
+use crate::engine::profile::{Direction, Op, Strategies, Strategy, words};
+
+/// By the engine's words: `atomic defaults`; both of a policy of the older dialect. None where the strategy cannot be used.
+pub(super) fn strategy(policy: &Policy) -> Option<String> {
+    let stanzas = policy.strategies.as_ref()?;
+    let names: Vec<String> = stanzas.iter().map(|s| words(s.strategy)).collect();
+    Some(names.join(" and "))
+}
+
+/// By what the policy says; none where that cannot be used.
+pub(super) fn as_written(policy: &Policy) -> Option<String> {
+    let stanzas = policy.strategies.as_ref()?;
+    let spec = policy.spec();
+    let said = &policy.profile.strategies.value;
+    let each = stanzas.iter().map(|stanza| one(*stanza, &spec, said));
+    Some(each.collect::<Vec<String>>().join(" and "))
+}
+
+fn one(stanza: Stanza, spec: &Value, said: &Strategies) -> String {
+    let text = |path: &str| at(spec, path).and_then(Value::as_str);
+    let by_field = said.path.as_deref().map(|path| (path, text(path)));
+    let stanzas = said.stanzas;
+    let name = match stanza.place {
+        StanzaPlace::Spec => None,
+        StanzaPlace::Defaults => stanzas.map(|stanzas| stanzas.defaults),
+        StanzaPlace::Overrides => stanzas.map(|stanzas| stanzas.overrides),
+    };
+    if let Some(name) = name {
+        let inside = spec
+            .get(name)
+            .and_then(|body| body.get("strategy"))
+            .and_then(Value::as_str);
+        let named = inside.or(by_field.and_then(|(_, named)| named));
+        let named = named.map_or_else(|| pieces(stanza.strategy), str::to_owned);
+        return format!("{name}, {named}");
+    }
+    match by_field {
+        Some((_, Some(named))) => format!("{} ({named})", verb(stanza.strategy)),
+        Some((path, None)) => {
+            let field = path.rsplit('.').next().unwrap_or(path);
+            format!("{} ({field} unset)", verb(stanza.strategy))
+        }
+        // Settings outside of both stanzas count as one of them.
+        None if stanzas.is_some() => outside(stanza.strategy),
+        None => verb(stanza.strategy).to_owned(),
+    }
+}
+
+/// What it does with the policies that it meets.
+fn verb(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::None => "none",
+        Strategy::Merge(Direction::Overrides, Op::Atomic) => "overrides",
+        Strategy::Merge(Direction::Overrides, _) => "overrides field by field",
+        Strategy::Merge(_, Op::Atomic) => "replaces",
+        Strategy::Merge(_, Op::Additive) => "adds",
+        Strategy::Merge(_, Op::Patch | Op::ByKey | Op::ByField | Op::Strategic | Op::Custom) => {
+            "merges"
+        }
+    }
+}
+
+fn outside(strategy: Strategy) -> String {
+    match strategy {
+        Strategy::None => "none".to_owned(),
+        Strategy::Merge(direction, op) => {
+            let (direction, op) = (word(&json!(direction)), word(&json!(op)));
+            format!("{direction}, {op} (unset)")
+        }
+    }
+}
+
+fn pieces(strategy: Strategy) -> String {
+    match strategy {
+        Strategy::None => "none".to_owned(),
+        Strategy::Merge(_, op) => word(&json!(op)),
+    }
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,278 @@
+//! `-o jsonpath=TEMPLATE` as kubectl writes templates: text, `{.path}`, `{range .path}…{end}` and `{"\n"}`. The paths themselves
+//! are read by a library; what kubectl writes otherwise than RFC 9535 is put into its form.
+
+use jsonpath_rust::JsonPath as _;
+use serde_json::Value;
+
+/// A template that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Template(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    /// To be printed as it is.
+    Text(String),
+    /// What is found, separated by spaces.
+    Path(String),
+    /// For each that is found.
+    Range(String, Vec<Piece>),
+}
+
+// === impl Template ===
+
+impl Template {
+    /// Reads a template. One without braces is a path.
+    ///
+    /// # Errors
+    /// When a brace or a range is not closed, or a path is none.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if !text.contains('{') {
+            let bare = text.trim_start_matches('$');
+            let dot = if bare.starts_with(['.', '[']) {
+                ""
+            } else {
+                "."
+            };
+            return Ok(Self(vec![Piece::Path(path(&format!("{dot}{bare}"))?)]));
+        }
+        let mut rest = text;
+        let pieces = pieces(&mut rest, false)?;
+        Ok(Self(pieces))
+    }
+
+    /// What it comes to for a document.
+    pub(super) fn fill(&self, document: &Value) -> String {
+        let mut text = String::new();
+        fill(&self.0, document, &mut text);
+        text
+    }
+}
+
+fn fill(pieces: &[Piece], at: &Value, text: &mut String) {
+    for piece in pieces {
+        match piece {
+            Piece::Text(piece) => text.push_str(piece),
+            Piece::Path(path) => {
+                let found = at.query(path).unwrap_or_default();
+                let found: Vec<String> = found.into_iter().map(shown).collect();
+                text.push_str(&found.join(" "));
+            }
+            Piece::Range(path, within) => {
+                for found in at.query(path).unwrap_or_default() {
+                    fill(within, found, text);
+                }
+            }
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The pieces up to the end, or up to the end of a range.
+fn pieces(rest: &mut &str, in_range: bool) -> Result<Vec<Piece>, String> {
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let Some((before, after)) = rest.split_once('{') else {
+            found.push(Piece::Text((*rest).to_owned()));
+            *rest = "";
+            break;
+        };
+        if !before.is_empty() {
+            found.push(Piece::Text(before.to_owned()));
+        }
+        let end = closing(after).ok_or_else(|| format!("jsonpath: {{{after} is not closed"))?;
+        let action = after.get(..end).unwrap_or_default().trim();
+        *rest = after.get(end + 1..).unwrap_or_default();
+        if action == "end" {
+            return if in_range {
+                Ok(found)
+            } else {
+                Err("jsonpath: {end} without {range}".to_owned())
+            };
+        }
+        if let Some(over) = action.strip_prefix("range ") {
+            let over = path(over.trim())?;
+            found.push(Piece::Range(over, pieces(rest, true)?));
+        } else if action.starts_with(['"', '\'']) {
+            found.push(Piece::Text(quoted(action)?));
+        } else {
+            found.push(Piece::Path(path(action)?));
+        }
+    }
+    if in_range {
+        return Err("jsonpath: {range} is not closed by {end}".to_owned());
+    }
+    Ok(found)
+}
+
+/// Where the brace closes: not within quotes.
+fn closing(text: &str) -> Option<usize> {
+    let (mut quote, mut escaped) = (None, false);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (_, '\\') => escaped = true,
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '}') => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn quoted(action: &str) -> Result<String, String> {
+    let wrong = || format!("jsonpath: {action} is no text in quotes");
+    let inner = match action.strip_prefix('\'') {
+        Some(rest) => rest
+            .strip_suffix('\'')
+            .ok_or_else(wrong)?
+            .replace('"', "\\\""),
+        None => action
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+            .ok_or_else(wrong)?
+            .to_owned(),
+    };
+    serde_json::from_str(&format!("\"{inner}\"")).map_err(|_| wrong())
+}
+
+/// A path of kubectl in the form of RFC 9535: with a root, and names that are no identifiers in brackets.
+fn path(text: &str) -> Result<String, String> {
+    let mut path = "$".to_owned();
+    let mut rest = text.strip_prefix(['$', '@']).unwrap_or(text);
+    if !rest.is_empty() && !rest.starts_with(['.', '[']) {
+        return Err(format!("jsonpath: {text:?} is no path: write {{.name}}"));
+    }
+    while let Some(c) = rest.chars().next() {
+        if c == '[' {
+            let end = bracket(rest)
+                .ok_or_else(|| format!("jsonpath: {text:?}: a bracket is not closed"))?;
+            path.push_str(rest.get(..end).unwrap_or_default());
+            rest = rest.get(end..).unwrap_or_default();
+            continue;
+        }
+        let dots = if rest.starts_with("..") { ".." } else { "." };
+        rest = rest.get(dots.len()..).unwrap_or_default();
+        let (name, behind) = name(rest);
+        rest = behind;
+        let deep = if dots == ".." { ".." } else { "" };
+        if name == "*" {
+            path.push_str(deep);
+            path.push_str("[*]");
+        } else if !name.is_empty() {
+            path.push_str(deep);
+            path.extend(["[", &Value::from(name).to_string(), "]"]);
+        } else if dots == ".." && rest.starts_with('[') {
+            path.push_str("..");
+        } else if !rest.is_empty() && !rest.starts_with('[') {
+            return Err(format!("jsonpath: {text:?}: a name is missing"));
+        }
+    }
+    match jsonpath_rust::parser::parse_json_path(&path) {
+        Ok(_) => Ok(path),
+        Err(_) => Err(format!("jsonpath: {text:?} is no path")),
+    }
+}
+
+/// A name up to the next dot or bracket; `\.` is a dot in it.
+fn name(text: &str) -> (String, &str) {
+    let mut name = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => name.extend(chars.next().map(|(_, c)| c)),
+            '.' | '[' => return (name, text.get(at..).unwrap_or_default()),
+            c => name.push(c),
+        }
+    }
+    (name, "")
+}
+
+/// The end of what begins with a bracket: behind the one that closes it, not within quotes.
+fn bracket(text: &str) -> Option<usize> {
+    let (mut depth, mut quote) = (0_usize, None);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[') => depth += 1,
+            (None, ']') if depth == 1 => return Some(at + 1),
+            (None, ']') => depth = depth.saturating_sub(1),
+            (None | Some(_), _) => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Template;
+
+    #[test]
+    fn templates_are_filled_as_kubectl_fills_them() {
+        let document = json!({"items": [
+            {"metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "x"}}, "n": 1},
+            {"metadata": {"name": "b", "labels": {}}, "n": 2},
+        ]});
+        for (template, filled) in [
+            ("{.items[*].metadata.name}", "a b"),
+            (".items[*].metadata.name", "a b"),
+            ("items[0].metadata.name", "a"),
+            ("{$.items[0].n}", "1"),
+            ("{.items[-1].metadata.name}", "b"),
+            ("{.items[?(@.n==2)].metadata.name}", "b"),
+            ("{.items[?(@.metadata.name==\"a\")].n}", "1"),
+            ("{.items[?(@.metadata.name=='a')].n}", "1"),
+            ("{..name}", "a b"),
+            (
+                "{.items[0].metadata.labels.app\\.kubernetes\\.io/name}",
+                "x",
+            ),
+            ("{.items[0]['metadata']['name']}", "a"),
+            ("{.items[0].metadata['name']}", "a"),
+            ("{.items[0:1].n}", "1"),
+            ("{.items[*]['n']}", "1 2"),
+            (
+                "{range .items[*]}{.metadata.name}{\"\\t\"}{.n}{\"\\n\"}{end}",
+                "a\t1\nb\t2\n",
+            ),
+            ("{range .items[*]}{@.n};{end}", "1;2;"),
+            ("names: {.items[*].metadata.name}!", "names: a b!"),
+            ("{.nothing}", ""),
+            (
+                "{.items[0].metadata}",
+                "{\"labels\":{\"app.kubernetes.io/name\":\"x\"},\"name\":\"a\"}",
+            ),
+            ("{'it''s'}", "it''s"),
+        ] {
+            let read = Template::read(template).unwrap_or_else(|why| panic!("{template}: {why}"));
+            assert_eq!(read.fill(&document), filled, "{template}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_template_is_refused() {
+        for template in [
+            "{.a",
+            "{range .a}",
+            "{end}",
+            "{.a[}",
+            "{a b}",
+            "{.a[?(}",
+            "{\"a}",
+            "{.a[?(@.b=}",
+        ] {
+            let why = Template::read(template).unwrap_err();
+            assert!(why.starts_with("jsonpath: "), "{template}: {why}");
+        }
+    }
+}

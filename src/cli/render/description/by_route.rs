@@ -1,0 +1,234 @@
+//! What is in force below a Gateway, a class or a Namespace: what most routes have, and a row a route with what differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{nearby, settings};
+use crate::answer::description::OfTarget;
+use crate::answer::effective::{Effective, OnPaths};
+use crate::answer::{KindName, Named};
+use crate::cli::render::style::{Style, Tone};
+use crate::cli::render::table::Table;
+use crate::cli::render::text::beside;
+use crate::cli::render::words;
+use crate::engine::flow::flow;
+
+/// Settings of a row that are named; the rest are counted.
+const NAMED: usize = 4;
+/// Characters of a value in a row.
+const SHOWN: usize = 30;
+
+/// A target, and the entrances where it has several results.
+type Key<'a> = (&'a Named, Vec<&'a Named>);
+
+/// The most common results, then the rows.
+pub(super) fn show(about: &OfTarget, style: Style) -> String {
+    let common = common(about);
+    let mut text = String::new();
+    for (result, on, of) in common.values() {
+        let kind = &result.effective.policy_kind.0.kind;
+        let title = (Some(Tone::Heading), format!("EFFECTIVE {kind}"));
+        let scope = if on == of {
+            "(everywhere)".to_owned()
+        } else {
+            format!("(on {on} of {of}; what differs is below)")
+        };
+        text.push('\n');
+        text.push_str(&beside(
+            style,
+            &[title, (Some(Tone::Faint), scope)],
+            "  ",
+            "    ",
+        ));
+        text.push_str(&settings(about, &result.effective, style));
+    }
+    let table = table(about, &common);
+    if !table.is_empty() {
+        text.push('\n');
+        text.push_str(&table.show(style, ""));
+    }
+    text
+}
+
+/// Of each kind the result that most targets have, on how many, and of how many.
+fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
+    let mut found = BTreeMap::new();
+    for result in &about.effective {
+        let kind = &result.effective.policy_kind;
+        if found.contains_key(kind) {
+            continue;
+        }
+        let of_kind = || {
+            about
+                .effective
+                .iter()
+                .filter(|e| e.effective.policy_kind == *kind)
+        };
+        let targets = |like: &OnPaths| {
+            let same = of_kind().filter(|e| is_same(&e.effective, &like.effective));
+            same.flat_map(|e| &e.targets).collect::<BTreeSet<_>>().len()
+        };
+        let bare = about
+            .without
+            .iter()
+            .filter(|e| e.effective.policy_kind == *kind);
+        let all: BTreeSet<&Named> = of_kind().chain(bare).flat_map(|e| &e.targets).collect();
+        let mut best = (result, targets(result));
+        for other in of_kind() {
+            let count = targets(other);
+            if count > best.1 {
+                best = (other, count);
+            }
+        }
+        found.insert(kind, (best.0, best.1, all.len()));
+    }
+    found
+}
+
+fn is_same(one: &Effective, other: &Effective) -> bool {
+    (&one.spec, &one.sources, &one.merged_of) == (&other.spec, &other.sources, &other.merged_of)
+}
+
+/// What is said of one target.
+#[derive(Default, PartialEq)]
+struct Row {
+    through: BTreeSet<String>,
+    policies: Vec<String>,
+    differs: Vec<String>,
+}
+
+fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)>) -> Table {
+    let mut rows: BTreeMap<Key<'_>, Row> = BTreeMap::new();
+    let mut results: BTreeMap<(&KindName, &Named), usize> = BTreeMap::new();
+    for result in about.effective.iter().chain(&about.without) {
+        for target in &result.targets {
+            *results
+                .entry((&result.effective.policy_kind, target))
+                .or_default() += 1;
+        }
+    }
+    let with = about.effective.iter().map(|result| (result, true));
+    let bare = about.without.iter().map(|result| (result, false));
+    for (result, has_policies) in with.chain(bare) {
+        let Some((most, ..)) = common.get(&result.effective.policy_kind) else {
+            continue;
+        };
+        for target in &result.targets {
+            let several = results.get(&(&result.effective.policy_kind, target));
+            let through = if several.is_some_and(|count| *count > 1) {
+                result.entrances.iter().collect()
+            } else {
+                Vec::new()
+            };
+            let row = rows.entry((target, through)).or_default();
+            row.through.extend(
+                result
+                    .entrances
+                    .iter()
+                    .map(|entrance| nearby(about, entrance)),
+            );
+            if !has_policies {
+                row.differs
+                    .push(format!("no {}", result.effective.policy_kind.0.kind));
+                continue;
+            }
+            let sources = result
+                .effective
+                .sources
+                .values()
+                .chain(&result.effective.merged_of);
+            for source in sources {
+                let name = words::path(source);
+                if !row.policies.contains(&name) {
+                    row.policies.push(name);
+                }
+            }
+            row.differs
+                .extend(differs(&most.effective, &result.effective));
+        }
+    }
+    let mut table = Table::new(&["ON", "THROUGH", "POLICIES", "DIFFERS"])
+        .sentences(&["POLICIES", "DIFFERS"])
+        .dropping(&["THROUGH"]);
+    let mut rows = rows.into_iter().peekable();
+    while let Some(((target, _), row)) = rows.next() {
+        let mut name = nearby(about, target);
+        // Rules of one route that are alike share a row.
+        while let Some(((next, _), _)) =
+            rows.next_if(|((next, _), other)| next.0.object == target.0.object && *other == row)
+        {
+            if let Some(section) = &next.0.section {
+                name = format!("{name}, #{section}");
+            }
+        }
+        let through: Vec<String> = row.through.into_iter().collect();
+        table.row([
+            name.into(),
+            through.join(", ").into(),
+            row.policies.join(", ").into(),
+            row.differs.join("; ").into(),
+        ]);
+    }
+    table
+}
+
+/// What is otherwise than in the most common result.
+fn differs(most: &Effective, here: &Effective) -> Option<String> {
+    if is_same(most, here) {
+        return None;
+    }
+    let (Some(spec), Some(usual)) = (&here.spec, &most.spec) else {
+        return Some(format!(
+            "{} is merged by its controller",
+            here.policy_kind.0.kind
+        ));
+    };
+    if let Some(empty) = here.sources.get("") {
+        return Some(format!(
+            "{} is empty: no {}",
+            words::path(empty),
+            here.policy_kind.0.kind
+        ));
+    }
+    let value = |spec: &Value, pointer: &String| spec.pointer(pointer).cloned();
+    let own = here
+        .sources
+        .keys()
+        .filter(|pointer| value(spec, pointer) != value(usual, pointer));
+    let own: Vec<String> = own
+        .map(|pointer| match spec.pointer(pointer) {
+            Some(value) => format!("{}: {}", words::field(pointer), flow(value, SHOWN)),
+            None => format!("{} removed", words::field(pointer)),
+        })
+        .collect();
+    let lost = most
+        .sources
+        .keys()
+        .filter(|pointer| !here.sources.contains_key(*pointer));
+    let lost: Vec<String> = lost.map(|pointer| words::field(pointer)).collect();
+    let is_other = lost.len() == most.sources.len();
+    let mut text = if is_other {
+        "only ".to_owned()
+    } else {
+        String::new()
+    };
+    text.push_str(&first(&own));
+    if !is_other && !lost.is_empty() {
+        let before = if own.is_empty() { "" } else { ", " };
+        text = format!("{text}{before}without {}", first(&lost));
+    }
+    // The same values from other policies.
+    (!own.is_empty() || !lost.is_empty()).then_some(text)
+}
+
+fn first(all: &[String]) -> String {
+    let shown = all
+        .get(..all.len().min(NAMED))
+        .unwrap_or_default()
+        .join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,129 @@
+//! One line that says whether all is well with an object and what is below it, and what is wrong, line by line.
+
+use std::collections::BTreeMap;
+
+use crate::answer::description::{OfTarget, Overview, Standing};
+use crate::answer::problems::{Problem, What};
+use crate::answer::state::PolicyState;
+use crate::cli::render::style::{Style, Tone};
+use crate::cli::render::table::Table;
+use crate::cli::render::text::paragraph;
+use crate::cli::render::words::{self, count};
+
+/// Broken routes that are told; the rest are counted.
+const MOST: usize = 10;
+
+/// Whether a policy is not what its author wants: it is in force nowhere, and not because others are meant to win.
+pub(super) fn is_wrong(standing: &Standing) -> bool {
+    match standing.state {
+        PolicyState::Enforced | PolicyState::PartiallyEnforced | PolicyState::Overridden => {
+            standing.status.disagreement.is_some()
+        }
+        PolicyState::Conflicted
+        | PolicyState::Rejected
+        | PolicyState::Invalid
+        | PolicyState::TargetNotFound
+        | PolicyState::NoEffect => true,
+    }
+}
+
+/// Whether anything is wrong.
+pub(super) fn has_problems(about: &OfTarget) -> bool {
+    let broken = about
+        .overview
+        .as_ref()
+        .is_some_and(|overview| !overview.broken_routes.is_empty());
+    broken || !about.problems.is_empty() || about.policies.iter().any(is_wrong)
+}
+
+/// The line.
+pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Style) -> String {
+    let policies = count(about.policies.len(), "policy", "policies");
+    if !has_problems(about) {
+        let routes = count(overview.routes.len(), "route", "routes");
+        return paragraph(
+            style,
+            Tone::Good,
+            "",
+            &format!("No problems: {policies}, {routes}"),
+            "  ",
+        );
+    }
+    let mut states: BTreeMap<PolicyState, usize> = BTreeMap::new();
+    for standing in about.policies.iter().filter(|standing| is_wrong(standing)) {
+        *states.entry(standing.state).or_default() += 1;
+    }
+    let mut parts: Vec<String> = states
+        .iter()
+        .map(|(state, n)| format!("{} {}", count(*n, "policy", "policies"), state.as_str()))
+        .collect();
+    let broken = overview.broken_routes.len();
+    if broken > 0 {
+        parts.push(format!("{} broken", count(broken, "route", "routes")));
+    }
+    let listeners = about.problems.len();
+    if listeners > 0 {
+        parts.push(format!(
+            "{} not accepted",
+            count(listeners, "listener", "listeners")
+        ));
+    }
+    let all = states.values().sum::<usize>() + broken + listeners;
+    let hint = if only {
+        ""
+    } else {
+        " (--problems shows them alone)"
+    };
+    let text = format!(
+        "{}: {}{hint}",
+        count(all, "problem", "problems"),
+        parts.join(", ")
+    );
+    paragraph(style, Tone::Bad, "", &text, "  ")
+}
+
+/// The listeners with their ports and hostnames.
+pub(super) fn listeners(overview: &Overview, style: Style) -> String {
+    let mut table = Table::new(&["LISTENER", "PROTOCOL", "PORT", "HOSTNAME", "ROUTES"]);
+    for listener in &overview.listeners {
+        table.row([
+            (&listener.name).into(),
+            (&listener.protocol).into(),
+            listener.port.to_string().into(),
+            listener.hostname.as_deref().unwrap_or("any").into(),
+            listener.routes.to_string().into(),
+        ]);
+    }
+    if table.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", table.show(style, ""))
+}
+
+/// What keeps requests away from the routes below.
+pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> String {
+    let most = if only { usize::MAX } else { MOST };
+    let mut text = String::new();
+    for broken in overview.broken_routes.iter().take(most) {
+        for problem in &broken.problems {
+            let line = format!("{}: {}", broken.route.0, said(problem));
+            text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
+        }
+    }
+    if let Some(more @ 1..) = overview.broken_routes.len().checked_sub(most) {
+        let line = format!("and {more} more broken routes: --problems");
+        text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
+    }
+    text
+}
+
+/// A problem in words.
+pub(super) fn said(problem: &Problem) -> String {
+    let reason = &problem.reason;
+    match problem.what {
+        What::Parent => format!("not attached to {}: {reason}", words::path(&problem.object)),
+        What::Backend => format!("no requests to {}: {reason}", problem.object.0),
+        What::Listener => reason.clone(),
+        What::Route => format!("no request takes it: {reason}"),
+    }
+}

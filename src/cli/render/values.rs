@@ -1,0 +1,86 @@
+//! Values of settings in tables: a short one in its cell, a long one as YAML below its row.
+
+use serde_json::Value;
+
+use super::style::Style;
+use super::table::Cell;
+use crate::engine::flow::flow;
+
+/// Characters of a value in a cell; what is longer goes below.
+const IN_A_CELL: usize = 40;
+/// Lines of a value below its row, unless all of it is wanted.
+const LINES: usize = 12;
+
+/// A value to be shown.
+pub(crate) enum Shown {
+    /// In its cell.
+    Here(String),
+    /// In these lines below.
+    Below(Vec<String>),
+}
+
+/// How a value is shown.
+pub(crate) fn shown(value: &Value, style: Style) -> Shown {
+    let line = flow(value, IN_A_CELL);
+    if !line.ends_with('…') || flow(value, IN_A_CELL + 1) == line {
+        return Shown::Here(line);
+    }
+    let text = serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string());
+    let mut lines: Vec<String> = text.trim_end().lines().map(str::to_owned).collect();
+    let more = lines.len().saturating_sub(LINES);
+    if !style.full && more > 1 {
+        lines.truncate(LINES);
+        lines.push(format!("… {more} more lines: --full"));
+    }
+    Shown::Below(lines)
+}
+
+// === impl Shown ===
+
+impl Shown {
+    /// What stands in the cell.
+    pub(crate) fn cell(&self) -> Cell {
+        match self {
+            Self::Here(line) => line.into(),
+            Self::Below(_) => Cell::default(),
+        }
+    }
+
+    /// What stands below.
+    pub(crate) fn below(self) -> Vec<String> {
+        match self {
+            Self::Here(_) => Vec::new(),
+            Self::Below(lines) => lines,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Shown, Style, shown};
+
+    #[test]
+    fn a_long_value_is_yaml_below() {
+        let of = |value: &serde_json::Value, style| match shown(value, style) {
+            Shown::Here(line) => vec![format!("here: {line}")],
+            Shown::Below(lines) => lines,
+        };
+        let providers = json!([{"name": "corp", "issuer": "https://login.example.com"}]);
+        assert_eq!(
+            of(&providers, Style::default()),
+            ["- issuer: https://login.example.com", "  name: corp"]
+        );
+        let (short, list) = (json!("a…"), json!(["a", 500]));
+        assert_eq!(of(&short, Style::default()), ["here: a…"]);
+        assert_eq!(of(&list, Style::default()), ["here: [a, 500]"]);
+        let many = json!((0..100).collect::<Vec<_>>());
+        let lines = of(&many, Style::default());
+        assert_eq!(
+            (lines.len(), lines[12].as_str()),
+            (13, "… 88 more lines: --full")
+        );
+        assert_eq!(of(&many, Style::default().full(true)).len(), 100);
+    }
+}

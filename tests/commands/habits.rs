@@ -1,0 +1,299 @@
+//! What people type because kubectl and curl take it.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::run::{holds, root, run, session};
+
+const ESTATE: &str = "tests/commands/estate";
+
+fn on_the_estate(lines: &[&str]) -> String {
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
+            format!("{command} --from {ESTATE} {rest}")
+        })
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    session(&lines)
+}
+
+#[test]
+fn kinds_names_and_namespaces_are_those_of_kubectl() {
+    let said = on_the_estate(&[
+        "describe httproute cart catalog -n shop -o name",
+        "describe httproute/cart gateway/public sp/public-jwt -o name",
+        "describe httproute,grpcroute -A -o name",
+        "describe httproute/cart catalog",
+        "describe httproute/cart -A",
+        "describe btp/cart-traffic -n shop -o name",
+        "policies sp -n infra",
+        "policies ctp -o name",
+        "policies -n nowhere",
+        "policies --acting-on httproute/cart -o name",
+        "policies RatePolicy",
+        "describe gw/public",
+        "describe configmaps/x",
+        "describe listener/https",
+        "describe rules/checkout",
+        "graph --depth 1",
+        "graph httproute/ledger-admin",
+        "graph grpcroute/ledger-admin --depth 1",
+        "impact",
+        "impact --delete httproute cart catalog -o name",
+        "impact --delete httproute",
+        "explain https://shop.example.com/cart/checkout?x=1#top -X POST -H x-canary:1 -n infra -o jsonpath={.steps[0].rule.section}",
+        "explain https://shop.example.com/cart -n tools",
+        "kinds -o name",
+        "kinds -o nonsense",
+    ]);
+    holds("habits/names.txt", &said);
+}
+
+#[test]
+fn answers_are_had_in_all_forms_of_kubectl() {
+    let said = on_the_estate(&[
+        "policies -n infra -o jsonpath={.policies[*].policy.name}",
+        "policies -A -o jsonpath={.policies[?(@.state==\"Invalid\")].policy.name}",
+        "policies -A -o jsonpath={.summary.total}",
+        "policies -A -o jsonpath={.policies[",
+        "policies securitypolicies -n shop -o yaml",
+        "describe httproute/search -o jsonpath={.problems[0].reason}",
+        "impact --delete sp/public-jwt -o jsonpath={.summary.objects}",
+    ]);
+    holds("habits/forms.txt", &said);
+    let arguments = ["policies", "-A", "--from", ESTATE, "-o"];
+    let of = |form: &str| run(&[&arguments[..], &[form]].concat());
+    let yaml: Value = serde_saphyr::from_str(&of("yaml").clean()).unwrap();
+    assert_eq!(yaml, of("json").json());
+}
+
+#[test]
+fn manifests_are_named_with_f_or_without() {
+    let change = format!("{ESTATE}/50-payments.yaml");
+    for command in ["check", "impact"] {
+        let bare = run(&[command, &change, "--from", ESTATE]).all();
+        let with_f = run(&[command, "-f", &change, "--from", ESTATE]).all();
+        assert_eq!(bare, with_f);
+    }
+    // Only what is in the namespace is checked, whether manifests are named or not.
+    let all = run(&["check", ESTATE, "-o", "jsonpath={.summary.objects}"]).all();
+    let some = run(&["check", ESTATE, "-n", "shop"]).stdout;
+    assert!(!some.contains("payments"), "{all}{some}");
+    assert!(some.contains("40-shop.yaml"), "{some}");
+}
+
+#[test]
+fn the_version_is_told_as_a_command_and_as_an_option() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(run(&["version"]).clean(), format!("attache {version}\n"));
+    assert_eq!(run(&["--version"]).clean(), format!("attache {version}\n"));
+    assert_eq!(run(&["version", "-o", "json"]).json()["version"], version);
+}
+
+#[test]
+fn colours_are_had_where_they_are_asked_for() {
+    let words = ["policies", "-A", "--from", ESTATE, "--color"];
+    let of = |when: &str| run(&[&words[..], &[when]].concat()).clean();
+    assert!(of("always").contains("\u{1b}[32mEnforced"));
+    assert!(!of("never").contains('\u{1b}'));
+    assert_eq!(of("auto"), of("never"));
+}
+
+/// What a shell is offered for a line.
+fn offered(line: &str) -> Vec<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let said = run(&[&["__complete", "--"], &words[..]].concat()).clean();
+    let mut lines: Vec<String> = said.lines().map(str::to_owned).collect();
+    assert_eq!(lines.pop().as_deref(), Some(":4"), "{said}");
+    lines
+}
+
+#[test]
+fn kinds_names_and_namespaces_are_completed() {
+    let at = |line: &str| offered(&line.replace('@', &format!("--from {ESTATE}")));
+    assert_eq!(
+        at("describe @ httproute/c"),
+        ["httproute/cart", "httproute/catalog", "httproute/comments"]
+    );
+    assert_eq!(
+        at("describe @ -n shop httproute/c"),
+        ["httproute/cart", "httproute/catalog"]
+    );
+    assert_eq!(at("describe @ -n shop httproute ca"), ["cart", "catalog"]);
+    assert_eq!(at("describe @ grpc"), ["grpcroutes"]);
+    assert_eq!(
+        at("policies @ back"),
+        ["backendtlspolicies", "backendtrafficpolicies"]
+    );
+    assert_eq!(at("policies @ -n p"), ["payments"]);
+    assert_eq!(
+        at("impact @ --delete gateway/p"),
+        ["gateway/partner", "gateway/public"]
+    );
+    assert_eq!(at("describe @ -o y"), ["yaml"]);
+    assert_eq!(at("desc"), ["describe"]);
+}
+
+#[test]
+fn shells_and_kubectl_are_given_what_they_ask_for() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&["completions", shell]).clean();
+        assert!(
+            script.contains("COMPLETE") && script.contains("attache"),
+            "{script}"
+        );
+    }
+    let script = run(&["completions", "kubectl"]).clean();
+    assert!(
+        script.ends_with("exec attache __complete -- \"$@\"\n"),
+        "{script}"
+    );
+    // As fish asks, and as kubectl does.
+    let asked = Command::new(env!("CARGO_BIN_EXE_attache"))
+        .args(["--", "attache", "describe", "--from", ESTATE, "gateway/"])
+        .env("COMPLETE", "fish")
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(asked.stdout).unwrap(),
+        "gateway/internal\ngateway/partner\ngateway/public\n"
+    );
+    let folder = TempDir::new().unwrap();
+    let plugin = folder.path().join("kubectl_complete-attache");
+    symlink(env!("CARGO_BIN_EXE_attache"), &plugin).unwrap();
+    let asked = Command::new(&plugin)
+        .args(["describe", "--from", ESTATE, "gatewayclass/"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(asked.stdout).unwrap(),
+        "gatewayclass/eg\ngatewayclass/istio\n:4\n"
+    );
+}
+
+/// An API server that is asked once: what it was asked, and what it answers.
+fn api_server(answer: Option<&'static str>) -> (TempDir, thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let asked = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) == 1 {
+            head.push(byte[0]);
+        }
+        match answer {
+            Some(answer) => stream.write_all(answer.as_bytes()).unwrap(),
+            // Until the client has gone.
+            None => while stream.read(&mut byte).unwrap_or(0) == 1 {},
+        }
+        String::from_utf8(head).unwrap().to_lowercase()
+    });
+    let folder = TempDir::new().unwrap();
+    let kubeconfig = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+         clusters: [{{name: c, cluster: {{server: \"http://127.0.0.1:{port}\"}}}}]\nusers: [{{name: u, user: {{}}}}]\n"
+    );
+    fs::write(folder.path().join("config"), kubeconfig).unwrap();
+    (folder, asked)
+}
+
+#[test]
+fn a_cluster_is_read_as_somebody_else() {
+    let answer = "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let (folder, asked) = api_server(Some(answer));
+    let config = folder.path().join("config");
+    let config = config.to_str().unwrap();
+    let said = run(&[
+        "policies",
+        "--kubeconfig",
+        config,
+        "--as",
+        "ana",
+        "--as-group",
+        "team-shop",
+        "--as-group",
+        "eu",
+    ]);
+    let asked = asked.join().unwrap();
+    assert_eq!(said.code, 2, "{}", said.all());
+    for header in [
+        "impersonate-user: ana",
+        "impersonate-group: team-shop",
+        "impersonate-group: eu",
+    ] {
+        assert!(asked.contains(header), "{asked}");
+    }
+}
+
+#[test]
+fn a_silent_api_server_is_waited_for_as_long_as_is_said() {
+    let (folder, asked) = api_server(None);
+    let config = folder.path().join("config");
+    let start = Instant::now();
+    let said = run(&[
+        "policies",
+        "--kubeconfig",
+        config.to_str().unwrap(),
+        "--request-timeout",
+        "1s",
+    ]);
+    assert!(said.failure().contains("does not answer"));
+    // Otherwise it is twenty seconds.
+    assert!(
+        start.elapsed() < Duration::from_secs(18),
+        "{:?}",
+        start.elapsed()
+    );
+    asked.join().unwrap();
+}
+
+#[test]
+fn an_interrupt_ends_a_try_out_at_once() {
+    let mut serving = Command::new(env!("CARGO_BIN_EXE_attache"))
+        .args([
+            "serve",
+            "--from",
+            ESTATE,
+            "--listen",
+            "127.0.0.1:0",
+            "--admin",
+            "127.0.0.1:0",
+        ])
+        .current_dir(root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(serving.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("/validate") {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    let start = Instant::now();
+    let interrupted = Command::new("kill")
+        .args(["-INT", &serving.id().to_string()])
+        .status();
+    assert!(interrupted.unwrap().success());
+    let mut rest = String::new();
+    log.read_to_string(&mut rest).unwrap();
+    assert!(serving.wait().unwrap().success(), "{rest}");
+    assert!(
+        start.elapsed() < Duration::from_secs(8),
+        "{:?}: {rest}",
+        start.elapsed()
+    );
+}
