@@ -5,20 +5,24 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::state::PolicyState;
 use super::{Answer, Named};
 use crate::engine::effective::Survey;
 use crate::engine::ids::Place;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::matching::Matching;
 
 mod around;
 mod details;
+mod facts;
 mod id;
 mod policies;
 mod sketch;
+mod states;
 mod topology;
 mod words;
 
 pub use details::{About, Acting, Details, InForce, Setting, Stanza, details};
+pub use facts::Facts;
 use sketch::Sketch;
 
 /// What there is, what it refers to, and the policies on it.
@@ -48,6 +52,12 @@ pub struct Node {
     /// Of a policy from which no edge leads: why it is attached to nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Of a policy: what it does, on all its targets together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<PolicyState>,
+    /// Hostnames, ports, what a rule matches.
+    #[serde(flatten)]
+    pub facts: Facts,
 }
 
 /// One step from a node to another.
@@ -64,6 +74,12 @@ pub struct Edge {
     /// Why it does not count: of `rejected` and `notAttached`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the policy does on this target: of `attached` and `notAttached`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<PolicyState>,
+    /// The ids of the policies that override it there, wholly or in part.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<Arc<str>>,
 }
 
 /// A place in the topology, from the top down; policies last.
@@ -135,13 +151,17 @@ impl Answer for Graph {
     const KIND: &'static str = "Graph";
 }
 
-/// The graph of a state; none when there is nothing in it of what it is asked to show.
-pub fn graph(snapshot: &Snapshot, focus: &Focus) -> Option<Graph> {
+/// The graph of a state; none when there is nothing in it of what it is asked to show. What rules match is known of
+/// the routes whose specs are known.
+pub fn graph(matching: &Matching<'_>, focus: &Focus) -> Option<Graph> {
+    let snapshot = matching.snapshot();
     let mut sketch = Sketch::new(snapshot);
+    let mut survey = Survey::new(snapshot);
     topology::draw(&mut sketch);
-    policies::draw(&mut sketch, &mut Survey::new(snapshot));
+    policies::draw(&mut sketch, &mut survey);
     let kept = around::kept(&mut sketch, focus)?;
-    Some(sketch.finish(&kept))
+    states::fill(&mut sketch, &mut survey, &kept);
+    Some(sketch.finish(matching, &kept))
 }
 
 // === impl Link ===

@@ -17,6 +17,8 @@ use crate::answer::graph::{Focus, Graph, details};
 use crate::cache::lists::Wants;
 use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::ObjectKey;
+use crate::engine::matching::Matching;
+use crate::engine::object::Object;
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
@@ -68,8 +70,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // What a policy is not attached to is part of the answer, so nothing can be left out beforehand.
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
-    let graph = answer::graph::graph(&view.snapshot, &focus)
-        .ok_or_else(|| nothing(&view.snapshot, &focus))?;
+    let matching = Matching::new(&view.snapshot, &view.objects);
+    let graph =
+        answer::graph::graph(&matching, &focus).ok_or_else(|| nothing(&view.snapshot, &focus))?;
     if let (true, Focus::Namespace(namespace)) = (graph.nodes.is_empty(), &focus) {
         eprintln!("attache: there is nothing to show in namespace {namespace}");
     }
@@ -78,7 +81,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "attache: {note}: attache graph KIND/NAME shows one object and what is around it"
         );
     }
-    print(&args.output.show(&view.snapshot, &graph)?)
+    print(
+        &args
+            .output
+            .show(&view.snapshot, &view.objects, &graph, &args.state.again())?,
+    )
 }
 
 // === impl Args ===
@@ -109,7 +116,7 @@ impl Output {
     fn note(self, graph: &Graph) -> Option<String> {
         let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
         match self {
-            Self::Svg | Self::Html if nodes > READABLE => Some(format!(
+            Self::Svg if nodes > READABLE => Some(format!(
                 "{nodes} objects, sections and policies in one picture"
             )),
             Self::Mermaid if edges > MOST_EDGES => Some(format!(
@@ -119,14 +126,20 @@ impl Output {
         }
     }
 
-    fn show(self, snapshot: &Snapshot, graph: &Graph) -> Result<String, Failure> {
+    fn show(
+        self,
+        snapshot: &Snapshot,
+        specs: &[Object],
+        graph: &Graph,
+        from: &[String],
+    ) -> Result<String, Failure> {
         let picture = Picture::new(graph);
         Ok(match self {
             Self::Json => answer::json(graph)?,
             Self::Dot => dot(&picture),
             Self::Mermaid => mermaid(&picture),
-            Self::Svg => Drawing::new(&picture, false).svg(),
-            Self::Html => html(&picture, graph, &details(snapshot, graph))?,
+            Self::Svg => Drawing::new(&picture).svg(),
+            Self::Html => html(graph, &details(snapshot, specs, graph), from)?,
             Self::Tree => tree(&picture, Style::of_stdout()),
         })
     }

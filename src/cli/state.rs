@@ -124,6 +124,22 @@ pub(super) struct Definitions {
 // === impl State ===
 
 impl State {
+    /// The arguments by which another command looks at the same state.
+    pub(super) fn again(&self) -> Vec<String> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let arguments = [
+            // The standard input is read once.
+            ("--from", path(&self.from).filter(|from| from != STDIN)),
+            ("--context", self.context.clone()),
+            ("--config", path(&self.config)),
+        ];
+        let said = arguments
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        said.flat_map(|(name, value)| [name.to_owned(), value])
+            .collect()
+    }
+
     /// Finds the cluster or reads the files.
     ///
     /// # Errors

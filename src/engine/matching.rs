@@ -208,6 +208,16 @@ impl<'a> Matching<'a> {
         }
     }
 
+    /// What each rule of a route wants of a request, match by match; why not, where a match cannot be read. Nothing
+    /// where the spec of the route is not known.
+    pub fn wants(&self, route: &Object) -> Vec<Vec<Result<Wants, String>>> {
+        let Some(spec) = self.specs.get(&route.key) else {
+            return Vec::new();
+        };
+        let rules = spec::rules(choose::dialect(route), spec).unwrap_or_default();
+        rules.into_iter().map(|rule| rule.matches).collect()
+    }
+
     /// The state.
     pub fn snapshot(&self) -> &'a Snapshot {
         self.snapshot

@@ -1,6 +1,6 @@
 //! The page of a state in a browser, and what people do with it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use super::webdriver::Browser;
 pub(crate) const TAB: &str = "\u{e004}";
 pub(crate) const ENTER: &str = "\u{e007}";
 pub(crate) const ESCAPE: &str = "\u{e00c}";
+pub(crate) const LEFT: &str = "\u{e012}";
 
 pub(crate) struct Page {
     browser: Browser,
@@ -19,10 +20,81 @@ pub(crate) struct Page {
     _folder: TempDir,
 }
 
+/// The manifests of a Gateway with many routes in many namespaces, some with policies of their own.
+pub(crate) fn many(namespaces: usize, routes: usize) -> String {
+    let mut text = String::from(MANY);
+    for i in 0..namespaces {
+        for j in 0..routes {
+            let (name, team) = (format!("route-{j}"), format!("team-{i}"));
+            let route = ROUTE.replace("NAME", &name).replace("TEAM", &team);
+            text.push_str(&route);
+            if j == 0 {
+                text.push_str(&POLICY.replace("NAME", &name).replace("TEAM", &team));
+            }
+        }
+    }
+    text
+}
+
+const MANY: &str = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: example}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: infra}
+spec:
+  gatewayClassName: example
+  listeners:
+  - {name: https, protocol: HTTPS, port: 443, hostname: '*.example.com', allowedRoutes: {namespaces: {from: All}}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: edge-traffic, namespace: infra}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]
+  retry: {numRetries: 2}
+";
+const ROUTE: &str = "---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: NAME, namespace: TEAM}
+spec:
+  hostnames: [NAME.example.com]
+  parentRefs: [{name: edge, namespace: infra}]
+  rules:
+  - name: api
+    matches: [{path: {type: Exact, value: /api}, method: GET}]
+    backendRefs: [{name: NAME, port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: NAME, namespace: TEAM}
+spec: {ports: [{port: 80}]}
+";
+const POLICY: &str = "---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: own-traffic, namespace: TEAM}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: NAME}]
+  timeout: {http: {requestTimeout: 3s}}
+";
+
 impl Page {
-    /// The page of a state, open; nothing where there is no browser.
+    /// The page of a state, open; nothing where there is no browser. A state is a directory, or manifests.
     pub(crate) fn of(state: &str) -> Option<Self> {
         let browser = Browser::start()?;
+        let folder = TempDir::new().unwrap();
+        let manifests = folder.path().join("manifests.yaml");
+        let state = if state.contains('\n') {
+            std::fs::write(&manifests, state).unwrap();
+            manifests.to_str().unwrap()
+        } else {
+            state
+        };
         let ran = Command::new(env!("CARGO_BIN_EXE_attache"))
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(["graph", "-o", "html", "--from", state])
@@ -33,8 +105,7 @@ impl Page {
             "{}",
             String::from_utf8_lossy(&ran.stderr)
         );
-        let folder = TempDir::new().unwrap();
-        let file: PathBuf = Path::new(folder.path()).join("graph.html");
+        let file: PathBuf = folder.path().join("graph.html");
         std::fs::write(&file, ran.stdout).unwrap();
         let url = format!("file://{}", file.display());
         browser.post("url", &json!({ "url": url }));
@@ -43,6 +114,25 @@ impl Page {
             url,
             _folder: folder,
         })
+    }
+
+    /// Follows a link within the page.
+    pub(crate) fn follow(&self, link: &str) {
+        self.browser.post(
+            "execute/sync",
+            &json!({"script": "location.hash = arguments[0]", "args": [link]}),
+        );
+    }
+
+    /// What is drawn: the names of the boxes, without what is in closed namespaces.
+    pub(crate) fn drawn(&self) -> Vec<String> {
+        let names = self.run(
+            "return [...document.querySelectorAll('#view .part:not(.section-row)')].map((e) => e.getAttribute('aria-label')).sort()",
+        );
+        let names = names.as_array().unwrap().iter();
+        names
+            .map(|name| name.as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Runs a script in the page; what it returns.
@@ -164,13 +254,20 @@ impl Page {
     /// Nothing was asked of anybody but the file itself, and nothing went wrong.
     pub(crate) fn is_quiet(&self) {
         assert_eq!(self.browser.log("browser"), Vec::<Value>::new());
+        self.is_loaded_from_itself();
+    }
+
+    /// Nothing was asked of anybody but the file itself, and what it made.
+    pub(crate) fn is_loaded_from_itself(&self) {
         let mut asked = 0;
         for entry in self.browser.log("performance") {
             let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
             let params = &message["message"]["params"];
             // The browser's own first page asks for its own parts.
             let is_ours = params["documentURL"] == self.url;
-            if is_ours && message["message"]["method"] == "Network.requestWillBeSent" {
+            let is_made = |url: &Value| url.as_str().is_some_and(|url| url.starts_with("blob:"));
+            let is_request = message["message"]["method"] == "Network.requestWillBeSent";
+            if is_ours && is_request && !is_made(&params["request"]["url"]) {
                 assert_eq!(params["request"]["url"], self.url);
                 asked += 1;
             }

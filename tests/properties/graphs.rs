@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use attache::answer::graph::{Edge, Focus, Graph, Link, Node, details, graph};
 use attache::engine::effective::Survey;
 use attache::engine::ids::{ObjectKey, Place};
+use attache::engine::matching::Matching;
 use attache::engine::object::is_route;
 use attache::engine::snapshot::Snapshot;
 use proptest::prelude::*;
@@ -14,7 +15,7 @@ use crate::random::any_event;
 use crate::world::{fold, shuffled, survivors};
 
 fn whole(snapshot: &Snapshot) -> Graph {
-    graph(snapshot, &Focus::Everything).unwrap()
+    graph(&Matching::new(snapshot, []), &Focus::Everything).unwrap()
 }
 
 fn by_id(graph: &Graph) -> BTreeMap<&str, &Node> {
@@ -77,7 +78,7 @@ proptest! {
         for key in keys(&snapshot).iter().filter(|key| is_route(&key.gk)) {
             prop_assert_eq!(tops(&graph, &nodes, key), survey.gateways_of(key), "{}", key);
         }
-        prop_assert_eq!(details(&snapshot, &graph).nodes.len(), graph.nodes.len());
+        prop_assert_eq!(details(&snapshot, &[], &graph).nodes.len(), graph.nodes.len());
     }
 
     #[test]
@@ -95,7 +96,7 @@ proptest! {
         let all = whole(&snapshot);
         for node in &all.nodes {
             let focus = Focus::Place { place: place(node).clone(), depth: None };
-            let part = graph(&snapshot, &focus).unwrap();
+            let part = graph(&Matching::new(&snapshot, []), &focus).unwrap();
             let ids: BTreeSet<&str> = part.nodes.iter().map(|n| &*n.id).collect();
             prop_assert!(ids.contains(&*node.id));
             prop_assert!(part.nodes.iter().all(|node| all.nodes.contains(node)));

@@ -1,28 +1,34 @@
 //! What there is to know of each node beside its place in the graph: the policies over it, and what is
-//! in force there. For a page that people look around in; programs ask for it object by object.
+//! in force there, with its spec. For a page that people look around in; programs ask for it object by object.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::{Graph, Node, Role, id, is_false};
-use crate::engine::conditions::{State, status};
+use crate::answer::policies::reason::reason;
+use crate::answer::state::PolicyState;
+use crate::engine::conditions::{on_paths, status};
 use crate::engine::effective::{Group, Outcome, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::merge::Effective;
+use crate::engine::object::{Node as Kind, Object};
 use crate::engine::policy::Policy;
 use crate::engine::profile::{Class, Profile, words};
+use crate::engine::rivals::winner;
 use crate::engine::snapshot::Snapshot;
 
 mod groups;
+mod yaml;
 
 use groups::{level, path, relevant, settings};
+use yaml::yaml;
 
 /// Different outcomes that are told of a node; further ones are counted.
 const MOST_OUTCOMES: usize = 8;
-/// Of more policies than this no state is told: each may reach everything.
-const MOST_STATES: usize = 400;
+/// Bytes of specs in all: of the objects that come after these none is shown.
+const MOST_SPECS: usize = 8 << 20;
 /// Policies and values that are told in all: more make no page that a browser can show.
 const MOST_ENTRIES: usize = 100_000;
 
@@ -53,12 +59,15 @@ pub struct About {
     /// Of a policy: direct or inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Of a policy: what it does.
+    /// Of a policy: why it is not attached or has no effect, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
-    /// Of a policy: the ids of those that supersede it somewhere.
+    pub why: Option<String>,
+    /// Of a policy: what controllers say of it in its status, where that is not plainly good.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub by: Vec<Arc<str>>,
+    pub reported: Vec<String>,
+    /// The spec as YAML: of policies and of the Gateway API's own objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
     /// Of a policy: its settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Stanza>,
@@ -72,8 +81,8 @@ pub struct Acting {
     pub policy: Arc<str>,
     /// Where it stands, as people write it.
     pub at: String,
-    /// Whether something of it is in force there.
-    pub acts: bool,
+    /// What it does on the paths through the node.
+    pub state: PolicyState,
 }
 
 /// What comes of the policies of a kind.
@@ -97,7 +106,7 @@ pub struct InForce {
 pub struct Setting {
     /// Where.
     pub field: String,
-    /// What; none where it was removed.
+    /// What, as YAML; none where it was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The id of the policy or object that it comes from.
@@ -110,12 +119,12 @@ pub struct Setting {
 pub struct Stanza {
     /// How they merge.
     pub strategy: String,
-    /// What they are, as JSON.
+    /// What they are, as YAML.
     pub spec: String,
 }
 
-/// What there is to know of the nodes of a graph of this state.
-pub fn details(snapshot: &Snapshot, graph: &Graph) -> Details {
+/// What there is to know of the nodes of a graph of this state, with the specs of these objects.
+pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details {
     let mut survey = Survey::new(snapshot);
     let mut nodes: Vec<About> = vec![About::default(); graph.nodes.len()];
     let mut objects: BTreeMap<&ObjectKey, Vec<usize>> = BTreeMap::new();
@@ -125,14 +134,26 @@ pub fn details(snapshot: &Snapshot, graph: &Graph) -> Details {
             .or_default()
             .push(number);
     }
-    let is_policy = |node: &&Node| node.role == Role::Policy;
-    let states = graph.nodes.iter().filter(is_policy).count() <= MOST_STATES;
+    let specs: HashMap<&ObjectKey, &Object> = specs.iter().map(|o| (&o.key, o)).collect();
+    let mut room = MOST_SPECS;
     let mut left = MOST_ENTRIES;
     for (object, numbers) in objects {
         if let Some(policy) = snapshot.policy(object) {
-            let about = of_policy(&mut survey, policy, states);
+            let about = of_policy(&mut survey, policy);
             for number in &numbers {
                 put(&mut nodes, *number, about.clone());
+            }
+        }
+        if let Some(spec) = specs
+            .get(object)
+            .and_then(|object| spec_of(object, &mut room))
+        {
+            for number in &numbers {
+                let node = graph.nodes.get(*number).zip(nodes.get_mut(*number));
+                let whole = node.filter(|(node, _)| node.object.0.section.is_none());
+                if let Some((_, about)) = whole {
+                    about.spec = Some(spec.clone());
+                }
             }
         }
         // A Namespace is where others live: what is in force is told of each of them.
@@ -148,7 +169,7 @@ pub fn details(snapshot: &Snapshot, graph: &Graph) -> Details {
             for number in &numbers {
                 let node = graph.nodes.get(*number).zip(nodes.get_mut(*number));
                 if let Some((node, about)) = node {
-                    left = left.saturating_sub(about.add(node, kind, profile, &groups));
+                    left = left.saturating_sub(about.add(snapshot, node, (kind, profile), &groups));
                 }
             }
         }
@@ -168,49 +189,68 @@ fn put(nodes: &mut [About], number: usize, about: About) {
     }
 }
 
-fn of_policy(survey: &mut Survey<'_>, policy: &Policy, is_told: bool) -> About {
+/// The spec of an object as YAML, where there is room for it. Objects of other kinds may hold what nobody asked for.
+fn spec_of(object: &Object, room: &mut usize) -> Option<String> {
+    let is_shown = match object.node {
+        Kind::Gateway { .. }
+        | Kind::GatewayClass { .. }
+        | Kind::ListenerSet { .. }
+        | Kind::Route { .. }
+        | Kind::Service { .. } => true,
+        Kind::ReferenceGrant { .. } | Kind::Crd(_) | Kind::Other => false,
+    };
+    let spec = object.spec.as_deref().filter(|_| is_shown)?;
+    let spec = yaml(&serde_json::from_str(spec).ok()?);
+    *room = room.checked_sub(spec.len())?;
+    Some(spec)
+}
+
+fn of_policy(survey: &mut Survey<'_>, policy: &Policy) -> About {
     let stanzas = policy.strategies.iter().flatten();
     let settings = stanzas.map(|stanza| Stanza {
         strategy: words(stanza.strategy),
-        spec: format!("{:#}", policy.settings(*stanza)),
+        spec: yaml(&policy.settings(*stanza)),
     });
-    let mut about = About {
+    let settings = settings.collect();
+    let status = status(survey, policy);
+    About {
         class: Some(policy.profile.class.value),
-        settings: settings.collect(),
-        ..About::default()
-    };
-    if is_told {
-        let status = status(survey, policy);
-        about.state = status.state.as_ref().map(|state| match state {
-            State::Enforced => "Enforced".to_owned(),
-            State::PartiallyEnforced => "PartiallyEnforced".to_owned(),
-            State::Overridden => "Overridden".to_owned(),
-            State::NoEffect(why) => format!("NoEffect: {why}"),
-        });
-        about.by = status
-            .by()
+        settings,
+        spec: Some(yaml(&policy.spec())),
+        why: reason(survey.snapshot(), policy, &status),
+        reported: status
+            .said
+            .reports
             .iter()
-            .map(|key| id::of(&key.whole(), false))
-            .collect();
+            .map(ToString::to_string)
+            .collect(),
+        ..About::default()
     }
-    about
 }
 
 // === impl About ===
 
 impl About {
     /// Adds what the groups of paths through the object of a node tell of the node; how much that is.
-    fn add(&mut self, node: &Node, kind: &GroupKind, profile: &Profile, groups: &[Group]) -> usize {
+    fn add(
+        &mut self,
+        snapshot: &Snapshot,
+        node: &Node,
+        (kind, profile): (&GroupKind, &Profile),
+        groups: &[Group],
+    ) -> usize {
         let before = self.policies.len();
         let mut count = 0;
         let place = &node.object.0;
         let is_upper = node.role < Role::Route;
         let mut told: HashSet<Outcome> = HashSet::new();
         let mut found: Vec<(Effective, Vec<String>, usize)> = Vec::new();
-        for group in relevant(profile, groups, place, is_upper) {
+        let relevant = relevant(profile, groups, place, is_upper);
+        let through: Vec<Group> = relevant.iter().map(|group| (*group).clone()).collect();
+        for group in relevant {
             let is_new = told.insert(group.outcome());
             if is_new {
-                self.note(group, place);
+                self.note(snapshot, group, place, &through);
             }
             if group.stack.is_empty() {
                 continue;
@@ -248,12 +288,11 @@ impl About {
         count + self.policies.len() - before
     }
 
-    /// Notes the policies of a group that stand at a place or above it.
-    fn note(&mut self, group: &Group, place: &Place) {
+    /// Notes the policies of a group that are attached at a place or above it, and what they do on the paths through it.
+    fn note(&mut self, snapshot: &Snapshot, group: &Group, place: &Place, through: &[Group]) {
         let Some(level) = level(group, place) else {
             return;
         };
-        let in_force = group.effective.policies();
         for above in group.stack.iter() {
             let other = &above.step.place;
             let same = other.object == place.object;
@@ -263,17 +302,24 @@ impl About {
                 above.step.level < level
             };
             for policy in above.policies.iter().filter(|_| over) {
-                let policy = policy.key();
-                let acts = in_force.contains(policy);
-                let (policy, at) = (id::of(&policy.whole(), false), other.to_string());
-                let known = self
-                    .policies
-                    .iter_mut()
-                    .find(|a| a.policy == policy && a.at == at);
-                match known {
-                    Some(known) => known.acts |= acts,
-                    None => self.policies.push(Acting { policy, at, acts }),
+                let (id, at) = (id::of(&policy.key().whole(), false), other.to_string());
+                if self.policies.iter().any(|a| a.policy == id && a.at == at) {
+                    continue;
                 }
+                let rival = winner(&above.policies, policy).is_some();
+                let state = on_paths(snapshot, policy, other, through).state;
+                let state = state
+                    .as_ref()
+                    .map_or(PolicyState::NoEffect, PolicyState::from);
+                self.policies.push(Acting {
+                    policy: id,
+                    at,
+                    state: if rival {
+                        PolicyState::Conflicted
+                    } else {
+                        state
+                    },
+                });
             }
         }
     }

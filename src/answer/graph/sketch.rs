@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::facts::Reader;
+use super::states::OnTarget;
 use super::{Edge, Graph, Link, Node, Role, id};
 use crate::answer::Named;
+use crate::answer::state::PolicyState;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::level::Level;
+use crate::engine::matching::Matching;
 use crate::engine::object::Node as Kind;
 use crate::engine::section::{self, SectionNames};
 use crate::engine::snapshot::Snapshot;
@@ -34,6 +38,7 @@ pub(super) struct Spot {
     /// Whether it is a Service as clients of a mesh call it, or a section of one.
     frontend: bool,
     reason: Option<String>,
+    state: Option<PolicyState>,
 }
 
 /// An edge between nodes of the sketch.
@@ -43,6 +48,8 @@ pub(super) struct Line {
     pub(super) to: Index,
     pub(super) link: Link,
     reason: Option<String>,
+    state: Option<PolicyState>,
+    by: Vec<Arc<str>>,
 }
 
 // === impl Sketch ===
@@ -143,6 +150,7 @@ impl<'a> Sketch<'a> {
             missing,
             frontend,
             reason: None,
+            state: None,
         });
         index
     }
@@ -154,7 +162,33 @@ impl<'a> Sketch<'a> {
             to,
             link,
             reason,
+            state: None,
+            by: Vec::new(),
         });
+    }
+
+    /// Says what policies do, on all targets and on each.
+    pub(super) fn set_states(
+        &mut self,
+        states: &HashMap<Index, PolicyState>,
+        mut on: HashMap<(Index, Place), OnTarget>,
+    ) {
+        for (index, state) in states {
+            if let Some(spot) = self.spots.get_mut(*index) {
+                spot.state = Some(*state);
+            }
+        }
+        for line in self
+            .lines
+            .iter_mut()
+            .filter(|line| line.link.is_of_policy())
+        {
+            let target = self.spots.get(line.to).map(|spot| spot.place.clone());
+            let found = target.and_then(|target| on.remove(&(line.from, target)));
+            if let Some(OnTarget { state, by }) = found {
+                (line.state, line.by) = (state, by);
+            }
+        }
     }
 
     /// Says why a policy is attached to nothing.
@@ -165,8 +199,9 @@ impl<'a> Sketch<'a> {
     }
 
     /// The graph of the nodes that are kept, in order.
-    pub(super) fn finish(self, kept: &[bool]) -> Graph {
+    pub(super) fn finish(self, matching: &Matching<'_>, kept: &[bool]) -> Graph {
         let is_kept = |index: &Index| kept.get(*index).copied().unwrap_or(false);
+        let mut facts = Reader::new(matching);
         let mut order: Vec<(Index, &Spot)> = self.spots.iter().enumerate().collect();
         order.retain(|(index, _)| is_kept(index));
         order.sort_by(|(_, a), (_, b)| a.order().cmp(&b.order()));
@@ -176,7 +211,7 @@ impl<'a> Sketch<'a> {
             if let Some(rank) = rank.get_mut(index) {
                 *rank = nodes.len();
             }
-            nodes.push(spot.node());
+            nodes.push(spot.node(&mut facts));
         }
         let rank = |index: Index| rank.get(index).copied().unwrap_or(0);
         let mut lines: Vec<Line> = self.lines;
@@ -193,6 +228,8 @@ impl<'a> Sketch<'a> {
                 to: id(line.to)?,
                 link: line.link,
                 reason: line.reason,
+                state: line.state,
+                by: line.by,
             })
         };
         let edges = lines.into_iter().filter_map(edge).collect();
@@ -214,13 +251,15 @@ impl Spot {
         )
     }
 
-    fn node(&self) -> Node {
+    fn node(&self, facts: &mut Reader<'_>) -> Node {
         Node {
             id: id::of(&self.place, self.frontend),
             object: Named(self.place.clone()),
             role: self.role,
             missing: self.missing,
             reason: self.reason.clone(),
+            state: self.state,
+            facts: facts.facts(&self.place, self.ordinal),
         }
     }
 }

@@ -9,6 +9,8 @@ pub(crate) mod dot;
 pub(crate) mod html;
 mod layout;
 pub(crate) mod mermaid;
+mod rows;
+pub(crate) mod states;
 pub(crate) mod svg;
 pub(crate) mod tree;
 

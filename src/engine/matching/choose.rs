@@ -54,7 +54,7 @@ pub(super) enum Hosts<'h> {
     Ignored,
 }
 
-fn dialect(route: &Object) -> Dialect {
+pub(super) fn dialect(route: &Object) -> Dialect {
     if route.key.gk.is_gateway_api("HTTPRoute") {
         Dialect::Http
     } else if route.key.gk.is_gateway_api("GRPCRoute") {

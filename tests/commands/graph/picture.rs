@@ -104,6 +104,10 @@ fn is_within(text: Node<'_, '_>, whole: &Rect) {
         ("section", 12.0),
         ("policy", 12.0),
         ("kind", 10.0),
+        ("note", 10.0),
+        ("badge-text", 10.0),
+        ("problem-text", 10.0),
+        ("code", 10.0),
     ];
     let size = size
         .iter()

@@ -1,6 +1,7 @@
 //! What groups of paths tell of one place on them.
 
 use super::Setting;
+use super::yaml::yaml;
 use crate::answer::graph::id;
 use crate::engine::effective::Group;
 use crate::engine::ids::Place;
@@ -72,7 +73,7 @@ pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
         field: field(&path),
         value: (!leaf.value.is_null()).then(|| match &leaf.value.value() {
             serde_json::Value::String(text) => cut(text),
-            value => cut(&value.to_string()),
+            value => cut(yaml(value).trim_end()),
         }),
         from: id::of(&leaf.policy.whole(), false),
     });

@@ -1,18 +1,17 @@
-//! What stands in the boxes of a picture: an object with its policies, its sections and theirs, row by
-//! row; and the wires between the rows.
+//! What is in the boxes of a picture: an object with its policies, its sections and theirs, row by row; and the wires
+//! between the rows.
 
 use super::layout::{Block, Wire};
+use super::rows::{Row, Writer};
 use super::{Picture, Step};
 use crate::answer::graph::{Edge, Link, Node, Role};
 
-/// How wide every box is.
-pub(crate) const WIDTH: f64 = 264.0;
-/// Heights of rows.
-const HEAD: f64 = 40.0;
-const SECTION: f64 = 22.0;
-const CHIP: f64 = 23.0;
 /// Below the last row.
 const FOOT: f64 = 6.0;
+/// From the side of a box to its text.
+pub(crate) const INSET: f64 = 14.0;
+/// No box is narrower.
+const NARROWEST: f64 = 120.0;
 /// More policies in one place than this are counted, not shown.
 const MOST_CHIPS: usize = 8;
 
@@ -23,35 +22,9 @@ pub(crate) struct Cell<'a> {
     pub rows: Vec<Row<'a>>,
     /// How high it is.
     pub height: f64,
+    /// How wide it is.
+    pub width: f64,
     layer: usize,
-}
-
-/// A row of a box.
-#[derive(Debug)]
-pub(crate) struct Row<'a> {
-    /// What it shows.
-    pub content: Content<'a>,
-    /// Where it begins, from the top of the box.
-    pub top: f64,
-    /// How high it is.
-    pub height: f64,
-}
-
-/// What a row shows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Content<'a> {
-    /// The object, by its number.
-    Object(usize),
-    /// A section of it, by its number.
-    Section(usize),
-    /// A policy on what stands above it.
-    Policy(Step<'a>),
-    /// A policy that is attached to nothing, by its number.
-    Idle(usize),
-    /// So many more policies.
-    More(usize),
-    /// That what follows is attached to nothing.
-    Heading,
 }
 
 /// The boxes of a picture, and the wires between them.
@@ -75,11 +48,12 @@ type Anchors = Vec<Option<(usize, f64)>>;
 impl<'a> Cells<'a> {
     /// Puts a picture into boxes.
     pub(crate) fn new(picture: &Picture<'a>) -> Self {
+        let writer = Writer::new(picture);
         let mut anchors: Anchors = vec![None; picture.nodes().count()];
         let mut boxes: Vec<Cell<'a>> = Vec::new();
         for (number, node) in picture.nodes() {
             if has_cell(picture, number, node) {
-                let cell = Cell::of(picture, number, node);
+                let cell = Cell::of(&writer, picture, number, node);
                 cell.anchor(boxes.len(), &mut anchors);
                 // What has no row stands in that of its object.
                 for section in sections(picture, number) {
@@ -96,7 +70,11 @@ impl<'a> Cells<'a> {
             .filter(|(_, node)| node.reason.is_some())
             .map(|(number, _)| number)
             .collect();
-        boxes.extend(idle.chunks(MOST_CHIPS).map(Cell::of_idle));
+        boxes.extend(
+            idle.chunks(MOST_CHIPS)
+                .map(|policies| Cell::of_idle(&writer, policies)),
+        );
+        align(&mut boxes);
         let mut all = Self {
             boxes,
             wires: Vec::new(),
@@ -114,7 +92,7 @@ impl<'a> Cells<'a> {
     /// The boxes as the layout sees them.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let block = |cell: &Cell<'_>| Block {
-            width: WIDTH,
+            width: cell.width,
             height: cell.height,
             layer: cell.layer,
         };
@@ -146,6 +124,20 @@ impl<'a> Cells<'a> {
     }
 }
 
+/// Makes boxes of one layer equally wide, so that they make a column.
+fn align(boxes: &mut [Cell<'_>]) {
+    let widest = |layer: usize, boxes: &[Cell<'_>]| {
+        let own = boxes.iter().filter(|cell| cell.layer == layer);
+        own.map(|cell| cell.width).fold(NARROWEST, f64::max)
+    };
+    for layer in 0..=4 {
+        let width = widest(layer, boxes);
+        for cell in boxes.iter_mut().filter(|cell| cell.layer == layer) {
+            cell.width = width;
+        }
+    }
+}
+
 /// Whether a node has a box of its own: objects, and policies that others name.
 fn has_cell(picture: &Picture<'_>, number: usize, node: &Node) -> bool {
     let is_named = picture.has_above(number)
@@ -161,19 +153,29 @@ fn sections<'a>(picture: &'a Picture<'_>, number: usize) -> impl Iterator<Item =
     sections.map(|step| step.node)
 }
 
-/// Whether a section needs no row: it is the only one, has no policies, and is a port, or a rule that
-/// nobody has named.
+/// Whether a section needs no row: it is the only one, has no policies, and is a port, or a rule without a name that
+/// takes everything.
 fn is_plain(picture: &Picture<'_>, number: usize, section: usize) -> bool {
     let Some(node) = picture.node(section) else {
         return false;
     };
     let is_alone = sections(picture, number).nth(1).is_none();
-    let is_unnamed = match node.role {
-        Role::Port => true,
-        Role::Rule => node.object.0.section.as_deref() == Some("rule-1"),
+    let takes_all = match &*node.facts.matches {
+        [] => true,
+        [one] => one == "PathPrefix /" || one == "everything",
         _ => false,
     };
-    is_alone && is_unnamed && !node.missing && picture.policies(section).is_empty()
+    let is_unnamed = match node.role {
+        Role::Port => true,
+        Role::Rule => node.object.0.section.as_deref() == Some("rule-1") && takes_all,
+        _ => false,
+    };
+    let is_refused = |step: &Step<'_>| step.edge.link == Link::Rejected;
+    is_alone
+        && is_unnamed
+        && !node.missing
+        && picture.policies(section).is_empty()
+        && !picture.below(section).iter().any(is_refused)
 }
 
 /// The least layer of a box, so that what is of one kind stands in one column where it can.
@@ -193,39 +195,40 @@ fn layer(picture: &Picture<'_>, number: usize, node: &Node) -> usize {
 // === impl Cell ===
 
 impl<'a> Cell<'a> {
-    fn of(picture: &Picture<'a>, number: usize, node: &Node) -> Self {
-        let mut cell = Self {
-            rows: Vec::new(),
-            height: 0.0,
-            layer: layer(picture, number, node),
-        };
-        cell.row(Content::Object(number), HEAD);
-        cell.policies(picture, number);
+    fn of(writer: &Writer<'a, '_>, picture: &Picture<'a>, number: usize, node: &'a Node) -> Self {
+        let mut cell = Self::empty(layer(picture, number, node));
+        cell.add(writer.object(number, node));
+        cell.policies(writer, picture, number);
         for section in sections(picture, number) {
             if !is_plain(picture, number, section) {
-                cell.row(Content::Section(section), SECTION);
-                cell.policies(picture, section);
+                cell.add(writer.section(section));
+                cell.policies(writer, picture, section);
             }
         }
         cell.height += FOOT;
         cell
     }
 
-    fn of_idle(policies: &[usize]) -> Self {
-        let mut cell = Self {
-            rows: Vec::new(),
-            height: 0.0,
-            layer: 0,
-        };
-        cell.row(Content::Heading, SECTION);
+    fn of_idle(writer: &Writer<'a, '_>, policies: &[usize]) -> Self {
+        let mut cell = Self::empty(0);
+        cell.add(vec![writer.heading("attached to nothing")]);
         for policy in policies {
-            cell.row(Content::Idle(*policy), CHIP);
+            cell.add(writer.idle(*policy));
         }
         cell.height += FOOT;
         cell
     }
 
-    fn policies(&mut self, picture: &Picture<'a>, number: usize) {
+    fn empty(layer: usize) -> Self {
+        Self {
+            rows: Vec::new(),
+            height: 0.0,
+            width: NARROWEST,
+            layer,
+        }
+    }
+
+    fn policies(&mut self, writer: &Writer<'a, '_>, picture: &Picture<'a>, number: usize) {
         let policies = picture.policies(number);
         let shown = if policies.len() > MOST_CHIPS {
             MOST_CHIPS - 1
@@ -233,27 +236,26 @@ impl<'a> Cell<'a> {
             MOST_CHIPS
         };
         for step in policies.iter().take(shown) {
-            self.row(Content::Policy(*step), CHIP);
+            self.add(vec![writer.policy(*step)]);
         }
         if policies.len() > shown {
-            self.row(Content::More(policies.len() - shown), CHIP);
+            let line = format!("and {} more policies", policies.len() - shown);
+            self.add(vec![writer.heading(&line)]);
         }
     }
 
-    fn row(&mut self, content: Content<'a>, height: f64) {
-        self.rows.push(Row {
-            content,
-            top: self.height,
-            height,
-        });
-        self.height += height;
+    fn add(&mut self, rows: Vec<Row<'a>>) {
+        for mut row in rows {
+            row.top = self.height;
+            self.height += row.height;
+            self.width = self.width.max(row.width + 2.0 * INSET);
+            self.rows.push(row);
+        }
     }
 
     fn anchor(&self, cell: usize, anchors: &mut Anchors) {
         for row in &self.rows {
-            if let Content::Object(number) | Content::Section(number) = row.content
-                && let Some(anchor) = anchors.get_mut(number)
-            {
+            if let Some(anchor) = row.anchor().and_then(|number| anchors.get_mut(number)) {
                 *anchor = Some((cell, row.top + row.height / 2.0));
             }
         }

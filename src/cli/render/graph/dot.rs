@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::states::look;
 use super::{Picture, home, label, name};
 use crate::answer::graph::{Link, Node, Role};
+use crate::answer::state::PolicyState;
 use crate::engine::verdict::escape;
 
 /// The text of a `.gv` file: a cluster for each namespace, policies as notes.
@@ -65,9 +67,13 @@ fn attributes(picture: &Picture<'_>, node: &Node) -> String {
         // A line of its own for the name.
         format!("{}\\n{}", inside(&kind), inside(&name(node)))
     };
+    let text = match node.state {
+        Some(state) => format!("{text}\\n{} {}", look(state).sign, state.as_str()),
+        None => text,
+    };
     let mut attributes = format!("label=\"{text}\"");
     let style = match node.role {
-        Role::Policy => ", shape=note, style=filled, fillcolor=\"moccasin\"",
+        Role::Policy => node.state.map_or(BLANK, fill),
         Role::Namespace => ", shape=folder",
         Role::GatewayClass => ", shape=component",
         Role::Listener | Role::Rule | Role::Port => ", style=rounded",
@@ -78,13 +84,23 @@ fn attributes(picture: &Picture<'_>, node: &Node) -> String {
         attributes.push_str(", color=\"firebrick\", fontcolor=\"firebrick\"");
     }
     if let Some(reason) = &node.reason {
-        let _ = write!(
-            attributes,
-            ", color=\"firebrick\", tooltip={}",
-            quoted(reason)
-        );
+        let _ = write!(attributes, ", tooltip={}", quoted(reason));
     }
     attributes
+}
+
+/// A policy of which nothing is known.
+const BLANK: &str = ", shape=note, style=filled, fillcolor=\"moccasin\"";
+
+/// How a policy looks in a state.
+fn fill(state: PolicyState) -> &'static str {
+    match look(state).class {
+        "in-force" => ", shape=note, style=filled, fillcolor=\"#e3f5e7\", color=\"#1f883d\"",
+        "partly" => ", shape=note, style=filled, fillcolor=\"#fdf2d4\", color=\"#b7791f\"",
+        "rejected" => ", shape=note, style=filled, fillcolor=\"#f5eafb\", color=\"#8b3fb8\"",
+        "broken" => ", shape=note, style=filled, fillcolor=\"#fdeaea\", color=\"#c02626\"",
+        _ => ", shape=note, style=filled, fillcolor=\"#e9edf1\", color=\"#7b8794\"",
+    }
 }
 
 /// A quoted string. Graphviz reads `\N` and the like in labels, so no backslash stays alone.

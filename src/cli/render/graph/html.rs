@@ -1,64 +1,100 @@
 //! The graph as a page to look around in: one file, nothing from elsewhere.
 //!
-//! The names in it come from users. They stand in the picture as escaped text and in the data as JSON in
-//! a block that is not a script; the script writes them as text. Should one of these fail, the policy of
-//! the page still lets nothing run but the script below, and nothing be loaded.
+//! The names in it come from users. They are in the page once, as JSON in a block that is not a script; the script
+//! writes them as text. Should this fail, the policy of the page still lets nothing run but the script below, and
+//! nothing be loaded.
+
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 
-use super::Picture;
-use super::svg::{Drawing, STYLE, number, text_of};
+use super::states::{Look, badges, looks};
+use super::svg::{STYLE, text_of, title};
 use crate::answer::graph::{Details, Graph};
+use crate::engine::ids::GroupKind;
 
 const PAGE: &str = include_str!("html/page.html");
-const PAGE_STYLE: &str = include_str!("html/page.css");
-const SCRIPT: &str = include_str!("html/page.js");
+const PAGE_STYLE: &str = concat!(
+    include_str!("html/css/page.css"),
+    include_str!("html/css/bar.css"),
+    include_str!("html/css/map.css"),
+    include_str!("html/css/panel.css"),
+);
+/// The data (model), what is selected and filtered (state, filter), what is drawn where (cells to routing), and the parts
+/// of the page, in one function.
+const SCRIPT: &str = concat!(
+    "'use strict';\n(() => {\n",
+    include_str!("html/js/text.js"),
+    include_str!("html/js/model.js"),
+    include_str!("html/js/state.js"),
+    include_str!("html/js/filter.js"),
+    include_str!("html/js/cells.js"),
+    include_str!("html/js/frames.js"),
+    include_str!("html/js/place.js"),
+    include_str!("html/js/routing.js"),
+    include_str!("html/js/draw.js"),
+    include_str!("html/js/legend.js"),
+    include_str!("html/js/move.js"),
+    include_str!("html/js/panel-parts.js"),
+    include_str!("html/js/panel.js"),
+    include_str!("html/js/bar.js"),
+    include_str!("html/js/search.js"),
+    include_str!("html/js/link.js"),
+    include_str!("html/js/export.js"),
+    include_str!("html/js/main.js"),
+    "})();\n",
+);
 
 /// What the script reads.
 #[derive(Serialize)]
 struct Data<'a> {
     graph: &'a Graph,
     details: &'a Details,
-    width: f64,
-    height: f64,
+    looks: Vec<Look>,
+    /// A short name for each kind of policy.
+    badges: BTreeMap<String, String>,
+    /// Arguments that make a command look where this page was made from.
+    from: &'a [String],
 }
 
-/// The page.
+/// The page; `from` are the arguments by which a command looks at the same state.
 ///
 /// # Errors
 /// Never for graphs: they have no keys that are not text.
 pub(crate) fn html(
-    picture: &Picture<'_>,
     graph: &Graph,
     details: &Details,
+    from: &[String],
 ) -> serde_json::Result<String> {
-    let drawing = Drawing::new(picture, true);
-    let (width, height) = drawing.size();
+    let badges = badges(graph).into_iter();
     let data = Data {
         graph,
         details,
-        width,
-        height,
+        looks: looks(),
+        badges: badges.map(|(kind, badge)| (whole(&kind), badge)).collect(),
+        from,
     };
     let style = format!("{STYLE}{PAGE_STYLE}");
-    let mut body = String::new();
-    drawing.body(&mut body);
     let parts = [
         ("style-hash", hash(&style)),
         ("script-hash", hash(SCRIPT)),
-        ("title", text_of(&drawing.title())),
-        ("width", number(width)),
-        ("height", number(height)),
-        ("legend", drawing.legend_items()),
-        ("picture", body),
+        ("title", text_of(&title(graph))),
         ("data", in_script(&serde_json::to_string(&data)?)),
         ("style", style),
         ("script", SCRIPT.to_owned()),
     ];
     Ok(filled(PAGE, &parts))
+}
+
+/// A kind with its group.
+fn whole(kind: &GroupKind) -> String {
+    match &*kind.group {
+        "" => kind.kind.to_string(),
+        group => format!("{}.{group}", kind.kind),
+    }
 }
 
 /// A template with its `{{parts}}` in place. What is put in is not looked at again.

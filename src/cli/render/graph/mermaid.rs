@@ -3,12 +3,24 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
+use super::states::look;
 use super::{Picture, home, label};
 use crate::answer::graph::{Link, Node, Role};
 use crate::engine::verdict::escape;
 
 /// How many edges Mermaid draws unless it is configured otherwise.
 pub(crate) const MOST_EDGES: usize = 500;
+
+/// How nodes look: policies by their state, and what does not exist.
+const CLASSES: [(&str, &str); 7] = [
+    ("in-force", "fill:#e3f5e7,stroke:#1f883d,color:#0d4a1f"),
+    ("partly", "fill:#fdf2d4,stroke:#b7791f,color:#5f3c03"),
+    ("overridden", "fill:#e9edf1,stroke:#7b8794,color:#4a5563"),
+    ("no-effect", "fill:#e9edf1,stroke:#7b8794,color:#4a5563"),
+    ("rejected", "fill:#f5eafb,stroke:#8b3fb8,color:#5a2379"),
+    ("broken", "fill:#fdeaea,stroke:#c02626,color:#86181b"),
+    ("missing", "stroke:#c02626,stroke-dasharray:4 3"),
+];
 
 /// The text of a flowchart: a subgraph for each namespace, policies with a corner cut.
 pub(crate) fn mermaid(picture: &Picture<'_>) -> String {
@@ -48,27 +60,30 @@ pub(crate) fn mermaid(picture: &Picture<'_>) -> String {
         };
         let _ = writeln!(text, "  n{from} {arrow} n{to}");
     }
-    text.push_str("  classDef policy fill:#fde9c4,stroke:#b7791f,color:#3d2a05\n");
-    text.push_str("  classDef missing stroke:#b91c1c,stroke-dasharray:4 3\n");
-    class(
-        picture,
-        "policy",
-        |node| node.role == Role::Policy,
-        &mut text,
-    );
-    class(
-        picture,
-        "missing",
-        |node| node.missing || node.reason.is_some(),
-        &mut text,
-    );
+    for (name, style) in CLASSES {
+        let _ = writeln!(text, "  classDef {name} {style}");
+    }
+    for (name, _) in CLASSES {
+        class(
+            picture,
+            name,
+            |node| match node.state {
+                Some(state) => look(state).class == name,
+                None => name == "missing" && (node.missing || node.reason.is_some()),
+            },
+            &mut text,
+        );
+    }
     text
 }
 
 fn shape(picture: &Picture<'_>, node: &Node) -> String {
     let mut text = inside(&label(picture, node));
     if node.missing {
-        text.push_str("<br/>(not there)");
+        text.push_str("<br/>(does not exist)");
+    }
+    if let Some(state) = node.state {
+        let _ = write!(text, "<br/>{} {}", inside(look(state).sign), state.as_str());
     }
     if let Some(reason) = &node.reason {
         let _ = write!(text, "<br/>({})", inside(reason));

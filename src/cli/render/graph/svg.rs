@@ -2,28 +2,38 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use super::Picture;
 use super::cells::Cells;
 use super::layout::{Layout, Point, lay_out};
-use super::{Picture, home};
-use crate::answer::graph::{Link, Node, Role};
+use super::rows::Content;
+use crate::answer::graph::{Graph, Link, Node, Role};
+use crate::engine::ids::ObjectKey;
 
 mod legend;
 mod rows;
-mod text;
+pub(crate) mod text;
 
 use text::marked;
 pub(crate) use text::{number, text_of};
 
-/// Colours and type, for the picture and for the page.
+/// Colours, for the picture and for the page.
 pub(crate) const STYLE: &str = include_str!("svg/picture.css");
+/// Type, for the picture alone: it has to do with the fonts of whoever looks at it.
+const TYPE: &str = include_str!("svg/type.css");
 
 /// Around the whole picture.
 const MARGIN: f64 = 24.0;
 /// How far a wire between boxes of one layer goes out.
 const BOW: f64 = 40.0;
-/// Namespaces have so many colours.
-const HUES: usize = 8;
+/// Gateways have so many colours.
+const LANES: usize = 8;
+/// More overrides are not drawn as curves: they are said at the policies.
+const MOST_CURVES: usize = 24;
+
+/// The ids of the policies that override another.
+type Winners<'a> = &'a [Arc<str>];
 
 /// A picture with its boxes in place, ready to be written.
 #[derive(Debug)]
@@ -31,47 +41,44 @@ pub(crate) struct Drawing<'a> {
     picture: &'a Picture<'a>,
     cells: Cells<'a>,
     layout: Layout,
-    /// The colour of each namespace.
-    hues: BTreeMap<&'a str, usize>,
-    /// Whether it is for a page that can be used.
-    live: bool,
+    /// The colour of each Gateway.
+    lanes: BTreeMap<&'a ObjectKey, usize>,
 }
 
 // === impl Drawing ===
 
 impl<'a> Drawing<'a> {
-    /// Draws a picture; `live` is for a page that can be used.
-    pub(crate) fn new(picture: &'a Picture<'a>, live: bool) -> Self {
+    /// Draws a picture.
+    pub(crate) fn new(picture: &'a Picture<'a>) -> Self {
         let cells = Cells::new(picture);
         let layout = lay_out(&cells.blocks(), &cells.wires);
-        let mut hues = BTreeMap::new();
-        for (_, node) in picture.nodes() {
-            if let Some(namespace) = home(node).filter(|_| node.role != Role::Policy) {
-                hues.insert(namespace, 0);
-            }
-        }
-        for (i, hue) in hues.values_mut().enumerate() {
-            *hue = i % HUES;
-        }
+        let gateways = picture.nodes().map(|(_, node)| node);
+        let gateways = gateways.filter(|node| node.role == Role::Gateway && !node.missing);
+        let gateways = gateways.map(|node| &node.object.0.object).enumerate();
         Self {
             picture,
             cells,
             layout,
-            hues,
-            live,
+            lanes: gateways.map(|(i, key)| (key, i % LANES)).collect(),
         }
     }
 
     /// The whole file.
     pub(crate) fn svg(&self) -> String {
-        let legend = legend::Legend::new(&self.hues);
-        let width = self.layout.width.max(legend::WIDTH) + 2.0 * MARGIN;
+        let legend = legend::Legend::new(self);
+        let curves = if self.overrides().is_empty() {
+            0.0
+        } else {
+            BOW
+        };
+        let width = (self.layout.width + curves).max(legend::WIDTH) + 2.0 * MARGIN;
         let legend_y = self.layout.height + 2.0 * MARGIN;
         let height = legend_y + legend.height(width - 2.0 * MARGIN) + MARGIN;
         let mut text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"attache\" role=\"img\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\">\n<title>{}</title>\n<style>{}</style>\n<rect class=\"ground\" width=\"{w}\" height=\"{h}\"/>\n",
-            self.title(),
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"attache\" role=\"img\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\">\n<title>{}</title>\n<style>{}{}</style>\n<rect class=\"ground\" width=\"{w}\" height=\"{h}\"/>\n",
+            title(self.picture.graph),
             marked(STYLE),
+            marked(TYPE),
             w = number(width),
             h = number(height),
         );
@@ -88,49 +95,24 @@ impl<'a> Drawing<'a> {
         text
     }
 
-    /// How wide and how high the boxes are together.
-    pub(crate) fn size(&self) -> (f64, f64) {
-        (self.layout.width, self.layout.height)
+    /// The colour of a Gateway.
+    fn lane(&self, object: &ObjectKey) -> Option<usize> {
+        self.lanes.get(object).copied()
     }
 
-    /// What the picture shows, in one line.
-    pub(crate) fn title(&self) -> String {
-        let count =
-            |of: &dyn Fn(&Node) -> bool| self.picture.nodes().filter(|(_, n)| of(n)).count();
-        let policies = count(&|node| node.role == Role::Policy);
-        let objects = count(&|node| node.role != Role::Policy && node.object.0.section.is_none());
-        format!("{objects} objects and {policies} policies")
-    }
-
-    /// What shapes and colours mean, as items of a list.
-    pub(crate) fn legend_items(&self) -> String {
-        legend::Legend::new(&self.hues).items()
-    }
-
-    /// The wires, and the boxes on top of them.
-    pub(crate) fn body(&self, text: &mut String) {
+    /// The wires, the boxes on top of them, and the curves between policies.
+    fn body(&self, text: &mut String) {
         text.push_str("<g class=\"wires\">\n");
-        let wires = self
-            .layout
-            .wires
-            .iter()
-            .zip(&self.cells.edges)
-            .zip(&self.cells.ends);
-        for ((points, edge), (from, to)) in wires {
-            let class = match edge.link {
-                Link::Rejected => "wire rejected",
-                _ => "wire",
+        let wires = self.layout.wires.iter().zip(&self.cells.edges);
+        for ((points, edge), (from, _)) in wires.zip(&self.cells.ends) {
+            let from = self.picture.node(*from);
+            let lane = from.and_then(|node| self.lane(&node.object.0.object));
+            let class = match (edge.link, lane) {
+                (Link::Rejected, _) => "wire rejected".to_owned(),
+                (_, Some(lane)) => format!("wire lane{lane}"),
+                (_, None) => "wire".to_owned(),
             };
-            let ends = if self.live {
-                format!(" data-from=\"{from}\" data-to=\"{to}\"")
-            } else {
-                String::new()
-            };
-            let _ = write!(
-                text,
-                "<path class=\"{class}\"{ends} d=\"{}\">",
-                path(points)
-            );
+            let _ = write!(text, "<path class=\"{class}\" d=\"{}\">", path(points));
             if let Some(reason) = &edge.reason {
                 let _ = write!(text, "<title>{}</title>", text_of(reason));
             }
@@ -140,7 +122,66 @@ impl<'a> Drawing<'a> {
         for (cell, corner) in self.cells.boxes.iter().zip(&self.layout.blocks) {
             self.cell(cell, *corner, text);
         }
+        text.push_str("<g class=\"arcs\">\n");
+        for (winner, loser) in self.overrides() {
+            curve(winner, loser, text);
+        }
+        text.push_str("</g>\n");
     }
+
+    /// Where policies that override others are, each with one that it overrides in the same column: curves to other
+    /// columns would run over boxes. Nothing where they are too many.
+    fn overrides(&self) -> Vec<(Point, Point)> {
+        let mut places: BTreeMap<&str, Vec<(Point, Winners<'_>)>> = BTreeMap::new();
+        for (cell, corner) in self.cells.boxes.iter().zip(&self.layout.blocks) {
+            for row in &cell.rows {
+                let Content::Policy(chip) = &row.content else {
+                    continue;
+                };
+                let at = Point {
+                    x: corner.x + cell.width - 8.0,
+                    y: corner.y + row.top + row.height / 2.0,
+                };
+                let by = chip.step.map_or(&[][..], |step| &step.edge.by);
+                places.entry(&chip.node.id).or_default().push((at, by));
+            }
+        }
+        let mut found = Vec::new();
+        for (loser, by) in places.values().flatten() {
+            for winners in by.iter().filter_map(|id| places.get(&**id)) {
+                let near = winners.iter().map(|(winner, _)| *winner);
+                let near = near.filter(|winner| (winner.x - loser.x).abs() < 1.0);
+                found.extend(near.map(|winner| (winner, *loser)));
+            }
+        }
+        if found.len() > MOST_CURVES {
+            found.clear();
+        }
+        found
+    }
+}
+
+/// A curve from a policy to one that it overrides, with a head.
+fn curve(winner: Point, loser: Point, text: &mut String) {
+    let out = winner.x.max(loser.x) + BOW;
+    let _ = writeln!(
+        text,
+        "<path class=\"arc\" d=\"M{x} {y}C{out} {y} {out} {to_y} {end} {to_y}\"/>\n<path class=\"arc-head\" d=\"M{to_x} {to_y}l8 -4v8z\"/>",
+        x = number(winner.x),
+        y = number(winner.y),
+        out = number(out),
+        to_x = number(loser.x),
+        to_y = number(loser.y),
+        end = number(loser.x + 6.0),
+    );
+}
+
+/// What a picture shows, in one line.
+pub(crate) fn title(graph: &Graph) -> String {
+    let count = |of: &dyn Fn(&Node) -> bool| graph.nodes.iter().filter(|node| of(node)).count();
+    let policies = count(&|node| node.role == Role::Policy);
+    let objects = count(&|node| node.role != Role::Policy && node.object.0.section.is_none());
+    format!("{objects} objects and {policies} policies")
 }
 
 /// A line through points, bent where it changes its height.

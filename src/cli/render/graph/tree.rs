@@ -267,7 +267,7 @@ mod tests {
 
     use super::{Picture, Style, tree};
     use crate::answer::Named;
-    use crate::answer::graph::{Edge, Graph, Link, Node, Role};
+    use crate::answer::graph::{Edge, Facts, Graph, Link, Node, Role};
     use crate::engine::ids::{GroupKind, ObjectKey};
 
     const NAME: &str = "a-gateway-with-a-rather-long-name";
@@ -279,12 +279,16 @@ mod tests {
             role,
             missing: false,
             reason: None,
+            state: None,
+            facts: Facts::default(),
         };
         let edge = Edge {
             from: "policy".into(),
             to: "gateway".into(),
             link: Link::NotAttached,
             reason: Some("there is a reason that takes a line".to_owned()),
+            state: None,
+            by: Vec::new(),
         };
         Graph {
             nodes: vec![

@@ -1,56 +1,107 @@
 //! What the shapes and colours of a picture mean.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::text::{ADVANCE, SMALL, fitted, measured, number, text_of, write_text};
+use super::Drawing;
+use super::text::{SMALL, lines, measured, number, text_of, write_text};
+use crate::answer::graph::{Link, Role};
+use crate::answer::state::PolicyState;
+use crate::cli::render::graph::states::{badges, look};
+use crate::engine::ids::ObjectKey;
 
 /// The least that it is wide.
 pub(super) const WIDTH: f64 = 560.0;
-/// Namespaces that are named.
-const MOST: usize = 16;
+/// Gateways that are named.
+const MOST: usize = 12;
 const LINE: f64 = 22.0;
-const ENTRY: f64 = 30.0;
-const LONGEST: f64 = 180.0;
+const GAP: f64 = 18.0;
 
 /// The legend.
 #[derive(Debug)]
 pub(super) struct Legend {
-    entries: Vec<(String, String)>,
+    entries: Vec<Entry>,
+}
+
+/// A mark, how wide it is, and what it means.
+#[derive(Debug)]
+struct Entry {
+    mark: String,
+    width: f64,
+    words: String,
+}
+
+// === impl Entry ===
+
+impl Entry {
+    fn new(mark: String, words: &str) -> Self {
+        Self {
+            mark,
+            width: 22.0,
+            words: lines(words, 80).concat(),
+        }
+    }
 }
 
 // === impl Legend ===
 
 impl Legend {
-    /// That of a picture with these namespaces.
-    pub(super) fn new(hues: &BTreeMap<&str, usize>) -> Self {
+    /// That of a picture: of what is in it.
+    pub(super) fn new(drawing: &Drawing<'_>) -> Self {
+        let picture = drawing.picture;
+        let nodes = || picture.nodes().map(|(_, node)| node);
+        let on_targets = picture.edges().iter().filter_map(|edge| edge.state);
+        let states: BTreeSet<PolicyState> = nodes()
+            .filter_map(|node| node.state)
+            .chain(on_targets)
+            .collect();
+        let mut entries: Vec<Entry> = states.into_iter().map(state).collect();
+        for (kind, badge) in badges(picture.graph) {
+            if badge != *kind.kind {
+                let mark = format!(
+                    "<g class=\"badge\"><text class=\"badge-text\" x=\"0\" y=\"12\">{}</text></g>",
+                    text_of(&badge)
+                );
+                let width = measured(&badge, SMALL);
+                entries.push(Entry {
+                    mark,
+                    width,
+                    words: lines(&kind.kind, 80).concat(),
+                });
+            }
+        }
+        let gateways = nodes().filter(|node| node.role == Role::Gateway && !node.missing);
+        let gateways: Vec<&ObjectKey> = gateways.map(|node| &node.object.0.object).collect();
+        for gateway in gateways.iter().filter(|_| gateways.len() <= MOST) {
+            if let Some(lane) = drawing.lane(gateway) {
+                let mark = format!("<path class=\"wire lane{lane}\" d=\"M0 8H22\"/>");
+                entries.push(Entry::new(mark, &gateway.to_string()));
+            }
+        }
+        let rejected = picture
+            .edges()
+            .iter()
+            .any(|edge| edge.link == Link::Rejected);
         let fixed = [
             (
-                r#"<g class="chip"><rect class="pill" y="2" width="20" height="12" rx="6"/><path class="mark" d="M6 8l4 -4l4 4l-4 4z"/></g>"#,
-                "policy",
+                nodes().any(|node| node.missing),
+                r#"<g class="cell missing"><rect class="box" y="2" width="22" height="12" rx="3"/></g>"#,
+                "does not exist",
             ),
             (
-                r#"<g class="chip refused"><rect class="pill" y="2" width="20" height="12" rx="6"/><path class="mark" d="M6 8l4 -4l4 4l-4 4z"/></g>"#,
-                "policy that is not attached",
+                rejected,
+                r#"<path class="wire rejected" d="M0 8H22"/>"#,
+                "rejected reference",
             ),
             (
-                r#"<g class="cell missing"><rect class="box" y="2" width="20" height="12" rx="3"/></g>"#,
-                "not there",
-            ),
-            (r#"<path class="wire" d="M0 8H20"/>"#, "attached, sends to"),
-            (
-                r#"<path class="wire rejected" d="M0 8H20"/>"#,
-                "reference that does not count",
+                !drawing.overrides().is_empty(),
+                r#"<path class="arc" d="M0 8H16"/><path class="arc-head" d="M22 8l-8 -4v8z"/>"#,
+                "overrides",
             ),
         ];
-        let fixed = fixed.map(|(mark, words)| (mark.to_owned(), words.to_owned()));
-        let namespaces = hues.iter().take(MOST).map(|(name, hue)| {
-            let mark = format!(r#"<g class="cell hue{hue}"><rect class="stripe" y="2" width="20" height="12" rx="3"/></g>"#);
-            (mark, format!("namespace {name}"))
-        });
-        Self {
-            entries: fixed.into_iter().chain(namespaces).collect(),
-        }
+        let fixed = fixed.iter().filter(|(is_there, ..)| *is_there);
+        entries.extend(fixed.map(|(_, mark, words)| Entry::new((*mark).to_owned(), words)));
+        Self { entries }
     }
 
     /// How high it is within a width.
@@ -61,43 +112,35 @@ impl Legend {
     /// Its entries, in as many lines as they need.
     pub(super) fn svg(&self, width: f64) -> String {
         let mut text = String::new();
-        for ((mark, words), (x, y)) in self.entries.iter().zip(self.places(width)) {
+        for (entry, (x, y)) in self.entries.iter().zip(self.places(width)) {
             let (x, y) = (number(x), number(y));
-            let _ = writeln!(text, "<g transform=\"translate({x} {y})\">{mark}");
-            write_text(
-                "kind",
-                ENTRY,
-                12.0,
-                &fitted(words, SMALL, LONGEST),
-                &mut text,
-            );
+            let _ = writeln!(text, "<g transform=\"translate({x} {y})\">{}", entry.mark);
+            write_text("kind", entry.width + 7.0, 12.0, &entry.words, &mut text);
             text.push_str("</g>\n");
         }
         text
     }
 
-    /// Its entries as items of a list in a page.
-    pub(super) fn items(&self) -> String {
-        let item = |(mark, words): &(String, String)| {
-            format!(
-                "<li><svg width=\"20\" height=\"16\" aria-hidden=\"true\">{mark}</svg>{}</li>\n",
-                text_of(&fitted(words, SMALL, LONGEST))
-            )
-        };
-        self.entries.iter().map(item).collect()
-    }
-
     fn places(&self, width: f64) -> Vec<(f64, f64)> {
         let (mut x, mut y) = (0.0, 0.0);
         let mut places = Vec::new();
-        for (_, words) in &self.entries {
-            let long = ENTRY + measured(&fitted(words, SMALL, LONGEST), SMALL);
+        for entry in &self.entries {
+            let long = entry.width + 7.0 + measured(&entry.words, SMALL);
             if x > 0.0 && x + long > width {
                 (x, y) = (0.0, y + LINE);
             }
             places.push((x, y));
-            x += long + 3.0 * ADVANCE * SMALL;
+            x += long + GAP;
         }
         places
     }
+}
+
+fn state(state: PolicyState) -> Entry {
+    let look = look(state);
+    let mark = format!(
+        "<g class=\"chip {}\"><rect class=\"pill\" x=\"0.5\" y=\"1\" width=\"21\" height=\"14\" rx=\"6\"/><path class=\"glyph\" d=\"{}\" transform=\"translate(5 2)\"/></g>",
+        look.class, look.glyph
+    );
+    Entry::new(mark, state.as_str())
 }

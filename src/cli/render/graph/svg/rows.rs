@@ -3,212 +3,197 @@
 use std::fmt::Write as _;
 
 use super::Drawing;
-use super::text::{ADVANCE, LARGE, MIDDLE, SMALL, fitted, measured, number, text_of, write_text};
+use super::text::{SMALL, measured, number, text_of, write_text};
 use crate::answer::graph::{Link, Node, Role};
-use crate::cli::render::graph::cells::{Cell, Content, Row, WIDTH};
+use crate::cli::render::graph::cells::{Cell, INSET};
+use crate::cli::render::graph::label;
 use crate::cli::render::graph::layout::Point;
-use crate::cli::render::graph::{home, label, name};
+use crate::cli::render::graph::rows::{Chip, Content, Row};
+use crate::cli::render::graph::states::{CROSS, look};
+use crate::engine::verdict::escape;
 
-/// From the side of a box to its text.
-const INSET: f64 = 14.0;
 /// From the side of a box to a policy in it.
-const CHIP_INSET: f64 = 10.0;
+const CHIP_INSET: f64 = 8.0;
 
 impl Drawing<'_> {
     /// A box with all that is in it.
     pub(super) fn cell(&self, cell: &Cell<'_>, corner: Point, text: &mut String) {
         let owner = cell.rows.first().and_then(|row| match row.content {
-            Content::Object(node) => self.picture.node(node),
+            Content::Object(_, node, _) => Some(node),
             _ => None,
         });
         let mut class = "cell".to_owned();
         if owner.is_none_or(|node| node.missing) {
             class.push_str(" missing");
         }
-        if let Some(hue) = owner.and_then(home).and_then(|name| self.hues.get(name)) {
-            let _ = write!(class, " hue{hue}");
+        if cell
+            .rows
+            .iter()
+            .any(|row| matches!(row.content, Content::Problem(_)))
+        {
+            class.push_str(" bad");
         }
         let (x, y) = (number(corner.x), number(corner.y));
-        let height = number(cell.height);
+        let (width, height) = (number(cell.width), number(cell.height));
         let _ = writeln!(
             text,
-            "<g class=\"{class}\" transform=\"translate({x} {y})\">\n<rect class=\"box\" width=\"{WIDTH}\" height=\"{height}\" rx=\"6\"/>\n<path class=\"stripe\" d=\"M5 0H6A6 6 0 0 0 0 6V{bottom}A6 6 0 0 0 6 {height}H5z\"/>",
-            bottom = number(cell.height - 6.0),
+            "<g class=\"{class}\" transform=\"translate({x} {y})\">\n<rect class=\"box\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>",
         );
+        if let Some(lane) = owner.and_then(|node| self.lane(&node.object.0.object)) {
+            let _ = writeln!(
+                text,
+                "<path class=\"stripe lane{lane}\" d=\"M{} 8V{}\"/>",
+                number(cell.width - 4.0),
+                number(cell.height - 8.0)
+            );
+        }
         for row in &cell.rows {
-            self.row(row, text);
+            self.row(row, cell.width, text);
         }
         text.push_str("</g>\n");
     }
 
-    fn row(&self, row: &Row<'_>, text: &mut String) {
-        match row.content {
-            Content::Object(node) => self.object(node, row, text),
-            Content::Section(node) => self.section(node, row, text),
-            Content::Policy(step) => {
-                let reason = step.edge.reason.as_deref();
-                let attached = step.edge.link == Link::Attached;
-                self.chip(step.node, attached, reason, row, text);
+    fn row(&self, row: &Row<'_>, width: f64, text: &mut String) {
+        match &row.content {
+            Content::Object(_, node, names) => self.object(node, names, row, width, text),
+            Content::Section(_, node, left, right) => {
+                self.open(
+                    if node.missing { "part missing" } else { "part" },
+                    node,
+                    "",
+                    text,
+                );
+                let _ = writeln!(
+                    text,
+                    "<path class=\"line\" d=\"M0 {}H{width}\"/>",
+                    number(row.top)
+                );
+                write_text("section", INSET, row.top + 15.5, left, text);
+                write_text("kind end", width - INSET, row.top + 15.5, right, text);
+                text.push_str("</g>\n");
             }
-            Content::Idle(node) => {
-                let reason = self
-                    .picture
-                    .node(node)
-                    .and_then(|node| node.reason.as_deref());
-                self.chip(node, false, reason, row, text);
+            Content::Policy(chip) => self.chip(chip, row, width, text),
+            Content::Problem(lines) => {
+                let _ = writeln!(
+                    text,
+                    "<path class=\"glyph\" d=\"{CROSS}\" transform=\"translate({} {})\"/>",
+                    number(INSET - 2.0),
+                    number(row.top + 3.0)
+                );
+                let mut y = row.top + 13.0;
+                for line in lines {
+                    write_text("problem-text", INSET + 14.0, y, line, text);
+                    y += 13.0;
+                }
             }
-            Content::More(count) => {
-                let line = format!("and {count} more policies");
-                write_text("kind", INSET, row.top + 16.0, &line, text);
-            }
-            Content::Heading => {
-                write_text("kind", INSET, row.top + 16.0, "attached to nothing", text);
-            }
+            Content::Fact(line) => write_text("code", INSET, row.top + 11.0, line, text),
+            Content::Heading(line) => write_text("kind", INSET, row.top + 15.0, line, text),
         }
     }
 
-    fn object(&self, number_of: usize, row: &Row<'_>, text: &mut String) {
-        let Some(node) = self.picture.node(number_of) else {
-            return;
-        };
-        self.open("part", number_of, node, None, text);
-        write_area(row, 0.0, text);
+    fn object(&self, node: &Node, names: &[String], row: &Row<'_>, width: f64, text: &mut String) {
+        self.open(
+            if node.missing { "part missing" } else { "part" },
+            node,
+            "",
+            text,
+        );
         let mut kind = self.picture.kind(node);
         if node.role == Role::Frontend {
             kind.push_str(" in the mesh");
         }
         if node.missing {
-            kind.push_str(", not there");
+            kind.push_str(", does not exist");
         }
-        let place = namespace(node).unwrap_or_default();
-        let room = WIDTH - 2.0 * INSET;
-        // The kind has as much room as the namespace leaves it, which has half at most.
-        let place = fitted(place, SMALL, room / 2.0);
-        let left = room - measured(&place, SMALL) - ADVANCE * SMALL;
-        write_text(
-            "kind",
-            INSET,
-            row.top + 16.0,
-            &fitted(&kind, SMALL, left),
-            text,
-        );
-        if !place.is_empty() {
-            write_text("kind end", WIDTH - INSET, row.top + 16.0, &place, text);
+        write_text("kind", INSET, row.top + 16.0, &kind, text);
+        let namespace = &*node.object.0.object.namespace;
+        if node.role != Role::Namespace && !namespace.is_empty() {
+            write_text("kind end", width - INSET, row.top + 16.0, namespace, text);
         }
-        let name = fitted(&node.object.0.object.name, LARGE, room);
-        write_text("name", INSET, row.top + 33.0, &name, text);
+        let mut y = row.top + 33.0;
+        for line in names {
+            write_text("name", INSET, y, line, text);
+            y += 16.0;
+        }
         text.push_str("</g>\n");
     }
 
-    fn section(&self, number_of: usize, row: &Row<'_>, text: &mut String) {
-        let Some(node) = self.picture.node(number_of) else {
-            return;
-        };
-        let class = if node.missing { "part missing" } else { "part" };
-        self.open(class, number_of, node, None, text);
-        write_area(row, 0.0, text);
-        let _ = writeln!(
-            text,
-            "<path class=\"line\" d=\"M6 {y}H{WIDTH}\"/>",
-            y = number(row.top)
-        );
-        let kind = self.picture.kind(node);
-        let room = WIDTH - 2.0 * INSET - measured(&kind, SMALL) - ADVANCE * SMALL;
-        let label = fitted(&name(node), MIDDLE, room);
-        write_text("section", INSET, row.top + 16.0, &label, text);
-        write_text("kind end", WIDTH - INSET, row.top + 16.0, &kind, text);
-        text.push_str("</g>\n");
-    }
-
-    fn chip(
-        &self,
-        number_of: usize,
-        attached: bool,
-        reason: Option<&str>,
-        row: &Row<'_>,
-        text: &mut String,
-    ) {
-        let Some(node) = self.picture.node(number_of) else {
-            return;
-        };
-        let class = if attached { "chip" } else { "chip refused" };
-        self.open(class, number_of, node, reason, text);
-        let (width, height) = (WIDTH - 2.0 * CHIP_INSET, row.height - 4.0);
+    fn chip(&self, chip: &Chip<'_>, row: &Row<'_>, width: f64, text: &mut String) {
+        let state = chip
+            .step
+            .map_or(chip.node.state, |step| step.edge.state.or(chip.node.state));
+        let look = state.map(look);
+        let mut title = state.map_or_else(String::new, |state| format!(", {}", state.as_str()));
+        if let Some(step) = chip.step {
+            if !step.edge.by.is_empty() {
+                let _ = write!(title, ", overridden by {}", step.edge.by.join(", "));
+            }
+            if let (Link::NotAttached, Some(why)) = (step.edge.link, &step.edge.reason) {
+                let _ = write!(title, ", not attached: {why}");
+            }
+        }
+        let class = format!("chip {}", look.map_or("no-effect", |look| look.class));
+        self.open(&class, chip.node, &title, text);
+        let (room, height) = (width - 2.0 * CHIP_INSET, row.height - 4.0);
         let top = row.top + 1.0;
         let _ = writeln!(
             text,
-            "<rect class=\"pill\" x=\"{CHIP_INSET}\" y=\"{}\" width=\"{width}\" height=\"{}\" rx=\"10\"/>",
+            "<rect class=\"pill\" x=\"{CHIP_INSET}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\"/>",
             number(top),
+            number(room),
             number(height)
         );
-        let (x, middle) = (CHIP_INSET + 11.0, top + height / 2.0);
+        if let Some(look) = look {
+            let _ = writeln!(
+                text,
+                "<path class=\"glyph\" d=\"{}\" transform=\"translate({} {})\"/>",
+                look.glyph,
+                number(CHIP_INSET + 4.0),
+                number(top + 3.5)
+            );
+        }
+        let start = CHIP_INSET + 20.0;
+        let badge = measured(&chip.badge, SMALL);
         let _ = writeln!(
             text,
-            "<path class=\"mark\" d=\"M{} {}l4 -4l4 4l-4 4z\"/>",
-            number(x - 4.0),
-            number(middle)
+            "<g class=\"badge\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"13\" rx=\"3\"/>",
+            number(start),
+            number(top + 3.0),
+            number(badge + 6.0)
         );
-        let start = x + 9.0;
-        let room = CHIP_INSET + width - 9.0 - start;
-        let kind = fitted(&self.picture.kind(node), SMALL, room * 0.52);
-        let left = room - measured(&kind, SMALL) - ADVANCE * SMALL;
-        let name = fitted(&node.object.0.object.name, MIDDLE, left);
-        write_text("policy", start, top + 14.5, &name, text);
-        write_text(
-            "kind end",
-            CHIP_INSET + width - 9.0,
-            top + 14.0,
-            &kind,
-            text,
-        );
+        write_text("badge-text", start + 3.0, top + 13.0, &chip.badge, text);
+        text.push_str("</g>\n");
+        let mut y = top + 13.8;
+        for line in &chip.names {
+            write_text("policy", start + badge + 12.0, y, line, text);
+            y += 16.0;
+        }
+        if !chip.note.is_empty() {
+            write_text(
+                "note end",
+                width - CHIP_INSET - 6.0,
+                top + 13.0,
+                &chip.note,
+                text,
+            );
+        }
         text.push_str("</g>\n");
     }
 
     /// Begins the group of a node, with its full name.
-    fn open(
-        &self,
-        class: &str,
-        number_of: usize,
-        node: &Node,
-        reason: Option<&str>,
-        text: &mut String,
-    ) {
-        let mut title = label(self.picture, node);
+    fn open(&self, class: &str, node: &Node, more: &str, text: &mut String) {
+        let mut title = escape(&label(self.picture, node));
         if node.object.0.section.is_some() {
             let _ = write!(title, " of {}", node.object.0.object);
         }
         if node.missing {
-            title.push_str(", not there");
+            title.push_str(", does not exist");
         }
-        if let Some(reason) = reason {
-            let _ = write!(title, ", not attached: {reason}");
-        }
-        let title = text_of(&title);
-        if self.live {
-            let _ = write!(
-                text,
-                "<g class=\"node {class}\" data-n=\"{number_of}\" tabindex=\"0\" role=\"button\" aria-label=\"{title}\">"
-            );
-        } else {
-            let _ = write!(text, "<g class=\"{class}\">");
-        }
-        let _ = writeln!(text, "<title>{title}</title>");
+        title.push_str(more);
+        let _ = writeln!(
+            text,
+            "<g class=\"{class}\"><title>{}</title>",
+            text_of(&title)
+        );
     }
-}
-
-/// The namespace that a node is in.
-fn namespace(node: &Node) -> Option<&str> {
-    let namespace = &*node.object.0.object.namespace;
-    (!namespace.is_empty() && node.role != Role::Policy).then_some(namespace)
-}
-
-/// What can be pointed at.
-fn write_area(row: &Row<'_>, inset: f64, text: &mut String) {
-    let _ = writeln!(
-        text,
-        "<rect class=\"area\" x=\"{inset}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-        number(row.top),
-        number(WIDTH - 2.0 * inset),
-        number(row.height)
-    );
 }

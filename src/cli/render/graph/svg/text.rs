@@ -7,11 +7,11 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use crate::engine::verdict::escape;
 
 /// The width of a character of a text of one pixel in the widest of the fonts.
-pub(super) const ADVANCE: f64 = 0.62;
+const ADVANCE: f64 = 0.62;
 /// Sizes of type, as in the style.
-pub(super) const LARGE: f64 = 13.0;
-pub(super) const MIDDLE: f64 = 12.0;
-pub(super) const SMALL: f64 = 10.0;
+pub(crate) const LARGE: f64 = 13.0;
+pub(crate) const MIDDLE: f64 = 12.0;
+pub(crate) const SMALL: f64 = 10.0;
 
 /// A line at a place.
 pub(super) fn write_text(class: &str, x: f64, y: f64, line: &str, text: &mut String) {
@@ -25,42 +25,48 @@ pub(super) fn write_text(class: &str, x: f64, y: f64, line: &str, text: &mut Str
 }
 
 /// How wide a text is at most.
-pub(super) fn measured(text: &str, size: f64) -> f64 {
+pub(crate) fn measured(text: &str, size: f64) -> f64 {
     f64::from(u32::try_from(text.width()).unwrap_or(u32::MAX)) * ADVANCE * size
 }
 
-/// A text with its middle left out where it has not enough room.
-pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
-    let text = escape(text);
-    if measured(&text, size) <= room {
-        return text;
-    }
-    let fits = |taken: &[char]| {
-        let width: usize = taken.iter().map(|c| c.width().unwrap_or(0)).sum();
-        f64::from(u32::try_from(width + 1).unwrap_or(u32::MAX)) * ADVANCE * size <= room
-    };
-    let chars: Vec<char> = text.chars().collect();
-    let (mut front, mut back): (Vec<char>, Vec<char>) = (Vec::new(), Vec::new());
-    let (mut ahead, mut behind) = (chars.iter(), chars.iter().rev());
-    loop {
-        let next = if front.len() <= back.len() {
-            ahead.next().map(|c| (true, *c))
-        } else {
-            behind.next().map(|c| (false, *c))
-        };
-        let Some((is_front, c)) = next else { break };
-        let both: Vec<char> = front.iter().chain(&back).copied().chain([c]).collect();
-        if !fits(&both) {
-            break;
+/// A name in lines of at most so many columns, broken behind a dot or a dash where it has one.
+pub(crate) fn lines(name: &str, most: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut line = String::new();
+    for c in escape(name).chars() {
+        if line.width() + c.width().unwrap_or(0) > most {
+            let at = line.rfind(['.', '-', '/']).map(|at| at + 1);
+            let rest = match at.filter(|at| *at > most / 2) {
+                Some(at) => line.split_off(at),
+                None => String::new(),
+            };
+            found.push(std::mem::replace(&mut line, rest));
         }
-        if is_front {
-            front.push(c);
-        } else {
-            back.push(c);
+        line.push(c);
+    }
+    found.push(line);
+    found
+}
+
+/// A sentence in lines of about so many columns, broken between words; what is beyond so many lines is cut.
+pub(crate) fn wrapped(text: &str, most: usize, count: usize) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in text.split_whitespace().flat_map(|word| lines(word, most)) {
+        match found.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= most => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => found.push(word),
         }
     }
-    back.reverse();
-    front.into_iter().chain(['…']).chain(back).collect()
+    if found.len() > count {
+        found.truncate(count);
+        if let Some(last) = found.last_mut() {
+            last.push('…');
+        }
+    }
+    found
 }
 
 /// Text from users for XML and HTML, in elements and between quotes.
@@ -93,5 +99,26 @@ pub(crate) fn number(value: f64) -> String {
         Some("-0") => "0".to_owned(),
         Some(whole) => whole.to_owned(),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lines, wrapped};
+
+    #[test]
+    fn names_are_whole_whatever_their_length() {
+        let name = "a-rather-long-name.of-a-host.example.com";
+        let broken = lines(name, 20);
+        assert_eq!(broken, ["a-rather-long-name.", "of-a-host.example.", "com"]);
+        assert_eq!(lines(&"x".repeat(45), 20).concat(), "x".repeat(45));
+        assert_eq!(lines("", 20), [""]);
+    }
+
+    #[test]
+    fn sentences_break_between_words() {
+        let said = wrapped("there is no Gateway infra/edge", 16, 3);
+        assert_eq!(said, ["there is no", "Gateway", "infra/edge"]);
+        assert_eq!(wrapped("one two three four", 5, 2), ["one", "two…"]);
     }
 }

@@ -1,0 +1,31 @@
+//! JSON values as YAML, as people write it.
+
+use serde_json::Value;
+
+/// A value as YAML, with a line end behind it.
+pub(super) fn yaml(value: &Value) -> String {
+    // What cannot be written so is JSON, which YAML takes too.
+    serde_saphyr::to_string(value).unwrap_or_else(|_| format!("{value:#}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::yaml;
+
+    #[test]
+    fn what_is_written_is_read_back_as_the_same() {
+        let value = json!({
+            "timeout": {"http": {"requestTimeout": "30s"}},
+            "retries": 3,
+            "on": ["5xx", "true", "no", "~", "1e3", "- a", "a: b", "#c", "", " "],
+            "deep": [{"name": "a", "list": [[1, 2], []]}, {}],
+            "text": "two\nlines\n",
+            "null": null,
+        });
+        let text = yaml(&value);
+        let back: serde_json::Value = serde_saphyr::from_str(&text).unwrap();
+        assert_eq!(back, value, "{text}");
+    }
+}

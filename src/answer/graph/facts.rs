@@ -1,0 +1,156 @@
+//! What people look for in an object of the graph beside its name: hostnames, ports, what a rule matches.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::matching::{Matching, Text, Wants};
+use crate::engine::object::{Node, Object};
+use crate::engine::section;
+use crate::engine::topology::{listeners_of, why_unaccepted};
+
+/// What a node says of itself; nothing of it where it has no such fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Facts {
+    /// Of a Gateway: the name of its class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Of a listener: its protocol.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// Of a listener or of a port of a Service: its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// Of a route or a listener: its hostnames; empty where it takes any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hostnames: Vec<String>,
+    /// Of a rule: what it matches, one text for each of its matches: `PathPrefix /cart, method GET`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<String>,
+    /// Of a listener: why it is not accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unaccepted: Option<String>,
+}
+
+/// More matches of one rule are left out.
+const MOST_MATCHES: usize = 64;
+/// A longer match is cut.
+const LONGEST: usize = 400;
+
+/// What the rules of a route match, rule by rule; why not, where a match cannot be read.
+type Matches = Vec<Vec<Result<Wants, String>>>;
+
+/// Reads the facts of places, those of the rules of one route one after the other.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    matching: &'a Matching<'a>,
+    /// What the rules of the route match that was read last.
+    last: Option<(ObjectKey, Matches)>,
+}
+
+// === impl Reader ===
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(matching: &'a Matching<'a>) -> Self {
+        Self {
+            matching,
+            last: None,
+        }
+    }
+
+    /// The facts of a place; `ordinal` is the number of the section within its object.
+    pub(super) fn facts(&mut self, place: &Place, ordinal: usize) -> Facts {
+        let snapshot = self.matching.snapshot();
+        let Some(object) = snapshot.get(&place.object) else {
+            return Facts::default();
+        };
+        match (&object.node, &place.section) {
+            (Node::Gateway { class, .. }, None) => Facts {
+                class: Some(class.to_string()),
+                ..Facts::default()
+            },
+            (Node::Gateway { .. } | Node::ListenerSet { .. }, Some(name)) => {
+                let mut listeners = listeners_of(object).iter();
+                let Some(listener) = listeners.find(|listener| listener.name == *name) else {
+                    return Facts::default();
+                };
+                Facts {
+                    protocol: Some(listener.protocol.to_string()),
+                    port: Some(listener.port),
+                    hostnames: listener.hostname.iter().map(ToString::to_string).collect(),
+                    unaccepted: why_unaccepted(snapshot, place),
+                    ..Facts::default()
+                }
+            }
+            (Node::Route { hostnames, .. }, None) => Facts {
+                hostnames: hostnames.iter().map(ToString::to_string).collect(),
+                ..Facts::default()
+            },
+            (Node::Route { .. }, Some(_)) => self.of_rule(object, ordinal),
+            (Node::Service { ports }, Some(label)) => {
+                let labels = section::labels(object);
+                let port = ports.iter().zip(&labels).find(|(_, own)| *own == label);
+                Facts {
+                    port: port.map(|(port, _)| port.number),
+                    ..Facts::default()
+                }
+            }
+            _ => Facts::default(),
+        }
+    }
+
+    fn of_rule(&mut self, route: &Object, index: usize) -> Facts {
+        if self.last.as_ref().is_none_or(|(key, _)| *key != route.key) {
+            self.last = Some((route.key.clone(), self.matching.wants(route)));
+        }
+        let rules = self.last.as_ref().map(|(_, rules)| &**rules);
+        let wants = rules.and_then(|rules| rules.get(index));
+        let wants = wants.into_iter().flatten();
+        Facts {
+            matches: wants.take(MOST_MATCHES).map(said).collect(),
+            ..Facts::default()
+        }
+    }
+}
+
+fn said(wants: &Result<Wants, String>) -> String {
+    let text = match wants {
+        Ok(wants) => words(wants),
+        Err(why) => format!("unreadable match: {why}"),
+    };
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// What a match wants: `PathPrefix /cart, method GET, header x-env=canary`.
+fn words(wants: &Wants) -> String {
+    let pair = |what: &str, (name, text): &(String, Text)| {
+        let sign = if text.is_expression() { "=~" } else { "=" };
+        format!("{what} {name}{sign}{}", text.value())
+    };
+    let said = |what: &str, value: &Option<Text>| {
+        let value = value.as_ref();
+        value.map(|value| format!("{what} {}", value.value()))
+    };
+    let path = wants.path.iter();
+    let parts = path
+        .map(|path| format!("{} {}", path.kind(), path.value()))
+        .chain(said("service", &wants.service))
+        .chain(said("method", &wants.call))
+        .chain(wants.method.iter().map(|method| format!("method {method}")))
+        .chain(wants.headers.iter().map(|header| pair("header", header)))
+        .chain(
+            wants
+                .params
+                .iter()
+                .map(|param| pair("query parameter", param)),
+        );
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        return "everything".to_owned();
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,67 @@
+//! What each policy of the graph does, on all its targets and on each of them, and what overrides it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::id;
+use super::sketch::{Index, Sketch};
+use crate::answer::state::PolicyState;
+use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
+use crate::engine::effective::Survey;
+use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::policy::Policy;
+
+/// Fills in the states of the policies that are kept, and of the edges that lead from them.
+pub(super) fn fill(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>, kept: &[bool]) {
+    let snapshot = sketch.snapshot;
+    let spots = sketch.spots().iter().enumerate();
+    let shown = spots.filter(|(index, _)| kept.get(*index).copied().unwrap_or(false));
+    let policies: Vec<(Index, &Arc<Policy>)> = shown
+        .filter(|(_, spot)| spot.place.section.is_none())
+        .filter_map(|(index, spot)| Some((index, snapshot.policy(&spot.place.object)?)))
+        .collect();
+    let numbers: HashMap<&ObjectKey, Index> = policies
+        .iter()
+        .map(|(index, policy)| (policy.key(), *index))
+        .collect();
+    let policies: Vec<&Arc<Policy>> = policies.into_iter().map(|(_, policy)| policy).collect();
+    let mut states: HashMap<Index, PolicyState> = HashMap::new();
+    let mut on: HashMap<(Index, Place), OnTarget> = HashMap::new();
+    statuses(survey, &policies, |policy, status| {
+        let Some(index) = numbers.get(policy.key()).copied() else {
+            return;
+        };
+        states.insert(index, of(&status));
+        for target in &status.targets {
+            on.insert((index, target.target.clone()), OnTarget::from(target));
+        }
+    });
+    sketch.set_states(&states, on);
+}
+
+/// What a policy does on one target.
+#[derive(Debug)]
+pub(super) struct OnTarget {
+    pub(super) state: Option<PolicyState>,
+    /// The ids of the policies that are in force in its place, wholly or in part.
+    pub(super) by: Vec<Arc<str>>,
+}
+
+impl From<&TargetStatus> for OnTarget {
+    fn from(status: &TargetStatus) -> Self {
+        let conflicting = match &status.accepted {
+            Accepted::Conflicted(with) => Some(with),
+            _ => None,
+        };
+        let by = status.by.keys().chain(conflicting);
+        Self {
+            state: PolicyState::of(&status.accepted, status.state.as_ref()),
+            by: by.map(|key| id::of(&key.whole(), false)).collect(),
+        }
+    }
+}
+
+fn of(status: &PolicyStatus) -> PolicyState {
+    let state = PolicyState::of(&status.accepted, status.state.as_ref());
+    state.unwrap_or(PolicyState::NoEffect)
+}

@@ -1,0 +1,56 @@
+// Links to what is chosen and filtered: `#httproute/shop/cart`, `#httproute/shop/cart/checkout?state=Overridden`.
+function linksOf(model, state) {
+  const { now } = state;
+
+  function written() {
+    const filters = new URLSearchParams();
+    for (const one of now.states) filters.append('state', one);
+    if (now.kind) filters.set('kind', now.kind);
+    if (now.namespace) filters.set('namespace', now.namespace);
+    if (now.problems) filters.set('problems', '');
+    const asked = filters.toString().replace(/=(?=&|$)/g, '');
+    const object = now.chosen === null ? '' : model.slug(now.chosen);
+    return `${object}${asked ? `?${asked}` : ''}`;
+  }
+
+  /** What a link says; nothing of it that is not here. */
+  function read(hash) {
+    const [object, asked] = hash.replace(/^#/, '').split('?');
+    const filters = new URLSearchParams(asked ?? '');
+    const states = filters.getAll('state').filter((one) => model.look(one));
+    let chosen = null;
+    if (object) {
+      const decoded = decoded_(object);
+      const inId = decoded.replace('#', '/');
+      chosen = model.find(object) ?? model.find(encoded(inId)) ?? model.find(decoded) ?? null;
+    }
+    return {
+      unknown: object !== '' && chosen === null ? decoded_(object) : null,
+      chosen, states: new Set(states), kind: filters.get('kind') ?? '', namespace: filters.get('namespace') ?? '', problems: filters.has('problems'),
+    };
+  }
+
+  function decoded_(words) {
+    try {
+      return decodeURIComponent(words);
+    } catch {
+      return words;
+    }
+  }
+
+  // The kind may be written with capitals.
+  function encoded(path) {
+    const [kind, ...rest] = path.split('/');
+    return [kind.toLowerCase(), ...rest].map(encodeURIComponent).join('/').replaceAll('%40', '@');
+  }
+
+  function write() {
+    const next = written();
+    if (next !== location.hash.replace(/^#/, '')) history.pushState(null, '', `#${next}`);
+  }
+
+  /** The address of an object in this page. */
+  const to = (number) => `${location.href.split('#')[0]}#${model.slug(number)}`;
+
+  return { read, write, to };
+}

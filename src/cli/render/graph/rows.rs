@@ -1,0 +1,329 @@
+//! The rows of boxes: what each says, and how much room it takes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::states::badges;
+use super::svg::text::{LARGE, MIDDLE, SMALL, lines, measured, wrapped};
+use super::{Picture, Step, label, name};
+use crate::answer::graph::{Link, Node, Role};
+use crate::engine::ids::GroupKind;
+use crate::engine::verdict::escape;
+
+/// Heights of rows.
+const HEAD: f64 = 24.0;
+const LINE: f64 = 16.0;
+const SECTION: f64 = 22.0;
+const CHIP: f64 = 23.0;
+/// Characters of a name in one line, and of a reason.
+const NAME: usize = 56;
+const REASON: usize = 52;
+/// Lines of one reason, hostnames of one route.
+const MOST_LINES: usize = 4;
+/// A longer match is cut.
+const MATCH: usize = 52;
+
+/// A row of a box.
+#[derive(Debug)]
+pub(crate) struct Row<'a> {
+    /// What it shows.
+    pub content: Content<'a>,
+    /// Where it begins, from the top of the box.
+    pub top: f64,
+    /// How high it is.
+    pub height: f64,
+    /// How much room its text takes.
+    pub width: f64,
+}
+
+/// What a row shows.
+#[derive(Debug)]
+pub(crate) enum Content<'a> {
+    /// The object, with its name in lines.
+    Object(usize, &'a Node, Vec<String>),
+    /// A section: its name or what it matches, and what stands at the right.
+    Section(usize, &'a Node, String, String),
+    /// A policy.
+    Policy(Chip<'a>),
+    /// What is wrong, in lines.
+    Problem(Vec<String>),
+    /// A fact of the object.
+    Fact(String),
+    /// A word about the rows below, or about those that are left out.
+    Heading(String),
+}
+
+/// A policy in a box.
+#[derive(Debug)]
+pub(crate) struct Chip<'a> {
+    /// The policy.
+    pub node: &'a Node,
+    /// The edge to its target; none where it is attached to nothing.
+    pub step: Option<Step<'a>>,
+    /// The short name of its kind.
+    pub badge: String,
+    /// Its name in lines.
+    pub names: Vec<String>,
+    /// Whom it overrides, or who overrides it.
+    pub note: String,
+}
+
+/// Writes the rows of a picture.
+#[derive(Debug)]
+pub(crate) struct Writer<'a, 'p> {
+    picture: &'p Picture<'a>,
+    badges: BTreeMap<GroupKind, String>,
+    /// How many policies each overrides.
+    overrides: HashMap<&'a str, usize>,
+    names: HashMap<&'a str, &'a Node>,
+    /// Why references from or to a node do not count.
+    refused: HashMap<usize, Vec<String>>,
+}
+
+// === impl Row ===
+
+impl Row<'_> {
+    /// The node at which wires to this row end.
+    pub(crate) fn anchor(&self) -> Option<usize> {
+        match self.content {
+            Content::Object(number, ..) | Content::Section(number, ..) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+// === impl Writer ===
+
+impl<'a, 'p> Writer<'a, 'p> {
+    pub(crate) fn new(picture: &'p Picture<'a>) -> Self {
+        let mut refused: HashMap<usize, Vec<String>> = HashMap::new();
+        for (number, node) in picture.nodes() {
+            for step in picture.below(number) {
+                let other = picture.node(step.node);
+                let (Link::Rejected, Some(reason), Some(other)) =
+                    (step.edge.link, &step.edge.reason, other)
+                else {
+                    continue;
+                };
+                // A rule says it of its backend, a route or a set of its parent.
+                let (at, of) = if node.role == Role::Rule {
+                    (number, label(picture, other))
+                } else {
+                    (
+                        step.node,
+                        format!("not attached to {}", whole(picture, node)),
+                    )
+                };
+                let said = refused.entry(at).or_default();
+                said.push(format!("{of}: {reason}"));
+            }
+        }
+        let mut overrides: HashMap<&str, std::collections::BTreeSet<&str>> = HashMap::new();
+        for edge in picture.edges() {
+            for by in &edge.by {
+                overrides.entry(&**by).or_default().insert(&*edge.from);
+            }
+        }
+        Self {
+            picture,
+            badges: badges(picture.graph),
+            overrides: overrides
+                .into_iter()
+                .map(|(id, set)| (id, set.len()))
+                .collect(),
+            names: picture.nodes().map(|(_, node)| (&*node.id, node)).collect(),
+            refused,
+        }
+    }
+
+    /// The head of a box, with what people look for in the object.
+    pub(crate) fn object(&self, number: usize, node: &'a Node) -> Vec<Row<'a>> {
+        let names = lines(&node.object.0.object.name, NAME);
+        let mut width = names
+            .iter()
+            .map(|line| measured(line, LARGE))
+            .fold(0.0, f64::max);
+        let place = measured(&escape(&node.object.0.object.namespace), SMALL) + 16.0;
+        width = width.max(measured(&escape(&self.kind(node)), SMALL) + place);
+        let height = HEAD + LINE * count(names.len());
+        let mut rows = vec![row(Content::Object(number, node, names), height, width)];
+        let facts = &node.facts;
+        let class = facts.class.iter().map(|class| format!("class {class}"));
+        let hosts = facts.hostnames.iter().filter(|_| node.role == Role::Route);
+        let mut said: Vec<String> = class.chain(hosts.cloned()).collect();
+        let more = said.len().saturating_sub(MOST_LINES);
+        said.truncate(MOST_LINES);
+        if more > 0 {
+            said.push(format!("and {more} more hostnames"));
+        }
+        for fact in said {
+            rows.extend(lines(&fact, NAME).into_iter().map(|line| {
+                let width = measured(&line, SMALL);
+                row(Content::Fact(line), LINE, width)
+            }));
+        }
+        rows.extend(self.problems(number));
+        rows
+    }
+
+    /// What a node is called above its name.
+    pub(crate) fn kind(&self, node: &Node) -> String {
+        let mut kind = self.picture.kind(node);
+        if node.role == Role::Frontend {
+            kind.push_str(" in the mesh");
+        }
+        if node.missing {
+            kind.push_str(", does not exist");
+        }
+        kind
+    }
+
+    /// A section, and what is wrong with it.
+    pub(crate) fn section(&self, number: usize) -> Vec<Row<'a>> {
+        let Some(node) = self.picture.node(number) else {
+            return Vec::new();
+        };
+        let facts = &node.facts;
+        let own = escape(&name(node));
+        let (left, right) = match (node.role, facts.matches.first()) {
+            (Role::Listener, _) if facts.port.is_some() => {
+                let host = facts.hostnames.first();
+                let host = host.map_or("any hostname", String::as_str);
+                let port = facts.port.unwrap_or_default();
+                let protocol = facts.protocol.as_deref().unwrap_or_default();
+                (own, format!("{protocol} {port} {host}"))
+            }
+            (Role::Rule, Some(first)) => {
+                let more = match facts.matches.len() {
+                    1 => String::new(),
+                    n => format!(" +{}", n - 1),
+                };
+                let is_named = !own.starts_with("rule-") && !own.starts_with("unnamed rule-");
+                let right = if is_named { own } else { String::new() };
+                (format!("{}{more}", cut(first, MATCH)), right)
+            }
+            (Role::Port, _) if facts.port.is_some_and(|port| port.to_string() != own) => {
+                (own, facts.port.unwrap_or_default().to_string())
+            }
+            _ => (own, self.picture.kind(node)),
+        };
+        let (left, right) = (escape(&left), escape(&right));
+        let width = measured(&left, MIDDLE) + measured(&right, SMALL) + 16.0;
+        let mut rows = vec![row(
+            Content::Section(number, node, left, right),
+            SECTION,
+            width,
+        )];
+        if node.missing {
+            rows.push(problem("does not exist"));
+        }
+        rows.extend(facts.unaccepted.iter().map(|why| problem(why)));
+        rows.extend(self.problems(number));
+        rows
+    }
+
+    fn problems(&self, number: usize) -> impl Iterator<Item = Row<'a>> {
+        let said = self.refused.get(&number).into_iter().flatten();
+        said.take(MOST_LINES).map(|why| problem(why))
+    }
+
+    /// A policy at its target.
+    pub(crate) fn policy(&self, step: Step<'a>) -> Row<'a> {
+        let by = step.edge.by.first().and_then(|id| self.names.get(&**id));
+        let note = match (by, self.overrides.get(&*step.edge.from)) {
+            (Some(by), _) => {
+                let more = match step.edge.by.len() {
+                    1 => String::new(),
+                    n => format!(" +{}", n - 1),
+                };
+                format!("by {}{more}", by.object.0.object.name)
+            }
+            (None, Some(count)) => format!("overrides {count}"),
+            (None, None) => String::new(),
+        };
+        self.chip(step.node, Some(step), &note)
+    }
+
+    /// A policy that is attached to nothing, and why.
+    pub(crate) fn idle(&self, number: usize) -> Vec<Row<'a>> {
+        let why = self
+            .picture
+            .node(number)
+            .and_then(|node| node.reason.as_deref());
+        let chip = self.chip(number, None, "");
+        std::iter::once(chip).chain(why.map(problem)).collect()
+    }
+
+    fn chip(&self, number: usize, step: Option<Step<'a>>, said: &str) -> Row<'a> {
+        let Some(node) = self.picture.node(number) else {
+            return self.heading("");
+        };
+        let gk = &node.object.0.object.gk;
+        let badge = self
+            .badges
+            .get(gk)
+            .map_or_else(|| gk.kind.to_string(), Clone::clone);
+        let badge = escape(&badge);
+        let names = lines(&node.object.0.object.name, NAME);
+        let widest = names
+            .iter()
+            .map(|line| measured(line, MIDDLE))
+            .fold(0.0, f64::max);
+        let width = 50.0 + measured(&badge, SMALL) + widest + measured(&escape(said), SMALL);
+        let height = CHIP + LINE * count(names.len().saturating_sub(1));
+        let chip = Chip {
+            node,
+            step,
+            badge,
+            names,
+            note: escape(said),
+        };
+        row(Content::Policy(chip), height, width)
+    }
+
+    /// A word about other rows.
+    #[expect(clippy::unused_self, reason = "all rows come from the writer")]
+    pub(crate) fn heading(&self, words: &str) -> Row<'a> {
+        let width = measured(words, SMALL);
+        row(Content::Heading(words.to_owned()), SECTION, width)
+    }
+}
+
+/// A node with the object that it belongs to.
+fn whole(picture: &Picture<'_>, node: &Node) -> String {
+    match node.object.0.section {
+        Some(_) => format!("{} of {}", label(picture, node), node.object.0.object),
+        None => label(picture, node),
+    }
+}
+
+fn problem<'a>(why: &str) -> Row<'a> {
+    let lines = wrapped(why, REASON, MOST_LINES);
+    let width = lines
+        .iter()
+        .map(|line| measured(line, SMALL))
+        .fold(0.0, f64::max)
+        + 14.0;
+    let height = 19.0 + 13.0 * count(lines.len().saturating_sub(1));
+    row(Content::Problem(lines), height, width)
+}
+
+fn row(content: Content<'_>, height: f64, width: f64) -> Row<'_> {
+    Row {
+        content,
+        top: 0.0,
+        height,
+        width,
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// A count as a length.
+fn count(n: usize) -> f64 {
+    u32::try_from(n).map_or(f64::MAX, f64::from)
+}

@@ -1,0 +1,129 @@
+//! How the states of policies look: a colour and a glyph for each, in every picture.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::answer::graph::{Graph, Role};
+use crate::answer::state::PolicyState;
+use crate::engine::ids::GroupKind;
+
+/// How a state looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Look {
+    /// The state.
+    pub state: PolicyState,
+    /// The class of its colours.
+    pub class: &'static str,
+    /// Its glyph: a path in a square of 12 by 12.
+    pub glyph: &'static str,
+    /// Its glyph as a character.
+    pub sign: &'static str,
+    /// What it means.
+    pub words: &'static str,
+}
+
+const CHECK: &str = "M2.5 6.5L5 9L9.5 3.5";
+const HALF: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M6 3.5V8.5M7.5 4V8";
+const SLASH: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M3.4 8.6L8.6 3.4";
+const STOP: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M4 6H8";
+/// What is wrong.
+pub(crate) const CROSS: &str = "M3 3L9 9M9 3L3 9";
+const RING: &str = "M6 2.5A3.5 3.5 0 1 0 6 9.5A3.5 3.5 0 1 0 6 2.5";
+
+/// How every state looks, in the order in which they are listed.
+pub(crate) fn looks() -> Vec<Look> {
+    PolicyState::ALL.into_iter().map(look).collect()
+}
+
+/// How a state looks.
+pub(crate) fn look(state: PolicyState) -> Look {
+    let (class, glyph, sign, words) = match state {
+        PolicyState::Enforced => ("in-force", CHECK, "✓", "all of it is in force"),
+        PolicyState::PartiallyEnforced => (
+            "partly",
+            HALF,
+            "◐",
+            "some of it is in force, or on some paths",
+        ),
+        PolicyState::Overridden => (
+            "overridden",
+            SLASH,
+            "⊘",
+            "nothing of it is in force: other policies override it",
+        ),
+        PolicyState::Conflicted => (
+            "rejected",
+            STOP,
+            "⊖",
+            "another policy of the kind already has its target",
+        ),
+        PolicyState::Rejected => ("rejected", STOP, "⊖", "its controllers reject it"),
+        PolicyState::Invalid => (
+            "broken",
+            CROSS,
+            "✗",
+            "its strategy cannot be used, or it may not name its target",
+        ),
+        PolicyState::TargetNotFound => ("broken", CROSS, "✗", "its target does not exist"),
+        PolicyState::NoEffect => (
+            "no-effect",
+            RING,
+            "○",
+            "it is attached and nothing comes of it",
+        ),
+    };
+    Look {
+        state,
+        class,
+        glyph,
+        sign,
+        words,
+    }
+}
+
+/// A short name for each kind of policy in a graph: its initials, or all of it where two kinds have the same initials.
+pub(crate) fn badges(graph: &Graph) -> BTreeMap<GroupKind, String> {
+    let policies = graph.nodes.iter().filter(|node| node.role == Role::Policy);
+    let kinds: BTreeSet<&GroupKind> = policies.map(|node| &node.object.0.object.gk).collect();
+    let mut of: BTreeMap<String, usize> = BTreeMap::new();
+    for kind in &kinds {
+        *of.entry(initials(&kind.kind)).or_default() += 1;
+    }
+    let badge = |kind: &GroupKind| {
+        let short = initials(&kind.kind);
+        let is_clear = short.chars().count() > 1 && of.get(&short) == Some(&1);
+        if is_clear {
+            short
+        } else {
+            kind.kind.to_string()
+        }
+    };
+    kinds
+        .into_iter()
+        .map(|kind| (kind.clone(), badge(kind)))
+        .collect()
+}
+
+/// The capitals of a kind.
+fn initials(kind: &str) -> String {
+    kind.chars().filter(char::is_ascii_uppercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::initials;
+
+    #[test]
+    fn initials_are_those_that_people_use() {
+        for (kind, short) in [
+            ("BackendTrafficPolicy", "BTP"),
+            ("SecurityPolicy", "SP"),
+            ("BackendTLSPolicy", "BTLSP"),
+            ("DNSPolicy", "DNSP"),
+            ("policy", ""),
+        ] {
+            assert_eq!(initials(kind), short);
+        }
+    }
+}
