@@ -45,6 +45,8 @@ pub enum Reach {
     ClusterScoped,
     /// The kind does not take such targets.
     Untaken,
+    /// It takes other objects of the target's kind alone.
+    OtherName,
 }
 
 // === impl Stand ===
@@ -203,6 +205,10 @@ pub fn reach(
     let own = &policy.key().namespace;
     if !target.is_taken {
         return Reach::Untaken;
+    }
+    let allowed = policy.profile.allowed(&object.gk);
+    if allowed.is_some_and(|a| !a.names.is_empty() && !a.names.contains(&object.name)) {
+        return Reach::OtherName;
     }
     if own.is_empty() {
         return Reach::Free;

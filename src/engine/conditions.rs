@@ -367,7 +367,9 @@ fn accepted(
     match reach(snapshot, policy, target, &place.object) {
         Reach::Free | Reach::Consumer => {}
         Reach::NotGranted => return Accepted::TargetNotFound,
-        Reach::Forbidden | Reach::ClusterScoped | Reach::Untaken => return Accepted::Invalid,
+        Reach::Forbidden | Reach::ClusterScoped | Reach::Untaken | Reach::OtherName => {
+            return Accepted::Invalid;
+        }
     }
     match snapshot.get(&place.object) {
         None if snapshot.lacks(&place.object) => return Accepted::TargetNotFound,

@@ -23,6 +23,7 @@ mod at;
 mod bare;
 mod ends;
 mod entrances;
+mod gateway_by_label;
 mod group;
 mod groups;
 mod here;
@@ -38,6 +39,7 @@ mod ways_on;
 
 pub use bare::BareRoute;
 pub use ends::Ends;
+pub(super) use gateway_by_label::gateway_before;
 pub use groups::follows;
 pub use here::Here;
 use own::Owns;

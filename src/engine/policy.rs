@@ -141,7 +141,9 @@ impl Policy {
         // What the API server does not serve is not there.
         let is_served = version.is_none_or(|version| profile.has_version(version));
         let strategies = settings::stanzas(spec, &profile).ok();
-        let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_served).map(Into::into);
+        // Neither is what is refused.
+        let is_there = is_served && profile.unmet(spec).is_none();
+        let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
         let stanzas = strategies.as_deref().unwrap_or_default();
         let pieces = pieces(&object.key, spec, &profile, stanzas);
         let leaves = pieces.iter().map(Piece::leaves).sum();

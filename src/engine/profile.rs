@@ -16,6 +16,7 @@ mod derive;
 mod facts;
 pub mod file;
 mod narrow;
+mod needs;
 mod parts;
 mod read;
 mod resolve;
@@ -27,9 +28,10 @@ pub use builtin::{builtin, builtin_controllers, short_names};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
+pub use needs::{Need, NeedFile};
 pub use parts::{
-    Allowed, Annotation, Caveat, Classes, Control, Merging, Protection, RefField, StanzaNames,
-    Strategies,
+    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
+    StanzaNames, Strategies,
 };
 pub use routes::OnRoutes;
 pub use schema::{Broken, Field, Shape, SpecRule, Step, Unknown, VersionSchema};
@@ -81,6 +83,8 @@ pub struct Profile {
     pub without: Fact<Without>,
     /// Gateways on which a policy without target does not act.
     pub without_except: Fact<Classes>,
+    /// How a Service names the Gateway before it, where policies on the Service act there alone.
+    pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The namespace whose policies reach further than those of others.
     pub root: Fact<Option<Arc<str>>>,
     /// Kinds that can be targets; none where nothing says so.
@@ -140,6 +144,8 @@ pub struct Profile {
     pub versions: Fact<Vec<Arc<str>>>,
     /// What the definition says of each version; empty without a definition.
     pub schemas: Arc<[VersionSchema]>,
+    /// Fields without which a policy is refused.
+    pub needs: Fact<Vec<Need>>,
     /// What its settings protect by.
     pub protects: Fact<Vec<Protection>>,
     /// What is not modelled of the kind.

@@ -230,6 +230,12 @@ impl Snapshot {
         keys.all(|key| one.get(key) == other.get(key))
     }
 
+    /// Whether some policy kind says that a controller acts on it.
+    pub fn knows_controller(&self, controller: &Arc<str>) -> bool {
+        let mut profiles = self.profiles.values();
+        profiles.any(|profile| profile.controllers.contains(controller))
+    }
+
     /// A policy, if it is known.
     pub fn policy(&self, key: &ObjectKey) -> Option<&Arc<Policy>> {
         self.policies.get(key)

@@ -20,7 +20,9 @@ mod lower;
 mod lowers;
 mod route_kinds;
 
-pub use accept::{OwnListener, Refusal, fits_service, may_accept, refusal, takes_hostname};
+pub use accept::{
+    OwnListener, Refusal, fits_service, lets_name, may_accept, refusal, takes_hostname,
+};
 pub use acceptance::{
     Acceptance, Door, Listeners, SetRefusal, Unaccepted, door, listener_at, listeners,
     of as listeners_of, unaccepted,
@@ -192,7 +194,8 @@ pub fn sets_of<'a>(
     below.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
-fn to_gateway(gateway: &Object) -> Vec<Step> {
+/// The places from the top down to a Gateway.
+pub fn to_gateway(gateway: &Object) -> Vec<Step> {
     let mut steps = Vec::with_capacity(5);
     if let Node::Gateway { class, .. } = &gateway.node {
         steps.push(Step::new(Level::GatewayClass, class_key(class).whole()));

@@ -39,6 +39,7 @@ pub(super) fn validate_read(
     let dropped = policy.prune(&mut spec);
     let mut findings = fields::unknown(policy, &dropped);
     findings.extend(fields::version(policy));
+    findings.extend(fields::unmet(policy, &spec));
     let entries = policy::entries(&spec, profile);
     if entries.is_empty() && !needs_none(profile) && !selects_otherwise(&spec) {
         findings.push(no_target(key, profile));
@@ -51,7 +52,8 @@ pub(super) fn validate_read(
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        Ok(_) if policy.unknown_version().is_some() => {}
+        // There is no such policy.
+        Ok(_) if policy.strategies.is_none() => {}
         Ok(_) => findings.extend(empty(policy)),
     }
     findings.extend(both_stanzas(key, profile, &spec));

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use attache::config::Configuration;
 use attache::engine::conditions::{Accepted, State, status};
-use attache::engine::effective::Survey;
-use attache::engine::ids::{GroupKind, Place};
-use attache::engine::object::{Node, Object};
+use attache::engine::effective::{Ends, Survey};
+use attache::engine::ids::{ObjectKey, Place};
+use attache::engine::merge::Effective;
+use attache::engine::object::Object;
 use attache::engine::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
 use crate::cases::{nothing, object};
 use crate::recording::Scenario;
-use crate::settings::Settings;
+use crate::settings::{On, Settings};
 
 /// What was said of one state.
 #[derive(Debug, Default)]
@@ -49,8 +50,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
     let snapshot = state(common.iter().chain(&scenario.state));
     let mut survey = Survey::new(&snapshot);
     let mut said = Answers::default();
-    for name in settings.keys() {
-        let kind = GroupKind::new("gateway.envoyproxy.io", name.as_str());
+    for (_, kind, _) in settings.each() {
         for policy in snapshot.policies(&kind) {
             let targets = status(&mut survey, policy).targets;
             let on = targets.iter().map(|on| OnTarget {
@@ -76,38 +76,27 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
             said.policies.insert(policy, on.collect());
         }
     }
-    for written in &scenario.state {
+    for written in common.iter().chain(&scenario.state) {
         let object = object(written);
-        for (name, of_kind) in settings {
-            let kind = GroupKind::new("gateway.envoyproxy.io", name.as_str());
-            let wanted = if of_kind.listeners {
-                matches!(object.node, Node::Gateway { .. } | Node::ListenerSet { .. })
-            } else {
-                matches!(object.node, Node::Route { .. })
-            };
-            if !wanted {
+        for (name, kind, of_kind) in settings.each() {
+            if !of_kind.on.is_at(&object) {
                 continue;
             }
             for group in &*survey.through(&object.key, &kind) {
                 if !group.attached {
                     continue;
                 }
-                let spec = group.effective.spec().map(|(spec, _)| spec);
-                let spec = spec.unwrap_or_default();
-                let settings = of_kind.of(&spec);
-                let protecting = settings.keys().filter(|name| of_kind.protects(name, &spec));
-                let at = places(group.ends.uppers.iter().map(|u| u.last()), &object, || {
-                    group
-                        .ends
-                        .lowers
-                        .iter()
-                        .filter_map(|l| l.target())
-                        .collect()
-                });
-                for at in at {
-                    let names = protecting.clone();
+                let here = object.key.whole();
+                let specs = match (of_kind.on, snapshot.profile(&kind)) {
+                    (On::Called, Some(profile)) => in_force(&group.down_to(profile, &here)),
+                    _ => in_force(&group.effective),
+                };
+                let settings = of_kind.of(&specs);
+                let protecting = of_kind.protecting(&specs, settings.keys());
+                for at in places(of_kind.on, &group.ends, &object) {
+                    let names = protecting.iter().map(|setting| (*setting).clone());
                     said.protecting
-                        .extend(names.map(|setting| (name.clone(), at.clone(), setting.clone())));
+                        .extend(names.map(|setting| (name.clone(), at.clone(), setting)));
                     said.in_force.insert((name.clone(), at), settings.clone());
                 }
             }
@@ -116,26 +105,37 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
     said
 }
 
-/// `listener` for what stands above routes, `listener route#rule` for routes.
-fn places<'a>(
-    listeners: impl Iterator<Item = Option<&'a Place>>,
-    object: &Object,
-    rules: impl Fn() -> Vec<&'a Place>,
-) -> BTreeSet<String> {
-    let is_route = matches!(object.node, Node::Route { .. });
-    let listeners = listeners.flatten();
-    let each = listeners.flat_map(|listener| {
-        let listener = text(listener);
-        if is_route {
-            let rules = rules().into_iter();
-            rules
-                .map(|rule| format!("{listener} {}", text(rule)))
-                .collect()
-        } else {
-            vec![listener]
+/// What is in force: of each policy that is in force whole, else of all of them together.
+fn in_force(effective: &Effective) -> Vec<(String, Value)> {
+    let spec = effective.spec().map(|(spec, _)| spec).unwrap_or_default();
+    match spec {
+        Value::Object(each) if effective.is_together() => each.into_iter().collect(),
+        spec => {
+            let policies = effective.policies();
+            let names: Vec<String> = policies.iter().map(ObjectKey::path).collect();
+            let some = (!names.is_empty()).then(|| (names.join(", "), spec));
+            some.into_iter().collect()
         }
-    });
-    each.collect()
+    }
+}
+
+/// Where the settings of paths through an object are recorded.
+fn places(on: On, ends: &Ends, object: &Object) -> BTreeSet<String> {
+    let listeners = ends.uppers.iter().filter_map(|upper| upper.last());
+    let listeners = listeners.map(text);
+    let rules: Vec<String> = ends
+        .lowers
+        .iter()
+        .filter_map(|l| l.target())
+        .map(text)
+        .collect();
+    match on {
+        On::Listeners => listeners.collect(),
+        On::Rules => listeners
+            .flat_map(|listener| rules.iter().map(move |rule| format!("{listener} {rule}")))
+            .collect(),
+        On::Services | On::Called => BTreeSet::from([text(&object.key.whole())]),
+    }
 }
 
 fn state<'a>(objects: impl Iterator<Item = &'a Value>) -> Snapshot {

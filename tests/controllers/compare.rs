@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::agreement::Counts;
 use crate::answers::{Answers, OnTarget};
 use crate::recording::{Scenario, condition};
-use crate::settings::Settings;
+use crate::settings::{Condition, On, Settings, Status};
 
 /// One thing on which they differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,17 @@ pub(crate) fn compare(
         let recorded = scenario.policies.as_ref().and_then(|all| all.get(policy));
         let recorded = recorded.unwrap_or(&empty);
         let before = found.len();
-        compare_policy(scenario, policy, targets, recorded, &mut found);
+        compare_policy(
+            scenario,
+            &settings.status,
+            policy,
+            targets,
+            recorded,
+            &mut found,
+        );
+        if settings.status.of_some && recorded.is_empty() {
+            continue;
+        }
         counts.policies += 1;
         counts.policies_agreed += usize::from(found.len() == before);
         let new = found.iter().skip(before);
@@ -76,21 +86,57 @@ pub(crate) fn compare(
 }
 
 /// The ancestors on which the controller reports a target.
-fn ancestors(scenario: &Scenario, target: &str) -> Vec<String> {
+fn ancestors(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<String> {
+    let mut found = parents(scenario, status, target);
+    if status.on_sets_of_gateways && !target.contains('#') {
+        let sets = scenario.state.iter();
+        let sets = sets.filter(|o| object_name(&o["spec"]["parentRef"], o) == target);
+        found.extend(sets.map(|set| {
+            let kind = set["kind"].as_str().unwrap_or_default();
+            format!("{kind}/{}", path(&set["metadata"], set))
+        }));
+    }
+    found
+}
+
+/// The target itself, or what its route is attached to. A route of a route is reported on where that one is.
+fn parents(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<String> {
     let object = target.split('#').next().unwrap_or_default();
     match scenario.routes.as_ref().and_then(|all| all.get(object)) {
-        Some(parents) => parents.keys().cloned().collect(),
-        None => vec![target.to_owned()],
+        Some(of_route) => {
+            let above = of_route.keys();
+            above
+                .flat_map(|parent| parents(scenario, status, parent))
+                .collect()
+        }
+        None if status.of_objects => BTreeSet::from([object.to_owned()]),
+        None => BTreeSet::from([target.to_owned()]),
     }
 }
 
-/// Whether a condition is there and true.
-fn is_true(all: &str, name: &str) -> bool {
-    condition(all, name).is_some_and(|(status, _)| status == "True")
+/// `Kind/namespace/name` of a reference of an object.
+fn object_name(reference: &Value, of: &Value) -> String {
+    let kind = reference["kind"].as_str().unwrap_or("Gateway");
+    format!("{kind}/{}", path(reference, of))
+}
+
+fn path(named: &Value, of: &Value) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let namespace = text(&named["namespace"]).or_else(|| text(&of["metadata"]["namespace"]));
+    format!(
+        "{}/{}",
+        namespace.unwrap_or_default(),
+        text(&named["name"]).unwrap_or_default()
+    )
+}
+
+fn is_met(wanted: Option<&Condition>, all: &str) -> bool {
+    wanted.is_some_and(|wanted| wanted.is_met(all))
 }
 
 fn compare_policy(
     scenario: &Scenario,
+    conditions_of: &Status,
     policy: &str,
     targets: &[OnTarget],
     recorded: &BTreeMap<String, String>,
@@ -98,7 +144,7 @@ fn compare_policy(
 ) {
     let mut expected: BTreeMap<String, Vec<&OnTarget>> = BTreeMap::new();
     for on in targets {
-        for ancestor in ancestors(scenario, &on.target) {
+        for ancestor in ancestors(scenario, conditions_of, &on.target) {
             expected.entry(ancestor).or_default().push(on);
         }
     }
@@ -113,6 +159,9 @@ fn compare_policy(
     for ancestor in names {
         let on = expected.get(ancestor).map_or(&[][..], Vec::as_slice);
         let Some(conditions) = recorded.get(ancestor) else {
+            if conditions_of.of_some {
+                continue;
+            }
             // The controller passes over what is not there and what is another's.
             for on in on.iter().filter(|on| on.exists && on.attached) {
                 let attache = if on.overridden {
@@ -129,11 +178,17 @@ fn compare_policy(
             }
             continue;
         };
-        let (status, reason) = condition(conditions, "Accepted").unwrap_or(("", "nothing"));
+        let mut types = conditions_of.accepted.iter();
+        let accepted = types.find_map(|name| condition(conditions, name));
+        let (status, reason) = accepted.unwrap_or(("", "nothing"));
         let controller = if status == "True" { "Accepted" } else { reason };
         // What is wrong with one target is said of all that have this ancestor.
         let bad = on.iter().find(|on| on.accepted != "Accepted");
-        let attache = bad.or(on.first()).map_or("nothing", |on| on.accepted);
+        let attache = match (&conditions_of.no_effect, bad.or(on.first())) {
+            (_, None) => "nothing",
+            (Some(word), Some(on)) if on.accepted == "Accepted" && !on.attached => word,
+            (_, Some(on)) => on.accepted,
+        };
         if controller != attache {
             differ(
                 About::Accepted,
@@ -148,36 +203,34 @@ fn compare_policy(
         }
         // attache tells of a target with whom a policy is merged, the controller of each listener of its parents.
         let of_targets = |name: &str| {
-            let mut own = on.iter().flat_map(|on| ancestors(scenario, &on.target));
+            let mut own = on
+                .iter()
+                .flat_map(|on| ancestors(scenario, conditions_of, &on.target));
             own.any(|own| name == own || name.starts_with(&format!("{own}#")))
         };
-        let says = |wanted: &str| match wanted {
-            "Merged" => {
-                let mut all = recorded.iter().filter(|(name, _)| of_targets(name));
-                all.any(|(_, all)| is_true(all, wanted))
-            }
-            _ => is_true(conditions, wanted),
-        };
+        let of_them = recorded.iter().filter(|(name, _)| of_targets(name));
+        let says_merged = of_them
+            .into_iter()
+            .any(|(_, all)| is_met(conditions_of.merged.as_ref(), all));
+        let says_overridden = is_met(conditions_of.overridden.as_ref(), conditions);
         let word = |yes| if yes { "yes" } else { "no" }.to_owned();
         let merged = on.iter().any(|on| on.merged);
         let overridden = on.iter().any(|on| on.overridden);
         // What is lost to a policy with which this one is merged does not count as overridden to the controllers.
-        let in_merge = merged && says("Merged");
-        if says("Overridden") != overridden && (says("Overridden") || !in_merge) {
+        let in_merge = merged && says_merged;
+        if conditions_of.overridden.is_some()
+            && says_overridden != overridden
+            && (says_overridden || !in_merge)
+        {
             let attache = if on.iter().any(|on| on.attached) {
                 word(overridden)
             } else {
                 "no effect".to_owned()
             };
-            differ(
-                About::Overridden,
-                ancestor,
-                word(says("Overridden")),
-                attache,
-            );
+            differ(About::Overridden, ancestor, word(says_overridden), attache);
         }
-        if says("Merged") != merged {
-            differ(About::Merged, ancestor, word(says("Merged")), word(merged));
+        if conditions_of.merged.is_some() && says_merged != merged {
+            differ(About::Merged, ancestor, word(says_merged), word(merged));
         }
     }
 }
@@ -191,10 +244,10 @@ fn in_force(
 ) {
     let nothing = BTreeMap::new();
     let recorded = scenario.in_force.as_ref().unwrap_or(&nothing);
-    for (kind, of_kind) in settings {
+    for (kind, of_kind) in &settings.kinds {
         let answered = said.in_force.keys().filter(|(of, _)| of == kind);
         let answered = answered.map(|(_, place)| place);
-        let on_level = |place: &&String| place.contains(' ') != of_kind.listeners;
+        let on_level = |place: &&String| of_kind.on.takes(place);
         let places: BTreeSet<&String> = answered.chain(recorded.keys().filter(on_level)).collect();
         for place in places {
             let mut differ = |about, said: String| {
@@ -203,12 +256,12 @@ fn in_force(
             };
             let attache = said.in_force.get(&(kind.clone(), place.clone()));
             let controller = recorded.get(place);
-            if controller.is_none() && !of_kind.listeners {
+            if controller.is_none() && !(of_kind.on != On::Rules) {
                 differ(About::Attached, "controller no, attache yes".to_owned());
                 continue;
             }
             let Some(attache) = attache
-                .or(of_kind.listeners.then_some(&BTreeMap::new()))
+                .or((of_kind.on != On::Rules).then_some(&BTreeMap::new()))
                 .cloned()
             else {
                 differ(About::Attached, "controller yes, attache no".to_owned());

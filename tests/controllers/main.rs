@@ -33,7 +33,7 @@ use agreement::Counts;
 use compare::{About, Disagreement};
 
 /// The projects that were recorded.
-const PROJECTS: [&str; 1] = ["envoy-gateway"];
+const PROJECTS: [&str; 2] = ["envoy-gateway", "istio"];
 
 #[test]
 fn attache_says_what_the_controllers_say() {

@@ -10,6 +10,8 @@ pub(super) fn idle(snapshot: &Snapshot, policy: &Policy) -> String {
     let annotation = policy.profile.annotation.as_ref();
     if let Some(version) = policy.unknown_version() {
         format!("the kind has no version {version:?}")
+    } else if let Some(needs) = policy.unmet() {
+        format!("it {needs}")
     } else if policy.strategies.is_none() {
         "its merge strategy cannot be used".to_owned()
     } else if let Some(annotation) = annotation {

@@ -20,6 +20,9 @@ pub(in crate::answer) fn reason(
     if let Some(version) = policy.unknown_version() {
         return Some(format!("the kind has no version {version:?}"));
     }
+    if let Some(needs) = policy.unmet() {
+        return Some(format!("it {needs}"));
+    }
     if let Some(why) = of_strategy(policy) {
         return Some(why);
     }
@@ -93,6 +96,7 @@ pub(in crate::answer) fn not_attached(
         _ if let Some(version) = policy.unknown_version() => {
             format!("the kind has no version {version:?}")
         }
+        _ if let Some(needs) = policy.unmet() => format!("it {needs}"),
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
             (Some(Reach::Forbidden), _) => format!("{kind} stays in its own namespace"),
@@ -103,6 +107,7 @@ pub(in crate::answer) fn not_attached(
                 format!("{kind} takes no section of {target}, such as {section}")
             }
             (Some(Reach::Untaken), _) => format!("{kind} cannot target {}", target.gk),
+            (Some(Reach::OtherName), _) => format!("{kind} cannot target {target}"),
             (Some(Reach::NotGranted), _) => format!(
                 "no ReferenceGrant in namespace {} covers {kind} of namespace {own}",
                 target.namespace,

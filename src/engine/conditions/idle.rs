@@ -1,10 +1,11 @@
 //! Why a policy has no effect on a target.
 
-use crate::engine::effective::{Group, follows};
+use crate::engine::effective::{Group, follows, gateway_before};
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::level::Level;
 use crate::engine::object::Node;
 use crate::engine::policy::Policy;
+use crate::engine::reports::controller;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{Attachment, OneKind, attachment, why_unaccepted};
 
@@ -15,7 +16,10 @@ pub(super) fn idle(
     groups: &[&Group],
     target: &Place,
 ) -> String {
-    if let Some(why) = why_unaccepted(snapshot, target) {
+    let away = why_unaccepted(snapshot, target)
+        .or_else(|| run_by_others(snapshot, policy, target))
+        .or_else(|| no_gateway_before(snapshot, policy, target));
+    if let Some(why) = away {
         return why;
     }
     if let Some(why) = idle_on_route(policy, target) {
@@ -62,6 +66,32 @@ pub(super) fn idle(
     } else {
         format!("nothing that it acts on is under {target}")
     }
+}
+
+/// That the controller of a Gateway acts on kinds of others.
+fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+    let controller = controller(snapshot, &target.object)?;
+    let (ours, kind) = (&*policy.profile.controllers, &policy.key().gk.kind);
+    let others = !ours.is_empty() && !ours.contains(controller);
+    (others && snapshot.knows_controller(controller)).then(|| {
+        format!(
+            "{controller} runs {} and does not act on {kind}",
+            target.object
+        )
+    })
+}
+
+/// That no Gateway stands before what clients call, of a kind whose policies act at such Gateways.
+fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+    let by_label = policy.profile.gateway_by_label.as_ref()?;
+    let object = &target.object;
+    if !Level::is_of_backend(&object.gk) || gateway_before(snapshot, by_label, object).is_some() {
+        return None;
+    }
+    let label = &by_label.label;
+    Some(format!(
+        "no Gateway serves {object} by its label {label} or that of its Namespace"
+    ))
 }
 
 /// Why a route is attached to nothing: what its first parentRef says.

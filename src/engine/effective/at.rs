@@ -43,7 +43,8 @@ pub(super) struct Together {
     section: Option<Arc<str>>,
     /// Members of their targets whose meaning is not known.
     pub(super) unknown: Option<Arc<str>>,
-    wide: bool,
+    /// Whether they stand at every Namespace.
+    pub(super) wide: bool,
     pub(super) policies: Here,
 }
 

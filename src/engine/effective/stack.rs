@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::at::At;
+use super::gateway_by_label::{is_of, steps_of};
 use super::here::Here;
 use super::memo;
 use super::via::{Disputes, Via};
@@ -54,6 +55,8 @@ pub(super) struct Stacks<'a> {
     folded: maps::HashMap<FoldOf, (Rc<Stack>, Arc<Effective>)>,
     disputes: Disputes,
     clashes: Clashes,
+    /// Whether the kinds of policies on which a controller acts are known.
+    known_controllers: maps::HashMap<Arc<str>, bool>,
     work: Work,
 }
 
@@ -78,6 +81,7 @@ impl<'a> Stacks<'a> {
             folded: maps::HashMap::default(),
             disputes: Disputes::default(),
             clashes: Clashes::new(work.is_limited()),
+            known_controllers: maps::HashMap::default(),
             work,
         }
     }
@@ -213,8 +217,10 @@ impl<'a> Stacks<'a> {
     pub(super) fn stack(&mut self, profile: &Profile, steps: &[Step], via: &Via) -> Rc<Stack> {
         let mut found: Vec<(&Step, Option<Arc<str>>, Here)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
-        let apart = self.is_apart_from_its_namespace(profile, steps);
-        for step in steps {
+        let steps = steps_of(self.snapshot, profile, steps);
+        let apart = self.is_apart_from_its_namespace(profile, &steps);
+        let mut has_wide = false;
+        for step in &*steps {
             if profile.rank(step.level).is_none() || !plays(step.level, profile) {
                 continue;
             }
@@ -233,13 +239,15 @@ impl<'a> Stacks<'a> {
                 } else {
                     place.policies.clone()
                 };
-                if !policies.is_empty() {
+                // Two Namespaces may be on one path: what stands at every one does so once.
+                if !(policies.is_empty() || place.wide && has_wide) {
                     let unknown = place.unknown.clone();
                     let place = at.asks.then(|| step.place.clone());
                     name.push((step.level, policies.as_ptr(), place));
                     found.push((step, unknown, policies));
                 }
             }
+            has_wide |= step.level == Level::GatewayNamespace;
         }
         if found.is_empty() {
             return self.nothing.clone();
@@ -265,14 +273,24 @@ impl<'a> Stacks<'a> {
             .iter()
             .filter(|step| step.level == Level::GatewayClass)
             .map(|step| &step.place.object);
-        classes.any(|class| {
-            let controller = self
-                .snapshot
-                .get(class)
-                .and_then(|class| class.node.controller());
-            apart.names.contains(&class.name)
-                || controller.is_some_and(|name| apart.controllers.contains(name))
-        })
+        classes.any(|class| is_of(self.snapshot, apart, class))
+    }
+
+    /// Whether the path runs through a Gateway whose controller acts on kinds of others and not on this one.
+    pub(super) fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
+        let mut classes = steps.iter().filter(|s| s.level == Level::GatewayClass);
+        let Some(class) = classes.next().map(|step| &step.place.object) else {
+            return false;
+        };
+        let controller = self.snapshot.get(class).and_then(|c| c.node.controller());
+        let (ours, Some(controller)) = (&*profile.controllers, controller) else {
+            return false;
+        };
+        if ours.is_empty() || ours.contains(controller) {
+            return false;
+        }
+        let known = self.known_controllers.entry(controller.clone());
+        *known.or_insert_with(|| self.snapshot.knows_controller(controller))
     }
 
     /// Those that act on requests that come in by a way.

@@ -29,6 +29,12 @@ impl Policy {
         self.profile.schema(self.object.meta.version.as_deref())
     }
 
+    /// What it lacks, so that it is refused: `needs rules where action is DENY`.
+    pub fn unmet(&self) -> Option<String> {
+        let asks = self.strategies.is_none() && !self.profile.needs.is_empty();
+        asks.then(|| self.profile.unmet(&self.spec())).flatten()
+    }
+
     /// The version that it is written in, where there is no such version.
     pub fn unknown_version(&self) -> Option<&Arc<str>> {
         let version = self.object.meta.version.as_ref();

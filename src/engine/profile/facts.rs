@@ -3,7 +3,10 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Allowed, Fact, OnRoutes, Profile, Protection, RefField, Source, Strategies, Strategy};
+use super::{
+    Allowed, Classes, Fact, GatewayByLabel, OnRoutes, Profile, Protection, RefField, Source,
+    Strategies, Strategy,
+};
 use crate::engine::ids::GroupKind;
 
 /// One fact of a kind.
@@ -38,9 +41,9 @@ impl Profile {
             fact("targets.required", &self.required, |v| json!(v)),
             fact("targets.oneForm", &self.one_form, |v| json!(v)),
             fact("targets.without", &self.without, |v| json!(v)),
-            fact("targets.withoutExcept", &self.without_except, |v| {
-                let said = !(v.controllers.is_empty() && v.names.is_empty());
-                json!(said.then(|| json!({"controllers": v.controllers, "names": v.names})))
+            fact("targets.withoutExcept", &self.without_except, classes),
+            fact("targets.gatewayByLabel", &self.gateway_by_label, |v| {
+                by_label(v.as_ref())
             }),
             fact("targets.root", &self.root, |v| json!(v)),
             Named {
@@ -111,6 +114,9 @@ impl Profile {
             }),
             fact("caveats", &self.caveats, |v| {
                 list(v, |caveat| json!(caveat.text))
+            }),
+            fact("needs", &self.needs, |_| {
+                json!(super::needs::shown(&self.needs))
             }),
             fact("controllers", &self.controllers, |v| json!(v)),
             fact("domain", &self.domain, |v| json!(v)),
@@ -216,11 +222,25 @@ fn on_routes(on: &OnRoutes) -> Value {
            "refusesOthers": on.refuses_others})
 }
 
+fn classes(classes: &Classes) -> Value {
+    let said = !(classes.controllers.is_empty() && classes.names.is_empty());
+    let (controllers, names) = (&classes.controllers, &classes.names);
+    json!(said.then(|| json!({"controllers": controllers, "names": names})))
+}
+
+fn by_label(by_label: Option<&GatewayByLabel>) -> Value {
+    json!(by_label.map(|by_label| &by_label.label))
+}
+
 fn allowed(allowed: &Allowed) -> Value {
     let mut said = kind(&allowed.gk);
     let parts = [
         ("sections", json!(allowed.sections)),
         ("only", json!(allowed.only)),
+        (
+            "names",
+            json!((!allowed.names.is_empty()).then_some(&allowed.names)),
+        ),
     ];
     add(&mut said, parts);
     said

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Clash, Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, Only, Op, Parent,
-    PortsBy, SameTarget, SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
+    Clash, Class, CrossNamespace, DictatedBy, Direction, EmptySpec, Meets, NeedFile, Only, Op,
+    Parent, PortsBy, SameTarget, SectionNaming, ServiceAs, Spelled, StatusShape, With, Without,
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
@@ -75,6 +75,8 @@ pub struct ProfileFile {
     /// Protections that policies of the kind give, by what users call them, and the settings that give each: where the last
     /// of these is lost on a path, that is a finding of its own. `spec` alone is any policy of the kind.
     pub protects: Option<BTreeMap<String, Vec<String>>>,
+    /// Fields without which a policy is refused, by its definition or by the admission of its controllers.
+    pub needs: Option<Vec<NeedFile>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
     pub switched_off_by: Option<Vec<String>>,
     /// What the controllers of the kind do and attache does not model.
@@ -177,6 +179,8 @@ pub struct Targets {
     pub without: Option<Without>,
     /// Gateways on which policies without target do not act, by their `GatewayClass`.
     pub without_except: Option<ClassesFile>,
+    /// The Gateway before a Service, where labels name it: policies on the Service act at that Gateway and nowhere else.
+    pub gateway_by_label: Option<GatewayByLabelFile>,
     /// The namespace whose policies reach further than those of others.
     pub root: Option<String>,
     /// Kinds that can be targets; all where it is left out.
@@ -191,6 +195,27 @@ pub struct Targets {
     pub cross_namespace: Option<CrossNamespace>,
     /// Which of its two roles a policy on a Service means.
     pub service_as: Option<ServiceAs>,
+}
+
+/// How a Service, or another object that clients call, names the Gateway before it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GatewayByLabelFile {
+    /// The label with the name of the Gateway, on the object or on its Namespace: that of the object counts first.
+    pub label: String,
+    /// The label beside it with the namespace of the Gateway; that of the object where it is not there.
+    pub namespace_label: String,
+    /// The name by which the object says that it has none, whatever its Namespace says.
+    pub nobody: String,
+    /// The protocol of the listener that says from which namespaces objects may name the Gateway; from its own where there is
+    /// no such listener.
+    pub protocol: String,
+    /// The label of the Gateway, or of its class, with what it stands before.
+    pub purpose_label: String,
+    /// The values of that label for such objects; the first is meant where it is not there.
+    pub purposes: Vec<String>,
+    /// The classes of such Gateways.
+    pub classes: ClassesFile,
 }
 
 /// Classes of Gateways.
@@ -272,6 +297,9 @@ pub struct AllowFile {
     pub sections: bool,
     /// Who may name it, if not everybody.
     pub only: Option<Only>,
+    /// The only objects of the kind that can be targets, by their names; all where it is left out.
+    #[serde(default)]
+    pub names: Vec<String>,
 }
 
 /// One name or several.

@@ -88,6 +88,7 @@ pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<F
                 gk: gk.clone(),
                 sections: known.sections && taken.sections,
                 only: known.only,
+                names: known.names.clone(),
             };
             if !value.iter().any(|other| other.gk == narrowed.gk) {
                 value.push(narrowed);

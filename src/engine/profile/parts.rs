@@ -16,6 +16,25 @@ pub struct Classes {
     pub names: Vec<Arc<str>>,
 }
 
+/// How a Service, or another object that clients call, names the Gateway before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayByLabel {
+    /// The label with its name, on the object or its Namespace.
+    pub label: Arc<str>,
+    /// The label with its namespace.
+    pub namespace_label: Arc<str>,
+    /// The name that means none.
+    pub nobody: Arc<str>,
+    /// The protocol of the listener that says from where it may be named.
+    pub protocol: Arc<str>,
+    /// The label of the Gateway, or of its class, with what it stands before.
+    pub purpose_label: Arc<str>,
+    /// The values of that label for such objects; the first is meant where it is not there.
+    pub purposes: Vec<Arc<str>>,
+    /// The classes of such Gateways.
+    pub classes: Classes,
+}
+
 /// A setting that controls a field of targets of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Control {
@@ -82,6 +101,8 @@ pub struct Allowed {
     pub sections: bool,
     /// Who may name it, if not everybody.
     pub only: Option<Only>,
+    /// The only objects of the kind that can be targets; all where there are none.
+    pub names: Vec<Arc<str>>,
 }
 
 /// An annotation of targets that names a policy: how kinds without target fields are attached.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::file::{
-    ClassesFile, ControlFile, Match, OnRoutesFile, ProfileFile, RefFile, StrategyValue,
+    ClassesFile, ControlFile, GatewayByLabelFile, Match, OnRoutesFile, ProfileFile, RefFile,
+    StrategyValue,
 };
 use super::{
-    Allowed, Annotation, Caveat, Classes, Control, OnRoutes, Profile, Protection, RefField,
-    Strategy,
+    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, OnRoutes, Profile, Protection,
+    RefField, Strategy,
 };
 use crate::engine::ids::GroupKind;
 
@@ -60,6 +61,7 @@ pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
             gk: GroupKind::new(file.group.as_str(), kind),
             sections: file.sections,
             only: file.only,
+            names: texts(&file.names),
         };
         file.kind.iter().map(of_kind).collect::<Vec<_>>()
     };
@@ -136,6 +138,18 @@ pub(super) fn classes(file: &ClassesFile) -> Classes {
     Classes {
         controllers: texts(&file.controllers),
         names: texts(&file.names),
+    }
+}
+
+pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
+    GatewayByLabel {
+        label: file.label.as_str().into(),
+        namespace_label: file.namespace_label.as_str().into(),
+        nobody: file.nobody.as_str().into(),
+        protocol: file.protocol.as_str().into(),
+        purpose_label: file.purpose_label.as_str().into(),
+        purposes: texts(&file.purposes),
+        classes: classes(&file.classes),
     }
 }
 

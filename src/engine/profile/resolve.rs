@@ -8,8 +8,8 @@ use super::file::{Dialect, Number, ProfileFile, StanzasFile};
 use super::narrow;
 use super::read;
 use super::{
-    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Op, Profile, RefField,
-    SameTarget, Source, StanzaNames, Strategies, Strategy,
+    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need, Op, Profile,
+    RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
 };
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
@@ -65,6 +65,10 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         without_except: said(explicit, |p| {
             p.targets.without_except.as_ref().map(read::classes)
         }),
+        gateway_by_label: said(explicit, |p| {
+            let by_label = p.targets.gateway_by_label.as_ref()?;
+            Some(Some(read::gateway_by_label(by_label)))
+        }),
         root: said(explicit, |p| Some(Some(p.targets.root.as_deref()?.into()))),
         spelled: first(explicit, |p| p.targets.spelled)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
@@ -77,6 +81,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         }),
         controls: said(explicit, read::controls),
         caveats: said(explicit, read::caveats),
+        needs: said(explicit, |p| {
+            Some(p.needs.as_ref()?.iter().map(Need::read).collect())
+        }),
         protects: said(explicit, read::protections),
         switched_off_by: said(explicit, |p| {
             let paths = p.switched_off_by.as_ref()?.iter();

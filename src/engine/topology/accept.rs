@@ -132,6 +132,23 @@ pub(super) fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool
     lets_in(snapshot, sets, own, theirs)
 }
 
+/// Whether the first listener of a protocol lets objects of a namespace name its Gateway; those of the Gateway's own where
+/// there is no such listener.
+pub fn lets_name(
+    snapshot: &Snapshot,
+    gateway: &Object,
+    protocol: &str,
+    namespace: &Arc<str>,
+) -> bool {
+    let Node::Gateway { listeners, .. } = &gateway.node else {
+        return false;
+    };
+    let mut listeners = listeners.iter();
+    let listener = listeners.find(|listener| *listener.protocol == *protocol);
+    let from = listener.map_or(&From::Same, |listener| &listener.routes_from);
+    lets_in(snapshot, from, &gateway.key.namespace, namespace)
+}
+
 /// Of a Namespace that is not known its name is known, which is a label of it.
 fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) -> bool {
     match from {

@@ -110,6 +110,14 @@ fn broken_by(key: &ObjectKey, of: &str, schema: &VersionSchema, spec: &Value) ->
     findings.collect()
 }
 
+/// A field without which the policy is refused.
+pub(super) fn unmet(policy: &Policy, spec: &Value) -> Option<Finding> {
+    let needs = policy.profile.unmet(spec)?;
+    let kind = &policy.profile.gk.kind;
+    let finding = Finding::new(Code::FieldInvalid, policy.key(), format!("{kind} {needs}"));
+    Some(finding.at("spec").about(needs))
+}
+
 /// The version and kind of a policy: `SecurityPolicy v1alpha1`.
 fn written_in(policy: &Policy) -> String {
     let version = policy.object.meta.version.as_ref();

@@ -3,7 +3,7 @@
 use super::{meant, section, selected};
 use crate::engine::attach::{Reach, reach};
 use crate::engine::finding::{Code, Finding};
-use crate::engine::hint::{is_near, listed, one};
+use crate::engine::hint::{is_near, listed, one, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{Object, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
@@ -313,6 +313,12 @@ pub(super) fn out_of_reach(
             },
             policy.profile.cross_namespace.is_said(),
         ),
+        Reach::OtherName => (
+            Code::TargetKindUnsupported,
+            format!("{}.name", entry.path),
+            other_name(policy, object),
+            false,
+        ),
         Reach::NotGranted => (
             Code::TargetNotGranted,
             entry.path.clone(),
@@ -347,6 +353,18 @@ pub(super) fn out_of_reach(
             .about(object.to_string())
             .only_if(sure),
     )
+}
+
+fn other_name(policy: &Policy, object: &ObjectKey) -> String {
+    let kind = &policy.profile.gk.kind;
+    let allowed = policy.profile.allowed(&object.gk);
+    let names: Vec<&str> = allowed
+        .iter()
+        .flat_map(|a| &a.names)
+        .map(|n| &**n)
+        .collect();
+    let names = quoted(&names);
+    format!("{kind} on {object} has no effect; of this kind it can target {names}")
 }
 
 /// Two sections of one name: a policy on it stands on both.

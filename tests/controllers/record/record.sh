@@ -28,7 +28,7 @@ record() { # project
   fi
   rm -rf "$tree/cmd/attache-record"
   mkdir -p "$tree/cmd/attache-record"
-  cp "$here/$project"/*.go "$tree/cmd/attache-record/"
+  cp "$here/common"/*.go "$here/$project"/*.go "$tree/cmd/attache-record/"
   program=$cache/record-$project-$version
   (cd "$tree" && GOTOOLCHAIN=auto nice -n 10 go build -o "$program" ./cmd/attache-record)
   mkdir -p "$here/../$project"

@@ -91,6 +91,7 @@ fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
                     gk,
                     sections,
                     only: None,
+                    names: Vec::new(),
                 }),
             }
         }

@@ -1,22 +1,15 @@
 package main
 
-import (
-	"fmt"
-	"strings"
+const (
+	project      = "Envoy Gateway"
+	gatewayClass = "eg"
 )
-
-type (
-	object = map[string]any
-	list   = []any
-)
-
-const gatewayAPI = "gateway.networking.k8s.io"
 
 // What every scenario has.
 func common() []object {
 	objects := []object{
 		{
-			"apiVersion": gatewayAPI + "/v1", "kind": "GatewayClass", "metadata": object{"name": "eg"},
+			"apiVersion": gatewayAPI + "/v1", "kind": "GatewayClass", "metadata": object{"name": gatewayClass},
 			"spec": object{"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"},
 		},
 	}
@@ -49,120 +42,12 @@ func common() []object {
 	return objects
 }
 
-func meta(namespace, name string) object {
-	return object{"namespace": namespace, "name": name}
-}
-
-// A day of January 2026, and no time for day 0.
-func aged(o object, day int) object {
-	if day > 0 {
-		o["metadata"].(object)["creationTimestamp"] = fmt.Sprintf("2026-01-%02dT00:00:00Z", day)
-	}
-	return o
-}
-
-func labelled(o object, key, value string) object {
-	o["metadata"].(object)["labels"] = object{key: value}
-	return o
-}
-
-type listener struct {
-	name     string
-	port     int
-	protocol string
-	hostname string
-}
-
-func (l listener) object() object {
-	o := object{
-		"name": l.name, "port": l.port, "protocol": l.protocol,
-		"allowedRoutes": object{"namespaces": object{"from": "All"}},
-	}
-	if l.hostname != "" {
-		o["hostname"] = l.hostname
-	}
-	if l.protocol == "TLS" {
-		o["tls"] = object{"mode": "Passthrough"}
-	}
-	return o
-}
-
-func listeners(all []listener) list {
-	out := list{}
-	for _, l := range all {
-		out = append(out, l.object())
-	}
-	return out
-}
-
-func gateway(namespace, name string, all []listener) object {
-	return object{
-		"apiVersion": gatewayAPI + "/v1", "kind": "Gateway", "metadata": meta(namespace, name),
-		"spec": object{
-			"gatewayClassName": "eg", "listeners": listeners(all),
-			"allowedListeners": object{"namespaces": object{"from": "All"}},
-		},
-	}
-}
-
 func listenerSet(namespace, name, parentNamespace, parent string, all []listener) object {
 	return object{
 		"apiVersion": gatewayAPI + "/v1", "kind": "ListenerSet", "metadata": meta(namespace, name),
 		"spec": object{
 			"parentRef": object{"name": parent, "namespace": parentNamespace}, "listeners": listeners(all),
 		},
-	}
-}
-
-// `Gateway/infra/public#web` as a parentRef.
-func parentRef(text string) object {
-	text, section, _ := strings.Cut(text, "#")
-	parts := strings.Split(text, "/")
-	ref := object{"name": parts[2], "namespace": parts[1]}
-	if parts[0] != "Gateway" {
-		ref["kind"] = parts[0]
-	}
-	if section != "" {
-		ref["sectionName"] = section
-	}
-	return ref
-}
-
-var routeVersions = map[string]string{
-	"HTTPRoute": "v1", "GRPCRoute": "v1", "TLSRoute": "v1", "TCPRoute": "v1", "UDPRoute": "v1",
-}
-
-// A route whose rules have these names; "" is a rule without name.
-func route(kind, namespace, name string, parents []string, rules []string) object {
-	refs := list{}
-	for _, p := range parents {
-		refs = append(refs, parentRef(p))
-	}
-	spec := object{"parentRefs": refs}
-	if kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" {
-		spec["hostnames"] = list{name + ".example.com"}
-	}
-	port := map[string]int{"HTTPRoute": 8080, "GRPCRoute": 8080, "UDPRoute": 5300}[kind]
-	if port == 0 {
-		port = 9000
-	}
-	out := list{}
-	for i, rule := range rules {
-		r := object{"backendRefs": list{object{"name": "backend", "port": port}}}
-		if rule != "" {
-			r["name"] = rule
-		}
-		switch kind {
-		case "HTTPRoute":
-			r["matches"] = list{object{"path": object{"type": "PathPrefix", "value": fmt.Sprintf("/%d", i)}}}
-		case "GRPCRoute":
-			r["matches"] = list{object{"method": object{"service": "shop.Cart", "method": fmt.Sprintf("M%d", i)}}}
-		}
-		out = append(out, r)
-	}
-	spec["rules"] = out
-	return object{
-		"apiVersion": gatewayAPI + "/" + routeVersions[kind], "kind": kind, "metadata": meta(namespace, name), "spec": spec,
 	}
 }
 
@@ -176,14 +61,6 @@ func grant(namespace, fromKind, fromNamespace, toKind string) object {
 	}
 }
 
-func targetRef(kind, name, section string) object {
-	ref := object{"group": gatewayAPI, "kind": kind, "name": name}
-	if section != "" {
-		ref["sectionName"] = section
-	}
-	return ref
-}
-
 // A policy without targets whose settings differ from those of policies with another number.
 func policy(kind, namespace, name string, settings object) object {
 	spec := object{}
@@ -193,15 +70,6 @@ func policy(kind, namespace, name string, settings object) object {
 	return object{
 		"apiVersion": "gateway.envoyproxy.io/v1alpha1", "kind": kind, "metadata": meta(namespace, name), "spec": spec,
 	}
-}
-
-func on(p object, refs ...object) object {
-	all := list{}
-	for _, ref := range refs {
-		all = append(all, ref)
-	}
-	p["spec"].(object)["targetRefs"] = all
-	return p
 }
 
 func merging(p object, mergeType string) object {

@@ -1,21 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-)
-
-// A state with a name.
-type scenario struct {
-	name, about string
-	state       []object
-}
-
-// Scenarios of one file.
-type theme struct {
-	name, about string
-	scenarios   []scenario
-}
+import "fmt"
 
 func themes() []theme {
 	return []theme{
@@ -51,14 +36,6 @@ func routes(name, kind string, routeKinds []string, more int) theme {
 		})
 	}
 	return out
-}
-
-func (p plan) String(factors []factor) string {
-	parts := []string{}
-	for _, f := range factors {
-		parts = append(parts, f.name+" "+p[f.name])
-	}
-	return strings.Join(parts, ", ")
 }
 
 // The objects of a plan; policies are numbered as they come.

@@ -1,6 +1,7 @@
-// Records what Envoy Gateway's own translator says of generated scenarios.
+// Records what the own translator of a project says of generated scenarios.
 //
-// It is built inside the source tree of the release (see ../record.sh), since the translator is internal to it.
+// Every project has its `project`, `gatewayClass`, `common`, `themes`, `translate` and `stored`. The program is built
+// inside the source tree of the release (see ../record.sh), since the translators are internal to it.
 //
 //	record DIR RELEASE    write the scenarios and what was said of them into DIR
 package main
@@ -21,7 +22,7 @@ func main() {
 		var out strings.Builder
 		fmt.Fprintf(&out, "# %s\n", theme.about)
 		out.WriteString("# Made by `make record-controllers`; not edited by hand.\n")
-		fmt.Fprintf(&out, "project: Envoy Gateway\nrelease: %s\n", release)
+		fmt.Fprintf(&out, "project: %s\nrelease: %s\n", project, release)
 		out.WriteString("common:\n")
 		for _, object := range common() {
 			fmt.Fprintf(&out, "- %s\n", flow(object))
