@@ -142,8 +142,8 @@ fn kubectl_with_a_kustomization_and_what_it_prunes() {
     both_policies_are_there(&world);
 
     let orphaned = [
-        r#"section-orphaned: ColorPolicy.policies.controller.io infra/on-https2 stands on listener "https2", which is gone"#,
-        r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 stands on listener "https2", which is gone"#,
+        r#"section-orphaned: ColorPolicy.policies.controller.io infra/on-https2 targets listener "https2", which this change removes"#,
+        r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#,
     ];
     world.warns_at_last("first/gateway.yaml", orphaned[1]);
     world.warns_at_last("first/gateway.yaml", orphaned[0]);
@@ -325,11 +325,13 @@ fn flux_of_a_person_needs_the_annotation() {
 
 // === Helm ===
 
-/// Helm prints a warning as a line of its log, on stderr.
+/// Helm prints a warning as a line of its log, on stderr. A missing Gateway's line goes on with the namespaces that have one
+/// of that name, which are those of other tests.
 fn logged_by_helm(said: Said, line: &str) -> Said {
     let line = line.replace('"', "\\\"");
-    let said = said.warns(&format!("] \"Warning: {line}\"\n"));
+    let said = said.warns(&format!("] \"Warning: {line}"));
     let lines = || said.err.lines().filter(|line| line.contains("Warning: "));
+    assert!(lines().all(|line| line.ends_with('"')), "{said}");
     assert!(
         lines().all(|line| line.starts_with('I') && line.contains(" warnings.go:")),
         "{said}"
@@ -369,7 +371,7 @@ fn helm_of_a_service_account() {
         .silent_about("Warning");
 
     // Back to the first: the Gateway loses its listener, and then the policies go.
-    let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 stands on listener "https2", which is gone"#;
+    let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#;
     world.warns_at_last("first/gateway.yaml", orphaned);
     let said = helm(&["upgrade", "front", CHART, "--set=second=false"])
         .ok()
