@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use attache::engine::effective::Survey;
 use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::level::Level;
 use attache::engine::merge::{Effective, Own, merged};
 use attache::engine::object::Object;
 use attache::engine::policy::Policy;
@@ -256,7 +257,10 @@ fn fold(state: &Snapshot, specs: &[Spec]) -> Fields {
         vec![Arc::new(Policy::read(Arc::new(object), profile.clone()))]
     };
     let levels: Vec<Vec<Arc<Policy>>> = specs.iter().enumerate().map(read).collect();
-    let levels: Vec<&[Arc<Policy>]> = levels.iter().map(Vec::as_slice).collect();
+    let levels: Vec<(Level, &[Arc<Policy>])> = levels
+        .iter()
+        .map(|level| (Level::Route, level.as_slice()))
+        .collect();
     fields(&merged(profile, &levels, None))
 }
 
@@ -399,7 +403,10 @@ fn the_older_dialect_keeps_the_order_of_precedence() {
         ))]
     };
     let levels = [level(0, 6), level(1, 5), level(2, 4)];
-    let levels: Vec<&[Arc<Policy>]> = levels.iter().map(Vec::as_slice).collect();
+    let levels: Vec<(Level, &[Arc<Policy>])> = levels
+        .iter()
+        .map(|level| (Level::Route, level.as_slice()))
+        .collect();
     let route = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "ns", "it");
     let set_itself = settings(3);
     let control = |(field, _): (&String, &Value)| Control {

@@ -154,7 +154,7 @@ impl Group {
             is_here || (other.object != place.object && above.step.level < level)
         };
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
-        let levels = taking_part(profile, &stack).map(|here| &**here);
+        let levels = taking_part(profile, &stack).map(StackLevel::folded);
         merged(profile, &levels.collect::<Vec<_>>(), None)
     }
 
@@ -163,7 +163,7 @@ impl Group {
         let policy = self.as_here(policy);
         let profile = &policy.profile;
         merge::fate(policy, &self.effective, || {
-            let levels = taking_part(profile, &self.stack).map(|here| &**here);
+            let levels = taking_part(profile, &self.stack).map(|level| &*level.policies);
             merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
         })
     }

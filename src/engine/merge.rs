@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::ids::ObjectKey;
+use super::level::Level;
 use super::policy::Policy;
 use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategy, With};
 use super::projected::token;
@@ -24,6 +25,7 @@ mod level;
 mod own;
 mod piece;
 mod replaced;
+mod stages;
 mod tree;
 mod wholes;
 
@@ -275,8 +277,35 @@ fn policies_by(tree: &Tree, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKe
 /// Folds the policies of one kind along a path; `levels` from the least to the most specific, each
 /// with the established policy first. `own` is what the target itself sets of the fields that the
 /// kind controls: it stands between overrides and defaults.
-pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> Effective {
-    let mut layers: Vec<Layer<'_>> = Vec::new();
+pub fn merged(
+    profile: &Profile,
+    levels: &[(Level, &[Arc<Policy>])],
+    own: Option<&Own>,
+) -> Effective {
+    let merging = &profile.merging;
+    let own = own.map(|own| Merged::Settings(own.tree.clone()));
+    if !merging.stages.is_empty() {
+        return stages::merged(profile, levels, own);
+    }
+    let levels = levels.iter().map(|(_, level)| *level);
+    let layers = layers(profile, levels);
+    // Where no policy stands nothing is in force, whatever the target sets itself.
+    if layers.is_empty() {
+        return Effective::default();
+    }
+    let result = if *merging.dictated_by == DictatedBy::Challenger {
+        downward(profile, &layers)
+    } else {
+        upward(profile, &layers, own)
+    };
+    Effective { result }
+}
+
+fn layers<'a>(
+    profile: &Profile,
+    levels: impl Iterator<Item = &'a [Arc<Policy>]>,
+) -> Vec<Layer<'a>> {
+    let mut layers: Vec<Layer<'a>> = Vec::new();
     for level in levels {
         let here = level_pieces(profile, level);
         if profile.merging.add_up.is_empty() {
@@ -285,17 +314,7 @@ pub fn merged(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -
             layers.extend(added_up(&here).map(|(strategy, tree)| Layer::AddedUp(strategy, tree)));
         }
     }
-    // Where no policy stands nothing is in force, whatever the target sets itself.
-    if layers.is_empty() {
-        return Effective::default();
-    }
-    let own = own.map(|own| Merged::Settings(own.tree.clone()));
-    let result = if *profile.merging.dictated_by == DictatedBy::Challenger {
-        downward(profile, &layers)
-    } else {
-        upward(profile, &layers, own)
-    };
-    Effective { result }
+    layers
 }
 
 /// Each policy decides how it takes the result of those below it.

@@ -10,7 +10,7 @@ use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::level::Level;
 use super::merge::{Part, Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
-use super::profile::{Direction, OnRoutes, Op, Profile, Strategy};
+use super::profile::{Direction, Op, Profile, Strategy};
 use super::selector::Selector;
 use super::shared;
 use super::work;
@@ -45,8 +45,9 @@ pub struct Policy {
     pub(super) agreed: Box<str>,
     /// Its settings.
     pieces: Box<[Piece]>,
-    /// What it is on routes on which other facts hold, as the profile lists these; made when first asked for.
-    on_routes: OnceLock<Box<[Arc<Policy>]>>,
+    /// What it is on routes and then on levels on which other facts hold, as the profile lists these; made when first asked
+    /// for.
+    elsewhere: OnceLock<Box<[Arc<Policy>]>>,
     /// Those of these routes on which it is refused for its settings.
     refused: Box<[usize]>,
     /// How much more it is to read them than their number says, in leaves: their values may be long.
@@ -160,7 +161,7 @@ impl Policy {
             refused: settings::refused(spec, &profile).into(),
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
-            on_routes: OnceLock::new(),
+            elsewhere: OnceLock::new(),
             object,
             profile,
         }
@@ -189,12 +190,23 @@ impl Policy {
 
     /// What it is on the routes for which its profile has other facts, by their place in the profile.
     pub(super) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
-        let made = self.on_routes.get_or_init(|| {
-            let all = self.profile.on_routes.iter();
-            let read = |on: &OnRoutes| Self::read(self.object.clone(), on.profile.clone());
-            all.map(|on| Arc::new(read(on))).collect()
-        });
-        made.get(place)
+        self.elsewhere().get(place)
+    }
+
+    /// What it is on a level on which some settings do nothing; none on other levels.
+    pub(super) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
+        let (place, _) = self.profile.idle_at(level)?;
+        self.elsewhere().get(self.profile.on_routes.len() + place)
+    }
+
+    fn elsewhere(&self) -> &[Arc<Self>] {
+        self.elsewhere.get_or_init(|| {
+            let on_routes = self.profile.on_routes.iter().map(|on| &on.profile);
+            let at_levels = self.profile.idle.iter().map(|idle| &idle.profile);
+            let read = |profile: &Arc<Profile>| Self::read(self.object.clone(), profile.clone());
+            let all = on_routes.chain(at_levels);
+            all.map(|profile| Arc::new(read(profile))).collect()
+        })
     }
 
     /// Whether it is refused on routes of a kind, for settings that these do not take.

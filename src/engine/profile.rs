@@ -15,6 +15,7 @@ mod builtin;
 mod derive;
 mod facts;
 pub mod file;
+mod idle;
 mod narrow;
 mod needs;
 mod parts;
@@ -28,6 +29,7 @@ pub use builtin::{builtin, builtin_controllers, short_names};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
+pub use idle::Idle;
 pub use needs::{Need, NeedFile};
 pub use parts::{
     Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
@@ -154,6 +156,8 @@ pub struct Profile {
     pub switched_off_by: Fact<Vec<Vec<String>>>,
     /// What holds on routes of some kinds.
     pub on_routes: Fact<Vec<OnRoutes>>,
+    /// Settings that do nothing on some levels.
+    pub idle: Fact<Vec<Idle>>,
 }
 
 /// Profiles from the configuration and the built-in ones, before they meet a CRD.

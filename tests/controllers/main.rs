@@ -33,7 +33,7 @@ use agreement::Counts;
 use compare::{About, Disagreement};
 
 /// The projects that were recorded.
-const PROJECTS: [&str; 2] = ["envoy-gateway", "istio"];
+const PROJECTS: [&str; 3] = ["envoy-gateway", "istio", "kgateway"];
 
 #[test]
 fn attache_says_what_the_controllers_say() {

@@ -65,7 +65,8 @@ fn said(strategy: &str) -> String {
 #[test]
 fn where_one_wins_whole_many_are_worked_out() {
     let said = said("AtomicDefaults");
-    let first = "overridden: Newest.policies.example.com a/g0p9 sets s0=g0p9, ";
+    let first = "overridden: it has no effect on GatewayClass c: overridden by \
+                 Newest.policies.example.com a/g0p9, which sets s0=g0p9, ";
     assert!(said.starts_with(first), "{said}");
     assert!(!said.contains("too much"), "{said}");
 }

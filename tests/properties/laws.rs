@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::level::Level;
 use attache::engine::merge::{Effective, Leaf, LeafPath, Wholes, merged, won};
 use attache::engine::policy::Policy;
 use attache::engine::profile::Profile;
@@ -87,8 +88,14 @@ fn fold(specs: &[Spec]) -> Effective {
     let profile = profile_of("Newest");
     let policy = |(i, spec): (usize, &Spec)| vec![policy(&profile, &format!("p{i}"), spec)];
     let levels: Vec<Vec<Arc<Policy>>> = specs.iter().enumerate().map(policy).collect();
-    let levels: Vec<&[Arc<Policy>]> = levels.iter().map(Vec::as_slice).collect();
-    merged(&profile, &levels, None)
+    merged(&profile, &on_routes(&levels), None)
+}
+
+fn on_routes(levels: &[Vec<Arc<Policy>>]) -> Vec<(Level, &[Arc<Policy>])> {
+    let levels = levels.iter();
+    levels
+        .map(|level| (Level::Route, level.as_slice()))
+        .collect()
 }
 
 fn spec(specs: &[Spec]) -> Value {
@@ -140,8 +147,8 @@ proptest! {
             each.map(|(j, spec)| policy(&profile, &format!("p{i}{j}"), spec)).collect()
         };
         let levels: Vec<Vec<Arc<Policy>>> = levels.iter().enumerate().map(read).collect();
-        let levels: Vec<&[Arc<Policy>]> = levels.iter().map(Vec::as_slice).collect();
-        let won = won(levels.iter().map(|level| (*level, Wholes::of(level)))).unwrap();
+        let levels = on_routes(&levels);
+        let won = won(levels.iter().map(|(_, level)| (*level, Wholes::of(level)))).unwrap();
         prop_assert_eq!(won.effective(), merged(&profile, &levels, None));
     }
 

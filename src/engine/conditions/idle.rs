@@ -22,7 +22,8 @@ pub(super) fn idle(
     if let Some(why) = away {
         return why;
     }
-    if let Some(why) = idle_on_route(policy, target) {
+    let why = idle_on_route(policy, target).or_else(|| idle_at_level(policy, target));
+    if let Some(why) = why {
         return why;
     }
     let of_namespaces = [
@@ -113,6 +114,23 @@ fn not_followed(policy: &Policy, groups: &[&Group]) -> Option<ObjectKey> {
     others
         .find_map(|upper| upper.last())
         .map(|place| place.object.clone())
+}
+
+/// Why a policy does nothing on a level on which its settings do nothing.
+fn idle_at_level(policy: &Policy, target: &Place) -> Option<String> {
+    let kind = &target.object.gk;
+    let level = match (Level::end_for(kind), &target.section) {
+        (level @ (Level::Listener | Level::Rule), Some(_)) => level,
+        _ => Level::of_kind(kind)?,
+    };
+    let there = policy.at_level(level)?;
+    let on = match &target.section {
+        Some(_) => format!("a section of a {}", kind.kind),
+        None => format!("a {}", kind.kind),
+    };
+    there
+        .counts_for_nothing()
+        .then(|| format!("nothing that it sets acts on {on}"))
 }
 
 /// Why a policy on a route of a kind that takes few settings does nothing there.

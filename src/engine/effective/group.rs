@@ -25,7 +25,7 @@ impl Group {
     /// The policies that a strategy merges here, whatever is left of each.
     pub fn merges(&self) -> Vec<&Policy> {
         self.facts().map_or_else(Vec::new, |profile| {
-            let levels = taking_part(profile, &self.stack).map(|here| &**here);
+            let levels = taking_part(profile, &self.stack).map(|level| &*level.policies);
             merge::put_together(profile, &levels.collect::<Vec<_>>())
         })
     }

@@ -66,6 +66,15 @@ type FoldOf = (usize, usize, Option<usize>);
 /// A level of a stack. Its list is that of one place; only those that are mixed may be of several.
 type Name = (Level, *const Arc<Policy>, Option<Place>);
 
+// === impl StackLevel ===
+
+impl StackLevel {
+    /// Its level and its policies.
+    pub(super) fn folded(&self) -> (Level, &[Arc<Policy>]) {
+        (self.step.level, &self.policies)
+    }
+}
+
 // === impl Stacks ===
 
 impl<'a> Stacks<'a> {
@@ -337,6 +346,9 @@ impl<'a> Stacks<'a> {
         if let Some((place, on)) = on {
             stack = on_routes(stack, place, on);
         }
+        if !profile.idle.is_empty() {
+            stack = without_idle(stack, profile);
+        }
         let effective = Arc::new(self.effective(profile, &stack, own));
         let answer = (Rc::new(stack), effective);
         if own.is_none() {
@@ -351,7 +363,8 @@ impl<'a> Stacks<'a> {
             let levels = stack.iter().map(|level| &*level.policies);
             return Effective::uncomputed(profile, levels);
         }
-        let here = taking_part(profile, stack);
+        let part = taking_part(profile, stack);
+        let here = part.clone().map(|level| &level.policies);
         let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
         // What the target itself sets is put together with the others.
         let won = match own {
@@ -370,7 +383,11 @@ impl<'a> Stacks<'a> {
         }
         match won {
             Some(won) => won.effective(),
-            None => merged(profile, &levels(), own),
+            None => merged(
+                profile,
+                &part.map(StackLevel::folded).collect::<Vec<_>>(),
+                own,
+            ),
         }
     }
 }
@@ -402,18 +419,39 @@ fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
     levels.collect()
 }
 
+/// The same where some settings do nothing on some levels: each policy as it is there, and none that does nothing there.
+fn without_idle(stack: Stack, profile: &Profile) -> Stack {
+    let levels = stack.into_iter().filter_map(|mut level| {
+        let at = level.step.level;
+        if profile.idle_at(at).is_some() {
+            let there = level.policies.iter();
+            let there = there.map(|policy| policy.at_level(at).unwrap_or(policy));
+            let there: Vec<Arc<Policy>> = there
+                .filter(|policy| !policy.counts_for_nothing())
+                .cloned()
+                .collect();
+            if there.is_empty() {
+                return None;
+            }
+            level.policies = there.into();
+        }
+        Some(level)
+    });
+    levels.collect()
+}
+
 /// The levels that are folded. Where the more specific policy decides and merges only with what stands
 /// above the routes, the others of the route are overridden.
 pub(super) fn taking_part<'a>(
     profile: &Profile,
     stack: &'a Stack,
-) -> impl Iterator<Item = &'a Here> + Clone {
+) -> impl Iterator<Item = &'a StackLevel> + Clone {
     let passes_over = *profile.merging.with == With::NearestAboveRoutes;
     let last = stack.len().saturating_sub(1);
     let levels = stack.iter().enumerate();
     levels
         .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
-        .map(|(_, level)| &level.policies)
+        .map(|(_, level)| level)
 }
 
 /// Whether policies of the kind on a Service mean this role of it (ruling 22).

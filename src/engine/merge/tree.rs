@@ -14,6 +14,8 @@ use crate::engine::shared;
 use crate::engine::work;
 
 mod fields;
+mod lasting;
+mod together;
 
 use fields::Fields;
 
@@ -47,6 +49,8 @@ pub(super) enum Tree {
     /// It has replaced something that was no such container, and will replace whatever it is put on:
     /// what a policy removed or replaced must not come back from under a later patch.
     Instead(Box<Tree>),
+    /// Several settings in one place, each in force, from the least to the most specific.
+    Each(Vec<Tree>),
 }
 
 /// Lists whose entries are told apart.
@@ -131,7 +135,7 @@ impl Tree {
         match self {
             Self::Leaf(_) => true,
             Self::Instead(tree) => tree.is_leaf(),
-            Self::Map(_) | Self::List(_) => false,
+            Self::Map(_) | Self::List(_) | Self::Each(_) => false,
         }
     }
 
@@ -201,7 +205,7 @@ impl Tree {
         match self {
             Self::Map(_) => true,
             Self::Leaf(leaf) => leaf.value.is_empty_object(),
-            Self::List(_) | Self::Instead(_) => false,
+            Self::List(_) | Self::Instead(_) | Self::Each(_) => false,
         }
     }
 
@@ -230,6 +234,7 @@ impl Tree {
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
             Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
             Self::Instead(tree) => tree.visit(path, found),
+            Self::Each(each) => each.iter().for_each(|tree| tree.visit(path, found)),
         }
     }
 
@@ -240,6 +245,7 @@ impl Tree {
             Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(found)),
             Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(found)),
             Self::Instead(tree) => tree.each(found),
+            Self::Each(each) => each.iter().for_each(|tree| tree.each(found)),
         }
     }
 
@@ -255,6 +261,7 @@ impl Tree {
             Self::Map(map) => one(map.iter().map(|(_, tree)| tree)),
             Self::List(list) => one(list.iter().map(|(_, tree)| tree)),
             Self::Instead(tree) => tree.sole(),
+            Self::Each(each) => one(each.iter()),
         }
     }
 
@@ -267,6 +274,10 @@ impl Tree {
         found: &mut impl FnMut(&LeafPath, &'a Leaf, &'a Self),
     ) {
         if let Self::Instead(other) = other {
+            return self.visit_in(other, path, found);
+        }
+        if let Self::Each(each) = other {
+            let other = self.counterpart(each).unwrap_or(other);
             return self.visit_in(other, path, found);
         }
         let there = Below::of(other);
@@ -283,6 +294,9 @@ impl Tree {
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
             Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
             Self::Instead(tree) => tree.visit_in(other, path, found),
+            Self::Each(each) => each
+                .iter()
+                .for_each(|tree| tree.visit_in(other, path, found)),
         }
     }
 
@@ -304,6 +318,9 @@ impl Tree {
                 let other = other.iter().filter(|(_, tree)| tree.is_there());
                 same(one, other, |one, other| one.1.is_same(&other.1))
             }
+            (Self::Each(one), Self::Each(other)) => {
+                same(one.iter(), other.iter(), |one, other| one.is_same(other))
+            }
             (one, other) => one.json("", &mut |_, _| {}) == other.json("", &mut |_, _| {}),
         }
     }
@@ -313,7 +330,7 @@ impl Tree {
         match self {
             Self::Leaf(leaf) => !leaf.value.is_null(),
             Self::Instead(tree) => tree.is_there(),
-            Self::Map(_) | Self::List(_) => true,
+            Self::Map(_) | Self::List(_) | Self::Each(_) => true,
         }
     }
 
@@ -341,6 +358,12 @@ impl Tree {
                 Some(Value::Array(items))
             }
             Self::Instead(tree) => tree.json(pointer, found),
+            Self::Each(each) => {
+                let each = each.iter().enumerate();
+                let values =
+                    each.filter_map(|(i, tree)| tree.json(&format!("{pointer}/{i}"), found));
+                Some(Value::Array(values.collect()))
+            }
         }
     }
 }
@@ -350,7 +373,7 @@ impl Tree {
 impl<'a> Below<'a> {
     fn of(tree: &'a Tree) -> Self {
         match tree {
-            Tree::Leaf(_) => Self::Nothing,
+            Tree::Leaf(_) | Tree::Each(_) => Self::Nothing,
             Tree::Map(map) => Self::Map(map),
             Tree::List(list) => Self::List(places(list), list),
             Tree::Instead(tree) => Self::of(tree),

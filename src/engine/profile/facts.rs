@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Allowed, Classes, Fact, GatewayByLabel, OnRoutes, Profile, Protection, RefField, Source,
+    Allowed, Classes, Fact, GatewayByLabel, Idle, OnRoutes, Profile, Protection, RefField, Source,
     Strategies, Strategy,
 };
 use crate::engine::ids::GroupKind;
@@ -26,7 +26,15 @@ pub struct Named {
 impl Profile {
     /// Every fact, in the order of the configuration's own description.
     pub fn facts(&self) -> Vec<Named> {
-        let merging = &self.merging;
+        let parts = [
+            self.facts_of_targets(),
+            self.facts_of_merging(),
+            self.other_facts(),
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
+    fn facts_of_targets(&self) -> Vec<Named> {
         let allow = self.allow.as_ref();
         vec![
             fact("versions", &self.versions, |v| json!(v)),
@@ -69,6 +77,12 @@ impl Profile {
             fact("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),
+        ]
+    }
+
+    fn facts_of_merging(&self) -> Vec<Named> {
+        let merging = &self.merging;
+        vec![
             part("merge.strategy", &self.strategies, named_by_field),
             part("merge.stanzas", &self.strategies, |v| {
                 json!(v.stanzas.map(|s| [s.defaults, s.overrides]))
@@ -93,6 +107,19 @@ impl Profile {
             }),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
             fact("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
+            fact("merge.idle", &self.idle, |v| list(v, idle)),
+            fact("merge.stages", &merging.stages, |v| json!(v)),
+            fact("merge.final", &merging.lasting, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
+            fact("merge.together", &merging.together, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
+        ]
+    }
+
+    fn other_facts(&self) -> Vec<Named> {
+        vec![
             fact("controls", &self.controls, |v| {
                 list(v, |c| {
                     json!({"setting": c.setting.join("."), "target": kind(&c.target),
@@ -209,6 +236,11 @@ fn reference(field: &RefField) -> Value {
     ];
     add(&mut said, parts);
     said
+}
+
+fn idle(idle: &Idle) -> Value {
+    let settings = idle.settings.iter().map(|name| format!("spec.{name}"));
+    json!({"level": idle.level, "settings": settings.collect::<Vec<_>>()})
 }
 
 fn on_routes(on: &OnRoutes) -> Value {

@@ -348,6 +348,27 @@ pub struct Merge {
     pub exclude: Option<Vec<String>>,
     /// Routes on which only some settings act, each filled in from above where a more specific policy does not have it.
     pub on_routes: Option<Vec<OnRoutesFile>>,
+    /// Settings that do nothing where a policy stands on some levels.
+    pub idle: Option<Vec<IdleFile>>,
+    /// Levels that the controller puts together first; then it lays the results over each other. Each level by itself where it
+    /// is left out.
+    pub stages: Option<Vec<Vec<Level>>>,
+    /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps `extAuth` as
+    /// it is.
+    #[serde(rename = "final")]
+    pub lasting: Option<Vec<String>>,
+    /// Settings of which each stage has its own in force, beside those of the others: `spec.extAuth`.
+    pub together: Option<Vec<String>>,
+}
+
+/// Settings that do nothing on some levels.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdleFile {
+    /// The levels.
+    pub levels: Vec<Level>,
+    /// The settings: `spec.timeouts`.
+    pub settings: Vec<String>,
 }
 
 /// What holds on routes of some kinds.

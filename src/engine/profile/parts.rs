@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{DictatedBy, Direction, EmptySpec, Fact, Only, Op, Strategy, With};
 use crate::engine::ids::GroupKind;
+use crate::engine::level::Level;
 use crate::engine::policy::guessed_group;
 
 /// `GatewayClass`es, by their controller or by their own name.
@@ -184,6 +185,12 @@ pub struct Merging {
     pub empty_spec: Fact<Option<EmptySpec>>,
     /// Fields of the settings of which a policy needs one, or it is empty; any will do where there are none.
     pub essential: Fact<Vec<String>>,
+    /// Levels that are put together first.
+    pub stages: Fact<Vec<Vec<Level>>>,
+    /// Settings of one stage that those below it do not undo, as paths within the settings.
+    pub lasting: Fact<Vec<Vec<String>>>,
+    /// Settings of which each stage has its own in force, as paths within the settings.
+    pub together: Fact<Vec<Vec<String>>>,
 }
 
 /// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.
@@ -209,6 +216,15 @@ impl Merging {
             Some(EmptySpec::Ignored) => false,
             Some(EmptySpec::IgnoredAsDefault) => strategy != defaults && strategy.is_whole(),
             None => strategy.is_whole() || self.passes_over(),
+        }
+    }
+
+    /// The stage of a level: those of one are put together before others.
+    pub fn stage(&self, level: Level) -> (usize, Option<Level>) {
+        let mut stages = self.stages.iter();
+        match stages.position(|levels| levels.contains(&level)) {
+            Some(stage) => (stage, None),
+            None => (usize::MAX, Some(level)),
         }
     }
 

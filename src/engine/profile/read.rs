@@ -1,16 +1,18 @@
 //! From profiles as people write them to the parts of a profile.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::file::{
-    ClassesFile, ControlFile, GatewayByLabelFile, Match, OnRoutesFile, ProfileFile, RefFile,
-    StrategyValue,
+    ClassesFile, ControlFile, GatewayByLabelFile, IdleFile, Match, OnRoutesFile, ProfileFile,
+    RefFile, StrategyValue,
 };
 use super::{
-    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, OnRoutes, Profile, Protection,
-    RefField, Strategy,
+    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Idle, OnRoutes, Profile,
+    Protection, RefField, Strategy,
 };
 use crate::engine::ids::GroupKind;
+use crate::engine::level::Level;
 
 /// Paths are written from the object and kept from `spec`.
 pub(super) fn within_spec(path: &str) -> String {
@@ -84,6 +86,21 @@ pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRout
     files.iter().map(of).collect()
 }
 
+/// What does nothing on some levels.
+pub(super) fn idle(general: &Profile, files: &[IdleFile]) -> Vec<Idle> {
+    let all: BTreeSet<Level> = files.iter().flat_map(|file| file.levels.clone()).collect();
+    let of = |level| {
+        let here = files.iter().filter(|file| file.levels.contains(&level));
+        let settings = here.flat_map(|file| &file.settings);
+        Idle::new(
+            general,
+            level,
+            settings.map(|path| within_spec(path)).collect(),
+        )
+    };
+    all.into_iter().map(of).collect()
+}
+
 pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {
     files.iter().map(Match::gk).collect()
 }
@@ -132,6 +149,10 @@ pub(super) fn setting_path(dotted: &str) -> Vec<String> {
         "spec" => Vec::new(),
         dotted => path(&within_spec(dotted)),
     }
+}
+
+pub(super) fn setting_paths(dotted: &[String]) -> Vec<Vec<String>> {
+    dotted.iter().map(|path| setting_path(path)).collect()
 }
 
 pub(super) fn classes(file: &ClassesFile) -> Classes {

@@ -54,6 +54,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         gk: gk.clone(),
         only: None,
         on_routes: Fact::default(),
+        idle: Fact::default(),
         exclude: excluded(explicit, &refs, &strategies),
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         parents: said(explicit, |p| p.parents.clone()),
@@ -86,8 +87,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         }),
         protects: said(explicit, read::protections),
         switched_off_by: said(explicit, |p| {
-            let paths = p.switched_off_by.as_ref()?.iter();
-            Some(paths.map(|path| read::setting_path(path)).collect())
+            Some(read::setting_paths(p.switched_off_by.as_ref()?))
         }),
         controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
         domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
@@ -117,11 +117,20 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         strategies,
         unset,
     };
+    add_settings_by_place(&mut profile, explicit);
+    profile
+}
+
+/// Which settings act only in some places: these facts are read by the others of the profile.
+fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
     if let Some(on_routes) = first(explicit, |p| p.merge.on_routes.clone()) {
         profile.on_routes.from = on_routes.from;
-        profile.on_routes.value = read::on_routes(&profile, &on_routes.value);
+        profile.on_routes.value = read::on_routes(profile, &on_routes.value);
     }
-    profile
+    if let Some(idle) = first(explicit, |p| p.merge.idle.clone()) {
+        profile.idle.from = idle.from;
+        profile.idle.value = read::idle(profile, &idle.value);
+    }
 }
 
 pub(super) fn first<T>(
@@ -269,6 +278,13 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
         add_up: said(explicit, |p| p.merge.add_up.clone()),
         empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
+        stages: said(explicit, |p| p.merge.stages.clone()),
+        lasting: said(explicit, |p| {
+            Some(read::setting_paths(p.merge.lasting.as_ref()?))
+        }),
+        together: said(explicit, |p| {
+            Some(read::setting_paths(p.merge.together.as_ref()?))
+        }),
         essential: said(explicit, |p| {
             let fields = p.merge.essential.as_ref()?;
             Some(

@@ -31,6 +31,11 @@ impl Fields {
         self.0.get(at).map(|(_, tree)| tree)
     }
 
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
+        let at = self.0.binary_search_by(|(k, _)| (**k).cmp(key)).ok()?;
+        self.0.get_mut(at).map(|(_, tree)| tree)
+    }
+
     /// Goes over the fields of another, each with what is here under its key. What is not here is added.
     pub(super) fn join<'a>(
         &mut self,

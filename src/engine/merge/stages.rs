@@ -1,0 +1,69 @@
+//! Levels that a controller merges in stages, one laid over the other.
+//!
+//! Proxies lay the settings of a route over those of its host, and these over those of the listener, one by one. A setting
+//! that switches something off is one of its own there: it stays, whatever the route asks for. So are settings that name
+//! a provider: each has its own, and all are in force.
+
+use std::sync::Arc;
+
+use super::{Effective, Merged, Tree, fold, layers, upward};
+use crate::engine::level::Level;
+use crate::engine::policy::Policy;
+use crate::engine::profile::Profile;
+
+/// What [`super::merged`] makes of levels that are merged in stages.
+pub(super) fn merged(
+    profile: &Profile,
+    levels: &[(Level, &[Arc<Policy>])],
+    own: Option<Merged>,
+) -> Effective {
+    let stage = |(level, _): &(Level, &[Arc<Policy>])| profile.merging.stage(*level);
+    let stages = levels.chunk_by(|one, next| stage(one) == stage(next));
+    let stages = stages.filter_map(|stage| {
+        let layers = layers(profile, stage.iter().map(|(_, level)| *level));
+        let strategy = layers.first()?.strategy();
+        Some((strategy, upward(profile, &layers, None)?))
+    });
+    let mut stages: Vec<_> = stages.collect();
+    let Some((_, last)) = stages.pop() else {
+        return Effective::default();
+    };
+    let last = match own {
+        Some(own) => fold(profile, *profile.unset, || last, || own),
+        None => last,
+    };
+    let result = stages.into_iter().rev().fold(last, |below, (by, above)| {
+        let (kept, under) = (above.clone(), below.clone());
+        let mut result = fold(profile, by, || above, || below);
+        if let (Merged::Settings(result), Merged::Settings(above), Merged::Settings(below)) =
+            (&mut result, &kept, &under)
+        {
+            lay_over(profile, Arc::make_mut(result), above, below);
+        }
+        result
+    });
+    Effective {
+        result: Some(result),
+    }
+}
+
+/// Adds to the result of two stages what of the upper one is in force all the same.
+fn lay_over(profile: &Profile, result: &mut Tree, above: &Tree, below: &Tree) {
+    let is_off = |tree: &Tree, setting: &[String]| {
+        let mut lasting = profile.merging.lasting.iter();
+        lasting.any(|path| path.starts_with(setting) && tree.at(path).is_some())
+    };
+    for setting in profile.merging.together.iter() {
+        if let (Some(upper), Some(lower)) = (above.at(setting), below.at(setting))
+            && !is_off(below, setting)
+        {
+            result.take_over(&upper.clone().beside(lower.clone()), setting);
+        }
+    }
+    for path in profile.merging.lasting.iter() {
+        let setting = path.split_last().map_or(&[][..], |(_, setting)| setting);
+        if let (Some(_), Some(upper)) = (above.at(path), above.at(setting)) {
+            result.take_over(upper, setting);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Settings of several policies in one place, each of them in force.
+
+use super::Tree;
+
+// === impl Tree ===
+
+impl Tree {
+    /// Both, this one first. What one and the same policy sets is there once.
+    pub(in crate::engine::merge) fn beside(self, other: Self) -> Self {
+        let mut each = self.into_each();
+        for tree in other.into_each() {
+            if !each.contains(&tree) {
+                each.push(tree);
+            }
+        }
+        match <[Self; 1]>::try_from(each) {
+            Ok([one]) => one,
+            Err(each) => Self::Each(each),
+        }
+    }
+
+    fn into_each(self) -> Vec<Self> {
+        match self {
+            Self::Each(each) => each,
+            Self::Instead(tree) => tree.into_each(),
+            one => vec![one],
+        }
+    }
+
+    /// Those of the same policy, or the most specific.
+    pub(super) fn counterpart<'a>(&self, each: &'a [Self]) -> Option<&'a Self> {
+        let own = self.sole();
+        let mut same = each.iter();
+        same.find(|tree| tree.sole() == own).or(each.last())
+    }
+}
