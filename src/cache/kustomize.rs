@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::files::text;
+use super::manifest::options;
 
 /// The files that make a directory a kustomization.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -58,7 +59,8 @@ impl Kustomization {
         let mut files = NAMES.iter().map(|name| dir.join(name));
         let file = files.find(|file| file.is_file())?;
         let read = text(&file).ok();
-        let value = read.and_then(|text| serde_saphyr::from_str::<Value>(&text).ok());
+        let value = read
+            .and_then(|text| serde_saphyr::from_str_with_options::<Value>(&text, options()).ok());
         let value = value.unwrap_or_default();
         let mut found = Self {
             file,

@@ -16,6 +16,7 @@ mod derive;
 mod facts;
 pub mod file;
 mod idle;
+mod lists;
 mod narrow;
 mod needs;
 mod parts;
@@ -30,6 +31,7 @@ pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use idle::Idle;
+pub use lists::KindNames;
 pub use needs::{Need, NeedFile};
 pub use parts::{
     Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
