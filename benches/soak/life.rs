@@ -8,7 +8,7 @@ pub(crate) const GATEWAY_API: &str = "gateway.networking.k8s.io";
 const OF_NAMESPACE: usize = 100;
 /// Routes of a Gateway.
 const OF_GATEWAY: usize = 500;
-/// Of so many objects one has a condition that is not plainly good.
+/// One object in so many has a condition that says that something is wrong.
 const OF_ILL: usize = 20;
 /// The policy kinds: group, kind, plural and version. What the last one is, only its definition tells.
 pub(crate) const KINDS: [(&str, &str, &str, &str); 5] = [

@@ -327,11 +327,11 @@ fn on_target(
             let route = status.target.object.clone();
             shadowed(survey, &route, &mut status);
         }
-        let rejected = reports::rejected(survey.snapshot(), policy);
+        let snapshot = survey.snapshot();
         let object = &status.target.object;
-        if matches!(rejected, Rejected::Through(_))
-            && status.state == Some(State::Enforced)
-            && !reports::is_of_another_target(survey.snapshot(), policy, object)
+        if status.state == Some(State::Enforced)
+            && matches!(reports::rejected(snapshot, policy), Rejected::Through(_))
+            && !reports::is_of_another_target(snapshot, policy, object)
         {
             status.state = Some(State::PartiallyEnforced);
         }
@@ -388,8 +388,8 @@ fn accepted(
         return Accepted::Invalid;
     }
     let is_rejected = reports::rejected(snapshot, policy).at(object);
-    let report = reports::rejection(snapshot, policy).filter(|_| is_rejected);
-    match report {
+    let report = is_rejected.then(|| reports::rejection(snapshot, policy));
+    match report.flatten() {
         Some(report) if !reports::is_of_another_target(snapshot, policy, object) => {
             Accepted::Rejected(Box::new(report))
         }

@@ -322,6 +322,11 @@ impl<T> Fact<T> {
 // === impl Profile ===
 
 impl Profile {
+    /// Whether a controller is none of those that act on the kind, where these are known.
+    pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
+        !self.controllers.is_empty() && !self.controllers.contains(controller)
+    }
+
     /// What the definition says of a version; of all of them together where the version is not known.
     pub fn schema(&self, version: Option<&str>) -> Option<&VersionSchema> {
         let named = |schema: &&VersionSchema| version == Some(&*schema.name);

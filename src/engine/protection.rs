@@ -61,9 +61,13 @@ impl Policy {
         let mut protections = self.profile.protects.iter();
         let gives = |protection: &&Protection| &*protection.name == name;
         let protection = protections.find(gives);
-        let paths = || self.parts().flat_map(Part::paths);
-        let gives = |setting: &Vec<String>| paths().any(|path| is_under(&path, setting));
-        protection.is_some_and(|protection| protection.settings.iter().any(gives))
+        protection.is_some_and(|protection| {
+            let mut paths = self.parts().flat_map(Part::paths);
+            paths.any(|path| {
+                let mut settings = protection.settings.iter();
+                settings.any(|setting| is_under(&path, setting))
+            })
+        })
     }
 }
 

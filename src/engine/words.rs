@@ -54,8 +54,8 @@ pub fn field(path: &[impl AsRef<str>]) -> String {
     text
 }
 
-/// So many characters of a text.
-fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+/// A text of at most so many characters; a longer one ends with an ellipsis after them.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((at, _)) => Cow::Owned(format!("{}…", text.get(..at).unwrap_or_default())),
         None => Cow::Borrowed(text),

@@ -1,5 +1,6 @@
 //! `attache check`: what it prints, in every form, and when it fails.
 
+mod changes;
 mod cluster;
 mod estate;
 mod findings;

@@ -11,12 +11,8 @@ use crate::run::{root, run};
 
 const POLICIES: [&str; 4] = ["policies", "-A", "--from", "examples/quickstart"];
 
-/// What a terminal of so many columns is sent; not what is said on the standard error.
-pub(crate) fn on_terminal(
-    columns: u16,
-    arguments: &[&str],
-    environment: &[(&str, &str)],
-) -> String {
+/// What a terminal of so many columns is sent, and whether the command succeeded; not what is said on the standard error.
+pub(crate) fn sent_to_terminal(columns: u16, command: &mut Command) -> (String, bool) {
     let size = Winsize {
         ws_row: 24,
         ws_col: columns,
@@ -25,25 +21,41 @@ pub(crate) fn on_terminal(
     };
     let terminal = openpty(&size, None).unwrap();
     let screen = || Stdio::from(terminal.slave.try_clone().unwrap());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+    let mut child = command
+        .stdin(screen())
+        .stdout(screen())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The command keeps them too.
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    drop(terminal.slave);
+    let mut sent = Vec::new();
+    // When the last one that wrote to it is gone, reading a terminal fails.
+    let _ = File::from(terminal.master).read_to_end(&mut sent);
+    let succeeded = child.wait().unwrap().success();
+    let text = String::from_utf8(sent).unwrap().replace("\r\n", "\n");
+    (text, succeeded)
+}
+
+/// What a terminal of so many columns is sent by a command that succeeds.
+pub(crate) fn on_terminal(
+    columns: u16,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+    command
         .args(arguments)
         .current_dir(root())
         .env_remove("KUBECONFIG")
         .env_remove("NO_COLOR")
         .env("HOME", root().join("target"))
         .env("TERM", "xterm")
-        .envs(environment.iter().copied())
-        .stdin(screen())
-        .stdout(screen())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    drop(terminal.slave);
-    let mut sent = Vec::new();
-    // When the last one that wrote to it is gone, reading a terminal fails.
-    let _ = File::from(terminal.master).read_to_end(&mut sent);
-    assert!(child.wait().unwrap().success());
-    String::from_utf8(sent).unwrap().replace("\r\n", "\n")
+        .envs(environment.iter().copied());
+    let (text, succeeded) = sent_to_terminal(columns, &mut command);
+    assert!(succeeded);
+    text
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Graph, Node, Role, id, is_false};
 use crate::answer::policies::reason::reason;
 use crate::answer::state::PolicyState;
-use crate::engine::conditions::{on_paths, status};
+use crate::engine::conditions::{PolicyStatus, on_paths, statuses};
 use crate::engine::effective::{Group, Outcome, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::merge::Effective;
@@ -137,9 +137,14 @@ pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details 
     let specs: HashMap<&ObjectKey, &Object> = specs.iter().map(|o| (&o.key, o)).collect();
     let mut room = MOST_SPECS;
     let mut left = MOST_ENTRIES;
+    let policies = objects.keys().filter_map(|object| snapshot.policy(object));
+    let policies: Vec<&Arc<Policy>> = policies.collect();
+    let policies = statuses(&mut survey, &policies, |policy, status| {
+        (policy.key().clone(), of_policy(snapshot, policy, &status))
+    });
+    let mut policies: HashMap<ObjectKey, About> = policies.into_iter().collect();
     for (object, numbers) in objects {
-        if let Some(policy) = snapshot.policy(object) {
-            let about = of_policy(&mut survey, policy);
+        if let Some(about) = policies.remove(object) {
             for number in &numbers {
                 put(&mut nodes, *number, about.clone());
             }
@@ -205,19 +210,18 @@ fn spec_of(object: &Object, room: &mut usize) -> Option<String> {
     Some(spec)
 }
 
-fn of_policy(survey: &mut Survey<'_>, policy: &Policy) -> About {
+fn of_policy(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> About {
     let stanzas = policy.strategies.iter().flatten();
     let settings = stanzas.map(|stanza| Stanza {
         strategy: words(stanza.strategy),
         spec: yaml(&policy.settings(*stanza)),
     });
     let settings = settings.collect();
-    let status = status(survey, policy);
     About {
         class: Some(policy.profile.class.value),
         settings,
         spec: Some(yaml(&policy.spec())),
-        why: reason(survey.snapshot(), policy, &status),
+        why: reason(snapshot, policy, status),
         reported: status
             .said
             .reports

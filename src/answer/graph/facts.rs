@@ -8,6 +8,7 @@ use crate::engine::matching::{Matching, Text, Wants};
 use crate::engine::object::{Node, Object};
 use crate::engine::section;
 use crate::engine::topology::{listeners_of, why_unaccepted};
+use crate::engine::words::shortened;
 
 /// What a node says of itself; nothing of it where it has no such fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -119,10 +120,7 @@ fn said(wants: &Result<Wants, String>) -> String {
         Ok(wants) => words(wants),
         Err(why) => format!("unreadable match: {why}"),
     };
-    match text.char_indices().nth(LONGEST) {
-        None => text,
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
+    shortened(&text, LONGEST).into_owned()
 }
 
 /// What a match wants: `PathPrefix /cart, method GET, header x-env=canary`.

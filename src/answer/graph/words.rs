@@ -1,17 +1,15 @@
 //! Why a reference does not count, in words.
 
 pub(super) use crate::answer::policies::reason::not_attached;
-use crate::answer::policies::reason::selecting_nothing;
+use crate::answer::policies::reason::{selecting_nothing, unusable};
 use crate::engine::policy::{Policy, entries};
 use crate::engine::snapshot::Snapshot;
 
 /// Why a policy has no target at all.
 pub(super) fn idle(snapshot: &Snapshot, policy: &Policy) -> String {
     let annotation = policy.profile.annotation.as_ref();
-    if let Some(version) = policy.unknown_version() {
-        format!("the kind has no version {version:?}")
-    } else if let Some(needs) = policy.unmet() {
-        format!("it {needs}")
+    if let Some(why) = unusable(policy) {
+        why
     } else if policy.strategies.is_none() {
         "its merge strategy cannot be used".to_owned()
     } else if let Some(annotation) = annotation {

@@ -17,11 +17,8 @@ pub(in crate::answer) fn reason(
     policy: &Policy,
     status: &PolicyStatus,
 ) -> Option<String> {
-    if let Some(version) = policy.unknown_version() {
-        return Some(format!("the kind has no version {version:?}"));
-    }
-    if let Some(needs) = policy.unmet() {
-        return Some(format!("it {needs}"));
+    if let Some(why) = unusable(policy) {
+        return Some(why);
     }
     if let Some(why) = of_strategy(policy) {
         return Some(why);
@@ -61,6 +58,13 @@ pub(in crate::answer) fn reason(
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
+/// Why the API server or the controller refuses a policy for its version or its fields; none where they do not.
+pub(in crate::answer) fn unusable(policy: &Policy) -> Option<String> {
+    let version = policy.unknown_version();
+    let version = version.map(|version| format!("the kind has no version {version:?}"));
+    version.or_else(|| policy.unmet().map(|needs| format!("it {needs}")))
+}
+
 /// Why a policy is not attached to a target, or why it has no effect there. None if it is in force.
 pub(in crate::answer) fn of_target(
     snapshot: &Snapshot,
@@ -93,10 +97,7 @@ pub(in crate::answer) fn not_attached(
         Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
         Accepted::Rejected(report) => format!("its controller reports {report}"),
         Accepted::Clashing(why) => format!("its controller rejects it ({why})"),
-        _ if let Some(version) = policy.unknown_version() => {
-            format!("the kind has no version {version:?}")
-        }
-        _ if let Some(needs) = policy.unmet() => format!("it {needs}"),
+        _ if let Some(why) = unusable(policy) => why,
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
             (Some(Reach::Forbidden), _) => format!("{kind} stays in its own namespace"),

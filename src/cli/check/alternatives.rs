@@ -17,7 +17,8 @@ pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
     let mut undefined = BTreeSet::new();
     let mut objects: BTreeMap<ObjectKey, Option<Spot>> = BTreeMap::new();
     let mut policies = BTreeSet::new();
-    let mut found: BTreeMap<Same, (Told, BTreeSet<&str>)> = BTreeMap::new();
+    // What one finding is the same by as another of the same run.
+    let mut found: BTreeMap<_, (Told, BTreeSet<&str>)> = BTreeMap::new();
     for (label, checked) in all {
         policies.extend(checked.policies);
         undefined.extend(checked.report.undefined);
@@ -25,7 +26,8 @@ pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
             objects.entry(object).or_insert(spot);
         }
         for told in checked.report.findings {
-            let same = Same::of(&told);
+            let (fingerprint, file) = (told.fingerprint.clone(), told.file.clone());
+            let same = (fingerprint, file, told.line, told.message.clone());
             let (_, labels) = found.entry(same).or_insert((told, BTreeSet::new()));
             labels.extend(label);
         }
@@ -44,27 +46,5 @@ pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
         },
         objects: objects.into_iter().collect(),
         policies,
-    }
-}
-
-/// What one finding is the same by as another of the same run.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Same {
-    fingerprint: String,
-    file: Option<String>,
-    line: Option<u64>,
-    message: String,
-}
-
-// === impl Same ===
-
-impl Same {
-    fn of(told: &Told) -> Self {
-        Self {
-            fingerprint: told.fingerprint.clone(),
-            file: told.file.clone(),
-            line: told.line,
-            message: told.message.clone(),
-        }
     }
 }

@@ -1,7 +1,5 @@
 //! What codes do in one run, by the command line: it wins over the configuration.
 
-use std::sync::LazyLock;
-
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
@@ -24,7 +22,7 @@ pub(super) struct Codes {
         value_delimiter = ',',
         hide_possible_values = true
     )]
-    ignore: Vec<Named>,
+    ignore: Vec<Code>,
     /// Leave out all other findings, but not those that say what could not be checked.
     #[arg(
         long,
@@ -32,7 +30,7 @@ pub(super) struct Codes {
         value_delimiter = ',',
         hide_possible_values = true
     )]
-    only: Vec<Named>,
+    only: Vec<Code>,
     /// Let findings of this code fail the check.
     #[arg(
         long,
@@ -40,7 +38,7 @@ pub(super) struct Codes {
         value_delimiter = ',',
         hide_possible_values = true
     )]
-    deny: Vec<Named>,
+    deny: Vec<Code>,
     /// Let findings of this code warn.
     #[arg(
         long,
@@ -48,22 +46,16 @@ pub(super) struct Codes {
         value_delimiter = ',',
         hide_possible_values = true
     )]
-    warn: Vec<Named>,
+    warn: Vec<Code>,
 }
 
-/// A code as it is typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Named(Code);
-
-impl ValueEnum for Named {
+impl ValueEnum for Code {
     fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<Named>> =
-            LazyLock::new(|| Code::ALL.into_iter().map(Named).collect());
-        &ALL
+        &Self::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.as_str()))
+        Some(PossibleValue::new(self.as_str()))
     }
 }
 
@@ -84,7 +76,7 @@ impl Codes {
     pub(super) fn of_closed_set(&self, config: &Configuration) -> Vec<Code> {
         let said = |code: &Code| {
             let mut overrides = config.overrides.iter();
-            self.warn.contains(&Named(*code))
+            self.warn.contains(code)
                 || config.findings.contains_key(code)
                 || overrides.any(|other| other.findings.contains_key(code))
         };
@@ -95,7 +87,7 @@ impl Codes {
     fn actions(&self) -> Actions {
         let mut actions = Actions::new();
         if !self.only.is_empty() {
-            let left = |code: &Code| self.only.contains(&Named(*code)) || OF_GAPS.contains(code);
+            let left = |code: &Code| self.only.contains(code) || OF_GAPS.contains(code);
             let others = Code::ALL.into_iter().filter(|code| !left(code));
             actions.extend(others.map(|code| (code, Action::Off)));
         }
@@ -104,7 +96,7 @@ impl Codes {
             (&self.deny, Action::Deny),
             (&self.ignore, Action::Off),
         ] {
-            actions.extend(codes.iter().map(|named| (named.0, action)));
+            actions.extend(codes.iter().map(|code| (*code, action)));
         }
         actions
     }

@@ -20,7 +20,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::verdict::escape;
 
 /// The path of the standard input.
-const DASH: &str = "-";
+pub(super) const DASH: &str = "-";
 /// The namespace of what says none, where no kubeconfig says another.
 const DEFAULT_NAMESPACE: &str = "default";
 

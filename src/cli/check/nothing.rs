@@ -4,12 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Args;
-use super::input::Input;
+use super::input::{DASH, Input};
 use crate::cli::Failure;
 use crate::engine::verdict::escape;
-
-/// The path of the standard input.
-const DASH: &str = "-";
 
 /// That there was something to check, or that nothing is right here.
 ///

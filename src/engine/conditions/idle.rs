@@ -72,8 +72,8 @@ pub(super) fn idle(
 /// That the controller of a Gateway acts on kinds of others.
 fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let controller = controller(snapshot, &target.object)?;
-    let (ours, kind) = (&*policy.profile.controllers, &policy.key().gk.kind);
-    let others = !ours.is_empty() && !ours.contains(controller);
+    let kind = &policy.key().gk.kind;
+    let others = policy.profile.is_run_without(controller);
     (others && snapshot.knows_controller(controller)).then(|| {
         format!(
             "{controller} runs {} and does not act on {kind}",

@@ -17,8 +17,11 @@ pub(super) fn steps_of<'s>(
     profile: &Profile,
     steps: &'s [Step],
 ) -> Cow<'s, [Step]> {
+    let Some(by_label) = profile.gateway_by_label.as_ref() else {
+        return Cow::Borrowed(steps);
+    };
     let called = steps.iter().position(|step| step.level == Level::Frontend);
-    let (Some(by_label), Some(called)) = (profile.gateway_by_label.as_ref(), called) else {
+    let Some(called) = called else {
         return Cow::Borrowed(steps);
     };
     let (above, rest) = steps.split_at(called);

@@ -294,8 +294,7 @@ impl Survey<'_> {
                 self.stacks.nothing()
             };
             let has = focus.is_none_or(|key| upper.has(key));
-            let of_others = self.stacks.is_run_by_others(profile, &upper.steps);
-            let attached = attached && !of_others;
+            let attached = attached && !self.stacks.is_run_by_others(profile, &upper.steps);
             let alike = (Rc::as_ptr(&stack), has, attached, via.clone());
             let at = *index.entry(alike).or_insert_with(|| {
                 let way = Way {

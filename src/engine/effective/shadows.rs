@@ -23,6 +23,9 @@ impl Survey<'_> {
     ///
     /// Reviews do not ask: all routes of a Gateway are looked at.
     pub fn shadow_of(&mut self, key: &ObjectKey) -> Option<ObjectKey> {
+        if self.is_limited() {
+            return None;
+        }
         let is_http = key.gk.is_gateway_api("HTTPRoute") || key.gk.is_gateway_api("GRPCRoute");
         let route = self.snapshot.get(key).filter(|_| is_http)?.clone();
         let Node::Route {
@@ -40,7 +43,7 @@ impl Survey<'_> {
             .iter()
             .any(|parent| parent.object.gk.is_core("Service"));
         let wanted = matches.each();
-        if self.is_limited() || mesh || wants_nothing || wanted.is_empty() {
+        if mesh || wants_nothing || wanted.is_empty() {
             return None;
         }
         let mut one_kind = OneKind::new(self.snapshot);

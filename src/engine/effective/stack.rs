@@ -292,12 +292,9 @@ impl<'a> Stacks<'a> {
             return false;
         };
         let controller = self.snapshot.get(class).and_then(|c| c.node.controller());
-        let (ours, Some(controller)) = (&*profile.controllers, controller) else {
+        let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
             return false;
         };
-        if ours.is_empty() || ours.contains(controller) {
-            return false;
-        }
         let known = self.known_controllers.entry(controller.clone());
         *known.or_insert_with(|| self.snapshot.knows_controller(controller))
     }

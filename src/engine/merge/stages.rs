@@ -32,7 +32,11 @@ pub(super) fn merged(
         Some(own) => fold(profile, *profile.unset, || last, || own),
         None => last,
     };
+    let is_plain = profile.merging.together.is_empty() && profile.merging.lasting.is_empty();
     let result = stages.into_iter().rev().fold(last, |below, (by, above)| {
+        if is_plain {
+            return fold(profile, by, || above, || below);
+        }
         let (kept, under) = (above.clone(), below.clone());
         let mut result = fold(profile, by, || above, || below);
         if let (Merged::Settings(result), Merged::Settings(above), Merged::Settings(below)) =

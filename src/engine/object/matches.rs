@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::few::Few;
+use crate::engine::shared;
 
 /// The `matches` of all rules of an `HTTPRoute` or a `GRPCRoute`, with what counts where they leave it out.
 ///
@@ -86,7 +87,7 @@ impl Matches {
         if hashes.is_empty() || *hashes == [everything] {
             return Self(None);
         }
-        Self(Some(hashes.into()))
+        Self(Some(shared::numbers(&hashes)))
     }
 
     /// Whether all rules take everything.

@@ -105,12 +105,12 @@ const MISTAKES: [(&str, &str, &str); 18] = [
 ];
 
 /// A folder without programs.
-fn nothing() -> tempfile::TempDir {
+pub(super) fn nothing() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
 /// `check` where neither kustomize nor kubectl nor Helm is.
-fn check_alone(directory: &Path, args: &[&str]) -> Output {
+pub(super) fn check_alone(directory: &Path, args: &[&str]) -> Output {
     let nothing = nothing();
     Command::new(env!("CARGO_BIN_EXE_attache"))
         .arg("check")
@@ -139,7 +139,7 @@ fn builds() -> bool {
 }
 
 /// The findings that count, as `namespace/name` and code.
-fn counted(report: &Value) -> Vec<(String, String, String)> {
+pub(super) fn counted(report: &Value) -> Vec<(String, String, String)> {
     let findings = report["findings"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut found: Vec<(String, String, String)> = findings
@@ -290,65 +290,6 @@ fn the_report_ends_with_what_failed_and_why() {
         .filter(|word| ["deny", "warn"].contains(word))
         .collect();
     assert!(severities.is_sorted(), "{text}");
-}
-
-#[test]
-fn a_change_says_first_what_it_takes_away() {
-    let impact = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_attache"))
-            .arg("impact")
-            .args(args)
-            .args(["--from", "estate"])
-            .current_dir(root())
-            .env("PATH", nothing().path())
-            .output()
-            .unwrap();
-        stdout(&output)
-    };
-    let renamed = impact(&["-f", "estate-changes/gw-rename.yaml"]);
-    assert!(
-        renamed.starts_with(
-            "Traffic\n  4 HTTPRoutes in 2 namespaces: payments/pay-api, shop/cart, shop/catalog and 1 more lose their only listener: no request reaches them\n"
-        ),
-        "{renamed}"
-    );
-    let grant = impact(&["--delete", "referencegrant/from-tools", "-n", "payments"]);
-    assert!(grant.starts_with("Traffic\n  HTTPRoute tools/partner-orders no longer reaches Service payments/pay: no ReferenceGrant"), "{grant}");
-    let cors = impact(&["-f", "estate-changes/sp-cart.yaml"]);
-    assert!(cors.starts_with("Protection lost\n"), "{cors}");
-    // Of routes that get no requests any more it is enough to say that.
-    assert!(!renamed.contains("Protection lost\n  ON"), "{renamed}");
-    let comment = impact(&["-f", "estate-changes/gw-rename.yaml", "-o", "markdown"]);
-    assert!(comment.starts_with("**attache impact**: "), "{comment}");
-    assert!(
-        comment.contains("\n**Traffic**\n\n- 4 HTTPRoutes"),
-        "{comment}"
-    );
-    assert!(comment.contains("<details><summary>"), "{comment}");
-}
-
-#[test]
-fn changes_of_the_estate_are_told_once() {
-    for (file, codes) in [
-        ("empty.yaml", &["protection-lost"][..]),
-        ("sp-cart.yaml", &["protection-lost"]),
-        ("xns.yaml", &["target-namespace-forbidden"]),
-        (
-            "tref.yaml",
-            &["target-group-versioned", "target-missing-ref"],
-        ),
-    ] {
-        let change = format!("estate-changes/{file}");
-        let report = json(&check_alone(
-            &root(),
-            &[&change, "--from", "estate", "-o", "json"],
-        ));
-        let found: Vec<String> = counted(&report)
-            .into_iter()
-            .map(|(_, code, _)| code)
-            .collect();
-        assert_eq!(found, codes, "{file}: {report:#}");
-    }
 }
 
 #[test]

@@ -1,41 +1,22 @@
 //! `check` on a terminal: within its width, a finding to a block, refusals first.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use nix::pty::{Winsize, openpty};
 use unicode_width::UnicodeWidthStr;
 
 use super::root;
+use crate::terminal::sent_to_terminal;
 
 /// What a terminal of so many columns is sent.
 fn on_terminal(columns: u16, args: &[&str]) -> String {
-    let size = Winsize {
-        ws_row: 24,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    let terminal = openpty(&size, None).unwrap();
-    let screen = || Stdio::from(terminal.slave.try_clone().unwrap());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+    command
         .arg("check")
         .args(args)
         .current_dir(root())
         .env("NO_COLOR", "1")
-        .env("PATH", "")
-        .stdin(screen())
-        .stdout(screen())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    drop(terminal.slave);
-    let mut sent = Vec::new();
-    // When the last one that wrote to it is gone, reading a terminal fails.
-    let _ = File::from(terminal.master).read_to_end(&mut sent);
-    child.wait().unwrap();
-    String::from_utf8(sent).unwrap().replace("\r\n", "\n")
+        .env("PATH", "");
+    sent_to_terminal(columns, &mut command).0
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::engine::ids::Place;
 use crate::engine::level::Level;
 use crate::engine::merge::Effective;
 use crate::engine::profile::{Class, Profile};
-use crate::engine::words::field;
+use crate::engine::words::{field, shortened};
 
 /// A longer value is cut.
 const LONGEST: usize = 400;
@@ -81,8 +81,5 @@ pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
+    shortened(text, LONGEST).into_owned()
 }

@@ -8,6 +8,7 @@ use super::{Picture, Step, label, name};
 use crate::answer::graph::{Link, Node, Role};
 use crate::engine::ids::GroupKind;
 use crate::engine::verdict::escape;
+use crate::engine::words::shortened;
 
 /// Heights of rows.
 const HEAD: f64 = 24.0;
@@ -167,14 +168,7 @@ impl<'a, 'p> Writer<'a, 'p> {
 
     /// What a node is called above its name.
     pub(crate) fn kind(&self, node: &Node) -> String {
-        let mut kind = self.picture.kind(node);
-        if node.role == Role::Frontend {
-            kind.push_str(" in the mesh");
-        }
-        if node.missing {
-            kind.push_str(", does not exist");
-        }
-        kind
+        kind(self.picture, node)
     }
 
     /// A section, and what is wrong with it.
@@ -316,11 +310,20 @@ fn row(content: Content<'_>, height: f64, width: f64) -> Row<'_> {
     }
 }
 
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+/// What a node is called above its name.
+pub(crate) fn kind(picture: &Picture<'_>, node: &Node) -> String {
+    let mut kind = picture.kind(node);
+    if node.role == Role::Frontend {
+        kind.push_str(" in the mesh");
     }
+    if node.missing {
+        kind.push_str(", does not exist");
+    }
+    kind
+}
+
+fn cut(text: &str, most: usize) -> String {
+    shortened(text, most).into_owned()
 }
 
 /// A count as a length.

@@ -11,6 +11,7 @@ use super::wrap::wrap;
 use super::{severity, undefined};
 use crate::answer::report::{Report, Summary, Told};
 use crate::cli::render::style::{Style, Tone};
+use crate::cli::render::words::count;
 use crate::engine::finding::{Code, Severity};
 use crate::engine::verdict::escape;
 
@@ -154,15 +155,15 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
             lines.push((Tone::Faint, what));
         }
     };
-    let left_out = number(summary.suppressed, "finding", "findings");
+    let left_out = count(summary.suppressed, "finding", "findings");
     more(
         summary.suppressed,
         format!("{left_out} left out by annotations"),
     );
-    let known = number(summary.known, "finding", "findings");
+    let known = count(summary.known, "finding", "findings");
     more(summary.known, format!("{known} in the baseline"));
     if !closing.notices {
-        let told = number(summary.notices, "notice", "notices");
+        let told = count(summary.notices, "notice", "notices");
         more(
             summary.notices,
             format!("{told} hidden: what is in force; --notices shows them"),
@@ -216,8 +217,8 @@ fn counts(summary: &Summary) -> (Tone, String) {
         (0, warn) => (Tone::Warning, format!("{warn} warn")),
         (deny, warn) => (Tone::Bad, format!("{deny} deny, {warn} warn")),
     };
-    let objects = number(summary.objects, "object", "objects");
-    let policies = number(summary.policies, "policy", "policies");
+    let objects = count(summary.objects, "object", "objects");
+    let policies = count(summary.policies, "policy", "policies");
     (tone, format!("{objects}, {policies}: {verdict}"))
 }
 
@@ -237,7 +238,7 @@ fn ending(reason: Reason) -> (Tone, String) {
             Tone::Bad,
             format!(
                 "failed (exit code 1): {} at --fail-on warn",
-                number(n, "finding", "findings")
+                count(n, "finding", "findings")
             ),
         ),
         Reason::Never => (
@@ -245,8 +246,4 @@ fn ending(reason: Reason) -> (Tone, String) {
             "passed (exit code 0): nothing fails a check with --fail-on never".to_owned(),
         ),
     }
-}
-
-fn number(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }

@@ -8,7 +8,7 @@ use crate::answer::graph::{Link, Node, Role};
 use crate::cli::render::graph::cells::{Cell, INSET};
 use crate::cli::render::graph::label;
 use crate::cli::render::graph::layout::Point;
-use crate::cli::render::graph::rows::{Chip, Content, Row};
+use crate::cli::render::graph::rows::{Chip, Content, Row, kind};
 use crate::cli::render::graph::states::{CROSS, look};
 use crate::engine::verdict::escape;
 
@@ -98,13 +98,7 @@ impl Drawing<'_> {
             "",
             text,
         );
-        let mut kind = self.picture.kind(node);
-        if node.role == Role::Frontend {
-            kind.push_str(" in the mesh");
-        }
-        if node.missing {
-            kind.push_str(", does not exist");
-        }
+        let kind = kind(self.picture, node);
         write_text("kind", INSET, row.top + 16.0, &kind, text);
         let namespace = &*node.object.0.object.namespace;
         if node.role != Role::Namespace && !namespace.is_empty() {
