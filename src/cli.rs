@@ -37,6 +37,8 @@ mod unseen;
 pub mod version;
 mod watch;
 
+use crate::engine::printable::escape;
+
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
 #[derive(Debug, Parser)]
 #[command(name = "attache", version, about, disable_help_subcommand = true)]
@@ -147,8 +149,9 @@ pub fn parse() -> Cli {
     CompleteEnv::with_factory(|| command(None))
         .var(VARIABLE)
         .complete();
-    let matches = command(called).get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = command(called).try_get_matches();
+    let read = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = read.unwrap_or_else(|error| refuse(&error));
     match cli.color {
         Color::Auto => ColorChoice::Auto,
         Color::Always => ColorChoice::Always,
@@ -156,6 +159,32 @@ pub fn parse() -> Cli {
     }
     .write_global();
     cli
+}
+
+/// Says what is wrong with the arguments. What they hold goes to a terminal only where all of it is seen.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    let safe = escaped(&text);
+    if !error.use_stderr() || safe == text.trim_end() {
+        error.exit();
+    }
+    eprintln!("{safe}");
+    std::process::exit(error.exit_code());
+}
+
+/// Says why a command failed.
+pub fn say(failure: &Failure) {
+    eprintln!("attache: {}", escaped(&failure.to_string()));
+}
+
+/// A text of several lines, each escaped.
+fn escaped(text: &str) -> String {
+    let lines = text.lines().map(escape);
+    lines
+        .collect::<Vec<String>>()
+        .join("\n")
+        .trim_end()
+        .to_owned()
 }
 
 /// The name under which a program was called.

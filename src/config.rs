@@ -16,6 +16,7 @@ use crate::engine::profile::{ProfileRules, builtin, builtin_controllers};
 use crate::engine::schema::by_name;
 use crate::engine::severities::{Action, Actions, Override, Severities};
 use crate::engine::suppress::Suppressors;
+use crate::reading::{self, Pipes};
 
 /// The configuration that a directory may carry for `--from`.
 const IN_DIRECTORY: &str = "attache.yaml";
@@ -77,12 +78,16 @@ pub struct SuppressionsFile {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LimitsFile {
     /// Policy kinds that are watched; 200.
+    #[schemars(range(min = 1))]
     pub policy_kinds: Option<usize>,
     /// Reviews under way at once; each may hold a body of 7 MiB. 64.
+    #[schemars(range(min = 1))]
     pub reviews: Option<usize>,
     /// Milliseconds that a review waits for a live read; 300.
+    #[schemars(range(min = 1))]
     pub live_read_millis: Option<u64>,
     /// Milliseconds that a review waits for an access review; 200.
+    #[schemars(range(min = 1))]
     pub access_millis: Option<u64>,
     /// Seconds without a word of a kind, from which on reviews that rest on it say so; 300, at least 120, for
     /// watches that work say something every minute.
@@ -131,7 +136,7 @@ impl Configuration {
     /// # Errors
     /// When it cannot be opened or does not have the form of a configuration.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        Text::read(path)?.parse()
+        Text::read(path, Pipes::Read)?.parse()
     }
 
     /// The configuration of a run: the named file, else the one in the directory, else the defaults.
@@ -139,7 +144,8 @@ impl Configuration {
     /// # Errors
     /// As [`Configuration::read`].
     pub fn find(file: Option<&Path>, directory: Option<&Path>) -> Result<Self, ConfigError> {
-        Self::of(Text::find(file, directory)?.as_ref())
+        let found = file.map(Path::to_owned).or_else(|| in_directory(directory));
+        found.map_or_else(|| Ok(Self::default()), |file| Self::read(&file))
     }
 
     /// What a text says; the defaults where there is none.
@@ -177,15 +183,16 @@ impl Configuration {
 // === impl Text ===
 
 impl Text {
-    fn read(path: &Path) -> Result<Self, ConfigError> {
+    fn read(path: &Path, pipes: Pipes) -> Result<Self, ConfigError> {
         let path = path.to_owned();
-        match std::fs::read_to_string(&path) {
+        match reading::text(&path, reading::SMALL, pipes) {
             Ok(text) => Ok(Self { path, text }),
             Err(source) => Err(ConfigError::Read { path, source }),
         }
     }
 
-    /// What a run is configured by now; nothing where the defaults hold.
+    /// What a run is configured by now; nothing where the defaults hold. It is read again and again, so a pipe will
+    /// not do.
     ///
     /// # Errors
     /// When the file cannot be opened.
@@ -193,9 +200,10 @@ impl Text {
         file: Option<&Path>,
         directory: Option<&Path>,
     ) -> Result<Option<Self>, ConfigError> {
-        let in_directory = directory.map(|dir| dir.join(IN_DIRECTORY));
-        let in_directory = in_directory.filter(|file| file.is_file());
-        file.or(in_directory.as_deref()).map(Self::read).transpose()
+        let found = file.map(Path::to_owned).or_else(|| in_directory(directory));
+        found
+            .map(|file| Self::read(&file, Pipes::Refused))
+            .transpose()
     }
 
     fn parse(&self) -> Result<Configuration, ConfigError> {
@@ -204,24 +212,55 @@ impl Text {
             why,
         };
         let read: Configuration =
-            serde_saphyr::from_str(&self.text).map_err(|e| form(meant(&e.to_string())))?;
+            serde_saphyr::from_str(&self.text).map_err(|error| form(self.wrong(&error)))?;
         if read.api_version != "attache.dev/v1" || read.kind != "Configuration" {
             return Err(form(
                 "this is not a configuration: it needs apiVersion: attache.dev/v1 and kind: Configuration"
                     .to_owned(),
             ));
         }
-        if read
-            .limits
-            .cache_age_seconds
-            .is_some_and(|age| age < LEAST_AGE)
-        {
-            return Err(form(format!(
-                "limits.cacheAgeSeconds must be at least {LEAST_AGE}: watches that work say something every minute"
-            )));
-        }
-        Ok(read)
+        read.limits.refused().map_or(Ok(read), |why| Err(form(why)))
     }
+
+    /// What is wrong with the form. What a link leads to from elsewhere is not quoted: it may be somebody's secret.
+    fn wrong(&self, error: &serde_saphyr::Error) -> String {
+        if !reading::leads_out(&self.path) {
+            return meant(&error.to_string());
+        }
+        let line = error.location().map_or(0, |at| at.line());
+        format!(
+            "this is not a configuration (line {line}); why is not told, for a link leads to it from elsewhere"
+        )
+    }
+}
+
+// === impl LimitsFile ===
+
+impl LimitsFile {
+    /// What is wrong with it, if anything is.
+    fn refused(&self) -> Option<String> {
+        let limits = [
+            ("policyKinds", self.policy_kinds == Some(0)),
+            ("reviews", self.reviews == Some(0)),
+            ("liveReadMillis", self.live_read_millis == Some(0)),
+            ("accessMillis", self.access_millis == Some(0)),
+        ];
+        if let Some((name, _)) = limits.into_iter().find(|(_, is_zero)| *is_zero) {
+            return Some(format!(
+                "limits.{name} must be at least 1: with 0 no review could be answered; leave it out for the default"
+            ));
+        }
+        self.cache_age_seconds.filter(|age| *age < LEAST_AGE).map(|_| {
+            format!(
+                "limits.cacheAgeSeconds must be at least {LEAST_AGE}: watches that work say something every minute"
+            )
+        })
+    }
+}
+
+/// The configuration that a directory carries; a link that leads out of it is none.
+fn in_directory(directory: Option<&Path>) -> Option<PathBuf> {
+    reading::within(directory?, IN_DIRECTORY)
 }
 
 /// What is wrong, with the name that was most likely meant.
@@ -308,6 +347,35 @@ mod tests {
             error.contains("cacheAgeSeconds must be at least 120"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_limit_of_nothing_is_refused() {
+        let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";
+        for limit in ["policyKinds", "reviews", "liveReadMillis", "accessMillis"] {
+            let error = read(&format!("{head}limits: {{{limit}: 0}}\n")).unwrap_err();
+            assert!(
+                error.contains(&format!("limits.{limit} must be at least 1")),
+                "{error}"
+            );
+            assert!(read(&format!("{head}limits: {{{limit}: 1}}\n")).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_not_quoted() {
+        let dir = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(elsewhere.path(), "TOKEN=hush\nunknown: hush\n").unwrap();
+        let link = dir.path().join("attache.yaml");
+        std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+        let error = Configuration::read(&link).unwrap_err().to_string();
+        assert!(
+            error.contains("not a configuration") && !error.contains("hush"),
+            "{error}"
+        );
+        // Where nobody names it, it is not even read.
+        assert!(Configuration::find(None, Some(dir.path())).is_ok());
     }
 
     #[test]

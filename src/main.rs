@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("attache: {error}");
+            attache::cli::say(&error);
             ExitCode::from(COULD_NOT_RUN)
         }
     }

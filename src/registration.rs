@@ -13,7 +13,7 @@ pub use ca::ca_bundle;
 pub use configuration::{CallBy, FailurePolicy, Terms, configuration};
 pub use keep::{FIELD_MANAGER, amendment};
 pub use role::role;
-pub use rules::{Policies, Resource, policies, webhooks};
+pub use rules::{Policies, Resource, is_nameable, policies, webhooks};
 
 /// The API group of webhook configurations.
 pub const GROUP: &str = "admissionregistration.k8s.io";

@@ -18,6 +18,7 @@ use jiff::Zoned;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::cache::directory::Links;
 use crate::cache::sync::SyncState;
 use crate::cache::webhooks::WebhookState;
 use crate::config::{Configuration, Text};
@@ -69,7 +70,14 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     let callers = callers(&args, &metrics, &mut background);
     let traces = traces(&metrics, &mut background)?;
     let mut state = match &args.from {
-        Some(directory) => from_directory(directory, known, &metrics).await?,
+        Some(directory) => {
+            let links = if args.follow_links {
+                Links::All
+            } else {
+                Links::Within
+            };
+            from_directory(directory, links, known, &metrics).await?
+        }
         None => from_cluster(&args, known, &config, &metrics).await?,
     };
     state.outside.traces = traces.clone();

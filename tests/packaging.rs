@@ -149,12 +149,63 @@ fn rights_are_exact_and_read_only() {
 
 #[test]
 fn what_may_be_written_is_two_objects_by_name() {
-    let documents = documents("manifests/manage-webhooks/rbac.yaml");
-    let rules = documents[0]["rules"].as_array().unwrap();
-    assert_eq!(rules.len(), 1);
-    assert_eq!(strings(&rules[0]["verbs"]), ["get", "patch"]);
-    assert_eq!(strings(&rules[0]["resourceNames"]), ["attache"]);
-    assert!(documents[1..].iter().all(|other| other["rules"].is_null()));
+    for kind in ["validating", "mutating"] {
+        let folder = format!("manifests/manage-webhooks/{kind}");
+        let rights = documents(&format!("{folder}/rbac.yaml"));
+        let rules = rights[0]["rules"].as_array().unwrap();
+        assert_eq!(rules.len(), 1);
+        let resource = format!("{kind}webhookconfigurations");
+        assert_eq!(strings(&rules[0]["resources"]), [&resource]);
+        assert_eq!(strings(&rules[0]["verbs"]), ["get", "patch"]);
+        assert_eq!(strings(&rules[0]["resourceNames"]), ["attache"]);
+        assert!(rights[1..].iter().all(|other| other["rules"].is_null()));
+        // And the API server holds what of it may be written.
+        let guard = documents(&format!("{folder}/guard.yaml"));
+        let asked = &guard[0]["spec"]["matchConstraints"]["resourceRules"][0];
+        assert_eq!(strings(&asked["resources"]), [&resource]);
+        assert_eq!(guard[0]["spec"]["failurePolicy"], "Fail");
+        assert_eq!(guard[1]["spec"]["policyName"], guard[0]["metadata"]["name"]);
+        assert_eq!(strings(&guard[1]["spec"]["validationActions"]), ["Deny"]);
+    }
+}
+
+/// The audit has an account of its own that reads what attache reads, and does nothing else.
+#[test]
+fn the_audit_reads_and_that_is_all() {
+    let own = documents("manifests/audit/rbac.yaml");
+    let base = documents("manifests/base/rbac.yaml");
+    let reads = |rules: &Value| {
+        let rules = rules.as_array().unwrap().iter();
+        let of_policies = |rule: &&Value| rule["verbs"] != serde_json::json!(["create"]);
+        rules.filter(of_policies).cloned().collect::<Vec<Value>>()
+    };
+    assert_eq!(
+        own[1]["rules"].as_array().unwrap(),
+        &reads(&base[0]["rules"])
+    );
+    let job = &documents("manifests/audit/cronjob.yaml")[0];
+    let pod = &job["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+    assert_eq!(pod["serviceAccountName"], own[0]["metadata"]["name"]);
+    for binding in &own[2..] {
+        assert_eq!(binding["subjects"][0]["name"], "attache-audit");
+    }
+}
+
+/// No pod of attache may go anywhere, and where the API server is has to be stated.
+#[test]
+fn the_network_is_closed_but_for_what_is_stated() {
+    let policies = documents("manifests/network-policy/network-policy.yaml");
+    let egress = policies
+        .iter()
+        .find(|policy| policy["spec"]["policyTypes"][0] == "Egress");
+    let spec = &egress.unwrap()["spec"];
+    let selected = &spec["podSelector"]["matchExpressions"][0]["values"];
+    assert_eq!(strings(selected), ["attache", "attache-audit"]);
+    for rule in spec["egress"].as_array().unwrap() {
+        assert!(!rule["to"].as_array().unwrap().is_empty(), "{rule}");
+    }
+    let stated = &spec["egress"][1]["to"][0]["ipBlock"]["cidr"];
+    assert_eq!(stated, "state-the-addresses-of-the-api-server");
 }
 
 #[test]

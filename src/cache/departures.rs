@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::engine::finding::Finding;
 use crate::engine::ids::{GroupKind, ObjectKey};
+use crate::engine::literal;
 use crate::engine::object::{Crd, Node, is_gateway_kind, is_large};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::validate::{of_spec, served};
@@ -57,7 +57,7 @@ impl Definitions {
             };
         }
         let text = spec.map(RawValue::get).filter(|text| !is_large(text));
-        let value = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let value = text.and_then(|text| literal::from_str(text).ok());
         let (Some(definition), Some(mut value)) = (definition, value) else {
             return Judged::default();
         };

@@ -18,7 +18,7 @@ use crate::engine::shared::text;
 use crate::engine::snapshot::{Change, Snapshot};
 
 pub(super) use super::files::files;
-pub use super::files::{read, read_stdin};
+pub use super::files::{Links, read, read_as, read_stdin};
 
 use super::cores::side_by_side;
 use super::departures::Definitions;
@@ -66,7 +66,17 @@ pub struct Counts {
 /// Reads files and directories (recursively, by name) into a snapshot. Objects without a namespace go to
 /// `namespace`, as kubectl would put them there.
 pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Loaded {
-    Loaded::new(read(paths), rules, namespace)
+    load_as(paths, Links::Within, rules, namespace)
+}
+
+/// The same, with these links.
+pub fn load_as(
+    paths: &[PathBuf],
+    links: Links,
+    rules: &Arc<ProfileRules>,
+    namespace: &str,
+) -> Loaded {
+    Loaded::new(read_as(paths, links), rules, namespace)
 }
 
 /// A manifest that is an object.
@@ -119,6 +129,7 @@ impl Loaded {
     ///
     /// Age: a `creationTimestamp` in a file counts. Objects without one are newer than all that have one, and among
     /// themselves the earlier is the older. Namespaces that objects live in exist, whether or not a file says so.
+    /// Their times do not depend on others: one of the year 9999 changes the order of no two.
     pub fn new(manifests: Manifests, rules: &Arc<ProfileRules>, namespace: &str) -> Self {
         Self::on(None, manifests, rules, namespace)
     }
@@ -141,30 +152,27 @@ impl Loaded {
             let (gk, origin) = (shared.kind(manifest.gk), manifest.origin);
             let version = manifest.api_version.rsplit('/').next().unwrap_or_default();
             let version = text(version);
-            match &raw.odd {
-                Some(why) => problems.push(problem(&gk, &origin, &raw, &why.to_string())),
-                None => found.push(Found {
-                    version,
-                    gk,
-                    origin,
-                    raw,
-                }),
+            if let Some(why) = &raw.odd {
+                problems.push(problem(&gk, &origin, &raw, &why.to_string()));
+                if raw.header().name.is_empty() {
+                    continue;
+                }
             }
+            found.push(Found {
+                version,
+                gk,
+                origin,
+                raw,
+            });
         }
         let crds = definitions(&found);
         let cluster_scoped = cluster_scoped(base, &crds);
         let definitions = Definitions::new(base, crds);
-        let there = base.into_iter().flat_map(Snapshot::all);
-        let there = there.filter_map(|object| object.meta.created);
-        let newest = found
-            .iter()
-            .filter_map(|found| found.raw.created())
-            .chain(there)
-            .max()
-            .unwrap_or(Timestamp::UNIX_EPOCH);
-
         let mut loaded = Self::default();
-        let mut age = newest;
+        let count = i64::try_from(found.len()).unwrap_or(i64::MAX);
+        let mut age = Timestamp::MAX
+            .saturating_sub(SignedDuration::from_secs(count))
+            .unwrap_or(Timestamp::MAX);
         let mut headers = Vec::with_capacity(found.len());
         for Found {
             version, gk, raw, ..
@@ -210,18 +218,24 @@ impl Loaded {
                 gk, raw, version, ..
             } = found;
             let judged = definitions.judge(&header.key(gk), version, raw.spec.as_deref());
-            let object = raw.to_object_as(gk, header, judged.pruned.as_deref());
+            let read = raw.to_object_as(gk, header, judged.pruned.as_deref());
+            let object = read.map_err(|why| (raw.outline(gk, header, &why), why));
             (object, judged)
         });
         let mut places = HashMap::new();
         for ((found, _), (object, judged)) in found.into_iter().zip(objects) {
             let mut object = match object {
                 Ok(object) => object,
-                Err(why) => {
+                Err((outline, why)) => {
                     let Found {
                         gk, origin, raw, ..
-                    } = &found;
-                    problems.push(problem(gk, origin, raw, &why.to_string()));
+                    } = found;
+                    if raw.odd.is_none() {
+                        problems.push(problem(&gk, &origin, &raw, &why.to_string()));
+                    }
+                    if let Some(outline) = outline {
+                        self.push(outline, origin, &mut places);
+                    }
                     continue;
                 }
             };
@@ -279,6 +293,7 @@ impl Loaded {
                 node: Node::Other,
                 spec: None,
                 reported: None,
+                unread: None,
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, FileType};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cores::side_by_side;
@@ -10,6 +10,7 @@ use super::ignored::Ignored;
 use super::manifest::Manifests;
 use super::repository;
 use super::skipped::What;
+use crate::reading::{self, Pipes};
 
 /// A larger file is no manifest.
 const LARGEST_FILE: u64 = 64 << 20;
@@ -30,11 +31,28 @@ pub(super) enum Refusal {
     Cannot(String),
     /// It would not end, or never begin.
     Odd,
+    /// It is a link that leads out of the directory.
+    Outside,
+}
+
+/// Which links in directories are followed. Those that are named are always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// Those that lead to something within the directory that is named.
+    #[default]
+    Within,
+    /// All.
+    All,
 }
 
 /// Reads files and directories (recursively, by name) into manifests. Patches of kustomizations are left out.
 pub fn read(paths: &[PathBuf]) -> Manifests {
-    repository::unbuilt(paths)
+    repository::unbuilt(paths, Links::Within)
+}
+
+/// The same, with these links.
+pub fn read_as(paths: &[PathBuf], links: Links) -> Manifests {
+    repository::unbuilt(paths, links)
 }
 
 /// Reads files that were found.
@@ -48,15 +66,20 @@ pub(super) fn read_found(found: &[Found]) -> Manifests {
     while !rest.is_empty() {
         let small = rest.iter().take_while(|found| length(found) < LARGE);
         let (small, others) = rest.split_at(small.count());
-        for part in side_by_side(small, || (), |(), found| read_one(found, Manifests::add)) {
+        let read = |(): &mut (), found: &Found| read_one(&manifests, found, Manifests::add);
+        for part in side_by_side(small, || (), read) {
             manifests.append(part);
         }
         let (large, others) = others.split_at(others.len().min(1));
         for found in large {
-            manifests.append(read_one(found, Manifests::add_long));
+            manifests.append(read_one(&manifests, found, Manifests::add_long));
         }
         rest = others;
     }
+    let named = found.first().map(|first| match first {
+        Ok(path) | Err((path, _)) => path.display().to_string(),
+    });
+    manifests.hold_to_room(&named.unwrap_or_default());
     manifests
 }
 
@@ -64,7 +87,10 @@ pub(super) fn read_found(found: &[Found]) -> Manifests {
 pub fn read_stdin() -> Manifests {
     let mut manifests = Manifests::default();
     match stdin_text() {
-        Ok(text) => manifests.add_long(STDIN, &text),
+        Ok(text) => {
+            manifests.add_long(STDIN, &text);
+            manifests.hold_to_room(STDIN);
+        }
         Err(why) => manifests.refuse(STDIN, &why),
     }
     manifests
@@ -75,7 +101,8 @@ pub fn read_stdin() -> Manifests {
 /// # Errors
 /// When it cannot be read, is too long, or is no text.
 pub fn stdin_text() -> Result<String, String> {
-    read_text(io::stdin().lock())
+    let bytes = reading::limited(io::stdin().lock(), LARGEST_FILE);
+    bytes.map_err(|error| cannot(&error)).and_then(decoded)
 }
 
 /// The text of a file.
@@ -83,24 +110,31 @@ pub fn stdin_text() -> Result<String, String> {
 /// # Errors
 /// When it cannot be read, is too large, or is no text.
 pub fn text(path: &Path) -> Result<String, String> {
-    let file = fs::File::open(path).map_err(|error| cannot(&error))?;
-    let metadata = file.metadata().map_err(|error| cannot(&error))?;
-    if metadata.is_file() && metadata.len() > LARGEST_FILE {
-        return Err(too_large());
-    }
-    read_text(file)
+    let bytes = reading::bytes(path, LARGEST_FILE, Pipes::Read);
+    bytes.map_err(|error| cannot(&error)).and_then(decoded)
 }
 
-fn read_one(found: &Found, add: impl Fn(&mut Manifests, &str, &str)) -> Manifests {
-    let mut manifests = Manifests::default();
+fn read_one(
+    beside: &Manifests,
+    found: &Found,
+    add: impl Fn(&mut Manifests, &str, &str),
+) -> Manifests {
+    let mut manifests = beside.beside();
     match found {
         Ok(path) => {
             let file = path.display().to_string();
             match text(path) {
-                Ok(text) => match What::of_place(path, &text) {
-                    Some(what) => manifests.skip(&file, 0, what),
-                    None => add(&mut manifests, &file, &text),
-                },
+                Ok(text) => {
+                    if let Some(what) = What::of_place(path, &text) {
+                        manifests.skip(&file, 0, what);
+                        return manifests;
+                    }
+                    add(&mut manifests, &file, &text);
+                    // A pull request may have made it a link to anything.
+                    if reading::leads_out(path) {
+                        manifests.quote_nothing();
+                    }
+                }
                 Err(why) => manifests.refuse(&file, &why),
             }
         }
@@ -109,80 +143,120 @@ fn read_one(found: &Found, add: impl Fn(&mut Manifests, &str, &str)) -> Manifest
             &path.display().to_string(),
             "it is a pipe, a socket or a device, and not read unless it is named",
         ),
+        Err((path, Refusal::Outside)) => manifests.pass_over(
+            &path.display().to_string(),
+            "a link that leads out of the directory is not followed; --follow-links does",
+        ),
     }
     manifests
 }
 
 /// The files that are read: those named, and those with a known ending in directories, sorted by name. A directory
 /// is entered once, so that links that lead back do not hang.
-pub(super) fn files(paths: &[PathBuf]) -> Vec<Found> {
+pub(super) fn files(paths: &[PathBuf], links: Links) -> Vec<Found> {
     let mut found = Vec::new();
     let mut entered = HashSet::new();
     for path in paths {
-        walk(path, 0, &Ignored::above(path), &mut entered, &mut found);
+        let root = path.canonicalize().ok().filter(|_| links == Links::Within);
+        let mut walk = Walk {
+            root,
+            entered: &mut entered,
+            found: &mut found,
+        };
+        walk.enter(path, 0, &Ignored::above(path));
     }
     found
 }
 
-fn walk(
-    path: &Path,
-    depth: u32,
-    ignored: &Ignored,
-    entered: &mut HashSet<PathBuf>,
-    found: &mut Vec<Found>,
-) {
-    let refuse = |why: String| Err((path.to_owned(), Refusal::Cannot(why)));
-    let kind = match fs::metadata(path) {
-        Ok(metadata) => metadata.file_type(),
-        Err(error) => return found.push(refuse(cannot(&error))),
-    };
-    if !kind.is_dir() {
-        if depth == 0 {
-            found.push(Ok(path.to_owned()));
-        } else if is_manifest(path) {
-            let path = path.to_owned();
-            found.push(if is_odd(kind) {
-                Err((path, Refusal::Odd))
-            } else {
-                Ok(path)
-            });
-        }
-        return;
-    }
-    if depth > DEPTH {
-        return found.push(refuse("directories nested too deep".to_owned()));
-    }
-    match fs::canonicalize(path) {
-        Ok(real) => {
-            if !entered.insert(real) {
-                return;
-            }
-        }
-        Err(error) => return found.push(refuse(cannot(&error))),
-    }
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) => return found.push(refuse(cannot(&error))),
-    };
-    let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    let ignored = &ignored.within(path);
-    for entry in entries {
-        // Mounted ConfigMaps keep their files twice: once behind `..data`.
-        let hidden = entry
-            .file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        // A link that leads nowhere concerns us only if it would be read.
-        let dangling = !is_manifest(&entry) && !entry.exists();
-        if !hidden && !dangling && !ignored.has(&entry, entry.is_dir()) {
-            walk(&entry, depth + 1, ignored, entered, found);
-        }
-    }
+/// A path that is named, and what is below it.
+struct Walk<'a> {
+    /// Where it really is; links must not lead out of it.
+    root: Option<PathBuf>,
+    entered: &'a mut HashSet<PathBuf>,
+    found: &'a mut Vec<Found>,
 }
 
-/// What reading would wait for, or never end with.
-fn is_odd(kind: FileType) -> bool {
-    !kind.is_file()
+// === impl Walk ===
+
+impl Walk<'_> {
+    fn refuse(&mut self, path: &Path, why: String) {
+        self.found
+            .push(Err((path.to_owned(), Refusal::Cannot(why))));
+    }
+
+    /// Whether a link leads out of what is named.
+    fn is_outside(&self, path: &Path) -> bool {
+        let is_link = fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_symlink());
+        let root = self.root.as_ref().filter(|_| is_link);
+        root.is_some_and(|root| {
+            path.canonicalize()
+                .is_ok_and(|real| !real.starts_with(root))
+        })
+    }
+
+    fn file(&mut self, path: &Path, kind: FileType, depth: u32) {
+        if depth == 0 {
+            self.found.push(Ok(path.to_owned()));
+        } else if is_manifest(path) {
+            let path = path.to_owned();
+            self.found.push(if kind.is_file() {
+                Ok(path)
+            } else {
+                Err((path, Refusal::Odd))
+            });
+        }
+    }
+
+    fn enter(&mut self, path: &Path, depth: u32, ignored: &Ignored) {
+        // Before anything is asked of where it leads.
+        if depth > 0 && self.is_outside(path) {
+            if is_manifest(path) || path.is_dir() {
+                self.found.push(Err((path.to_owned(), Refusal::Outside)));
+            }
+            return;
+        }
+        let kind = match fs::metadata(path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) => return self.refuse(path, cannot(&error)),
+        };
+        if kind.is_dir() {
+            self.directory(path, depth, ignored);
+        } else {
+            self.file(path, kind, depth);
+        }
+    }
+
+    fn directory(&mut self, path: &Path, depth: u32, ignored: &Ignored) {
+        if depth > DEPTH {
+            return self.refuse(path, "directories nested too deep".to_owned());
+        }
+        match fs::canonicalize(path) {
+            Ok(real) => {
+                if !self.entered.insert(real) {
+                    return;
+                }
+            }
+            Err(error) => return self.refuse(path, cannot(&error)),
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => return self.refuse(path, cannot(&error)),
+        };
+        let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        entries.sort();
+        let ignored = &ignored.within(path);
+        for entry in entries {
+            // Mounted ConfigMaps keep their files twice: once behind `..data`.
+            let hidden = entry
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            // A link that leads nowhere concerns us only if it would be read.
+            let dangling = !is_manifest(&entry) && !entry.exists();
+            if !hidden && !dangling && !ignored.has(&entry, entry.is_dir()) {
+                self.enter(&entry, depth + 1, ignored);
+            }
+        }
+    }
 }
 
 fn is_manifest(path: &Path) -> bool {
@@ -196,22 +270,26 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 fn cannot(error: &io::Error) -> String {
-    format!("cannot be read: {error}")
+    match error.kind() {
+        // What is not read at all says so itself.
+        io::ErrorKind::Other => error.to_string(),
+        _ => format!("cannot be read: {error}"),
+    }
 }
 
-fn too_large() -> String {
-    format!("larger than {} MiB", LARGEST_FILE >> 20)
-}
-
-fn read_text(from: impl io::Read) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    // The size is not trusted: files grow, and pipes have none.
-    let length = from
-        .take(LARGEST_FILE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| cannot(&error))?;
-    if length as u64 > LARGEST_FILE {
-        return Err(too_large());
+/// Text in UTF-8, or in UTF-16 with a mark, as kubectl takes it.
+fn decoded(bytes: Vec<u8>) -> Result<String, String> {
+    let utf16 = match bytes.as_slice() {
+        [0xff, 0xfe, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),
+        [0xfe, 0xff, rest @ ..] => Some((rest, u16::from_be_bytes as fn([u8; 2]) -> u16)),
+        _ => None,
+    };
+    if let Some((rest, unit)) = utf16 {
+        let (pairs, odd) = rest.as_chunks::<2>();
+        let units = pairs.iter().map(|pair| unit(*pair));
+        let text: Result<String, _> = char::decode_utf16(units).collect();
+        let text = text.ok().filter(|_| odd.is_empty());
+        return text.ok_or_else(|| "it is no text: it begins as UTF-16 and is not".to_owned());
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();

@@ -9,13 +9,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::engine::ids::{APIEXTENSIONS, GroupKind};
-use crate::engine::object::{Crd, Node, Object, Unreadable, is_gateway_kind};
+use crate::engine::object::{Crd, Node, Object, is_gateway_kind};
 use crate::engine::profile::{Keeps, ProfileRules, is_policy_kind};
 use crate::engine::snapshot::Change;
 use crate::registration::Resource;
 
 use super::raw::RawObject;
-use super::watch::{Event, Source, follow};
+use super::watch::{Event, Partly, Source, follow};
 use super::webhooks::Watched;
 use super::{Published, Settings};
 
@@ -349,12 +349,17 @@ fn once(
     gk: &GroupKind,
     known: &Published,
     keeps: &Keeps,
-) -> Result<Arc<Object>, Unreadable> {
-    let mut object = raw.to_object(gk)?;
-    object.trim(keeps);
-    Ok(match known.load().get(&object.key) {
-        Some(known) if known.is_identical(&object) => known.clone(),
-        _ => Arc::new(object),
+) -> Result<Arc<Object>, Partly<Arc<Object>>> {
+    let kept = |mut object: Object| {
+        object.trim(keeps);
+        match known.load().get(&object.key) {
+            Some(known) if known.is_identical(&object) => known.clone(),
+            _ => Arc::new(object),
+        }
+    };
+    raw.to_object(gk).map(kept).map_err(|why| {
+        let left = raw.outline(gk, raw.header(), &why).map(kept);
+        Partly { why, left }
     })
 }
 

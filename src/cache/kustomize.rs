@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::files::text;
 use super::manifest::options;
+use crate::engine::literal::Literal;
 
 /// The files that make a directory a kustomization.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -60,8 +61,8 @@ impl Kustomization {
         let file = files.find(|file| file.is_file())?;
         let read = text(&file).ok();
         let value = read
-            .and_then(|text| serde_saphyr::from_str_with_options::<Value>(&text, options()).ok());
-        let value = value.unwrap_or_default();
+            .and_then(|text| serde_saphyr::from_str_with_options::<Literal>(&text, options()).ok());
+        let Literal(value) = value.unwrap_or_default();
         let mut found = Self {
             file,
             dir: normal(dir),

@@ -298,5 +298,6 @@ fn of_crd(crd: &Arc<Crd>) -> Object {
         node: Node::Crd(Arc::clone(crd)),
         spec: None,
         reported: None,
+        unread: None,
     }
 }

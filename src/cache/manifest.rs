@@ -1,9 +1,9 @@
 //! Manifests in files: YAML and JSON, split into objects that remember where they stand.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
+use std::sync::Arc;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::cores::side_by_side;
@@ -11,13 +11,24 @@ use super::skipped::{Skipped, What, is_templated, looks_like_manifest};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::verdict::escape;
 
+mod documents;
+mod parse;
+mod room;
+mod transcode;
+
+pub(super) use documents::{Document, documents};
+use documents::{Form, blank_lines, is_crowd};
+use parse::{Head, Inside, Yaml, each_item, json, yaml};
+use room::{Room, crowd};
+use transcode::TOO_LONG;
+
 /// Documents that are read in one go by one of several threads.
 const RUN: usize = 64;
-/// Lists in lists in lists are somebody's mistake.
-const LIST_DEPTH: usize = 8;
+/// A longer JSON document in which a key stands twice is not read: it would have to be held as values.
+const LONGEST_WITH_DOUBLES: usize = 1 << 20;
 /// Below `serde_json`'s own limit of 128, so that what is read here can be read again.
 const DEPTH: usize = 120;
-/// Values in one document: as many as a list of some ten thousand objects has, and some 300 MiB at most.
+/// Values in one document: as many as a list of some ten thousand objects has.
 const VALUES: usize = 2_000_000;
 /// What anchors and aliases may stand for in one document; manifests hardly use them.
 const ALIASED: usize = 50_000;
@@ -75,6 +86,8 @@ pub struct Manifests {
     pub problems: Vec<Problem>,
     /// What is no manifest.
     pub skipped: Vec<Skipped>,
+    /// How much that is.
+    room: Arc<Room>,
 }
 
 impl fmt::Display for Problem {
@@ -104,22 +117,30 @@ impl Problem {
 // === impl Manifests ===
 
 impl Manifests {
+    /// Nothing yet, to be appended to these: what is read for both counts together.
+    pub(super) fn beside(&self) -> Self {
+        Self {
+            room: Arc::clone(&self.room),
+            ..Self::default()
+        }
+    }
+
     /// Adds the objects of a file's text. A document that cannot be read loses only itself.
     pub fn add(&mut self, file: &str, text: &str) {
-        let mut added = Self::default();
+        let mut added = self.beside();
         added.add_text(file, text);
         added.settle();
         self.append(added);
     }
 
     fn add_text(&mut self, file: &str, text: &str) {
-        let text = without_mark(text);
-        if is_json(file) {
-            self.add_json(file, text);
-        } else {
-            for (line, document) in documents(text) {
-                self.add_yaml(file, line, document);
-            }
+        self.room.file(text.len());
+        let documents = documents(text);
+        if is_crowd(documents.len(), text.len()) {
+            return self.refuse(file, &crowd());
+        }
+        for document in documents {
+            self.add_document(file, &document);
         }
     }
 
@@ -127,28 +148,29 @@ impl Manifests {
     pub fn of_long(file: &str, text: &str) -> Self {
         let mut manifests = Self::default();
         manifests.add_long(file, text);
+        manifests.hold_to_room(file);
         manifests
     }
 
     pub(super) fn add_long(&mut self, file: &str, text: &str) {
-        let text = without_mark(text);
-        if is_json(file) {
-            return self.add_json(file, text);
-        }
+        self.room.file(text.len());
         let documents = documents(text);
-        let runs: Vec<&[(u64, &str)]> = documents.chunks(RUN).collect();
+        if is_crowd(documents.len(), text.len()) {
+            return self.refuse(file, &crowd());
+        }
+        let runs: Vec<&[Document<'_>]> = documents.chunks(RUN).collect();
         let parts = side_by_side(
             &runs,
             || (),
             |(), run| {
-                let mut part = Self::default();
-                for (line, document) in *run {
-                    part.add_yaml(file, *line, document);
+                let mut part = self.beside();
+                for document in *run {
+                    part.add_document(file, document);
                 }
                 part
             },
         );
-        let mut added = Self::default();
+        let mut added = self.beside();
         for part in parts {
             added.append(part);
         }
@@ -180,9 +202,30 @@ impl Manifests {
 
     /// Adds what stands in later files.
     pub fn append(&mut self, later: Self) {
+        if self.objects.is_empty() && self.problems.is_empty() && self.skipped.is_empty() {
+            *self = later;
+            return;
+        }
         self.objects.extend(later.objects);
         self.problems.extend(later.problems);
         self.skipped.extend(later.skipped);
+    }
+
+    /// Leaves out everything where it is too much, and says so.
+    pub(super) fn hold_to_room(&mut self, from: &str) {
+        if let Some(why) = self.room.refusal() {
+            (self.objects, self.problems) = (Vec::new(), Vec::new());
+            self.skipped = Vec::new();
+            self.refuse(from, &why);
+        }
+    }
+
+    /// Leaves out what parsers quote of the text.
+    pub(super) fn quote_nothing(&mut self) {
+        for problem in &mut self.problems {
+            "it cannot be read; why is not told, for a link leads to it from elsewhere"
+                .clone_into(&mut problem.message);
+        }
     }
 
     /// Notes what is wrong with a file as a whole.
@@ -195,93 +238,107 @@ impl Manifests {
         self.foreign(file, 0, message);
     }
 
-    fn add_json(&mut self, file: &str, text: &str) {
-        // Several values one after the other are legal, as several documents are in YAML.
-        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-        let (mut start, mut line) = (0, 1);
-        while let Some(value) = values.next() {
-            let rest = text.get(start..).unwrap_or_default();
-            let (space, _) = rest.split_at(rest.len() - rest.trim_start().len());
-            line += lines_in(space);
-            start = values.byte_offset();
-            let end = rest.len() - text.get(start..).unwrap_or_default().len();
-            let lines = lines_in(rest.get(space.len()..end).unwrap_or_default());
-            match value {
-                Ok(value) => self.add_value(file, line, value, &mut Vec::new()),
-                Err(error) => {
-                    if let Some(what) = What::of_broken(file, rest) {
-                        return self.skip(file, line, what);
+    fn add_document(&mut self, file: &str, document: &Document<'_>) {
+        let line = document.line;
+        match &document.form {
+            Form::Json => match json(document.text) {
+                Ok(text) => self.add_object(file, line, text),
+                Err(((down, column), why)) => {
+                    let place = (line + down.max(1) - 1, column);
+                    self.unread(file, document, place, &why);
+                }
+            },
+            Form::Yaml(fault) => match (yaml(document.text), fault) {
+                (Ok(Yaml { text, more }), _) => {
+                    if let Some(more) = more {
+                        let why = "what follows the end of the document (...) is not read, nor does kubectl: \
+                                   begin it with ---";
+                        self.problem(file, (line + more.max(1) - 1, 0), why);
                     }
-                    let place = (error.line() as u64, error.column() as u64);
-                    return self.broken(file, rest, place, &error.to_string());
+                    if text != "null" {
+                        self.add_object(file, line + blank_lines(document.text), text);
+                    }
                 }
-            }
-            line += lines;
+                (Err(_), Some((place, why))) => self.unread(file, document, *place, why),
+                (Err(((down, column), why)), None) => {
+                    let place = (line + down.max(1) - 1, column);
+                    self.unread(file, document, place, &why);
+                }
+            },
+            Form::Neither((place, why)) => self.problem(file, *place, why),
         }
     }
 
-    fn add_yaml(&mut self, file: &str, line: u64, text: &str) {
-        match serde_saphyr::from_str_with_options::<Value>(text, options()) {
-            Ok(Value::Null) => {}
-            Ok(value) => self.add_value(file, line + blank_lines(text), value, &mut Vec::new()),
-            Err(error) => {
-                if let Some(what) = What::of_broken(file, text) {
-                    return self.skip(file, line, what);
-                }
-                let place = match error.location() {
-                    Some(at) if at.line() > 0 => (line + at.line() - 1, at.column()),
-                    _ => (line, 0),
+    /// A document that cannot be parsed may be none of ours.
+    fn unread(&mut self, file: &str, document: &Document<'_>, place: (u64, u64), why: &str) {
+        match What::of_broken(file, document.text) {
+            Some(what) => self.skip(file, document.line, what),
+            None => self.broken(file, document.text, place, why),
+        }
+    }
+
+    fn add_object(&mut self, file: &str, line: u64, text: String) {
+        match RawValue::from_string(text) {
+            Ok(json) => self.add_value(file, line, Cow::Owned(json), &Inside::default()),
+            Err(error) => self.problem(file, (line, 0), &error.to_string()),
+        }
+    }
+
+    fn add_value(&mut self, file: &str, line: u64, json: Cow<'_, RawValue>, inside: &Inside<'_>) {
+        let head: Head<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+        let (api_version, kind) = match (Head::text(head.api_version), Head::text(head.kind)) {
+            // Items of a typed list are what it is a list of.
+            (None, None) if inside.of.is_some() => {
+                let (version, kind) = inside.of.unwrap_or_default();
+                (version.to_owned(), kind.to_owned())
+            }
+            (Some(api_version), Some(kind)) => (api_version, kind),
+            _ => {
+                return match What::of_value(file, &head.sketch()) {
+                    Some(what) => self.skip(file, line, what),
+                    None => self.foreign(file, line, NO_MANIFEST),
                 };
-                let message = error.without_snippet().to_string();
-                let message = message.lines().next().unwrap_or_default();
-                self.broken(file, text, place, &plain(message));
             }
-        }
-    }
-
-    fn add_value(&mut self, file: &str, line: u64, mut value: Value, items: &mut Vec<usize>) {
-        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
-            match What::of_value(file, &value) {
-                Some(what) => self.skip(file, line, what),
-                None => self.foreign(file, line, NO_MANIFEST),
-            }
-            return;
         };
-        if is_templated(&value) {
+        if is_templated(&head.sketch()) {
             return self.skip(file, line, What::Template);
         }
-        if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
-            if items.len() >= LIST_DEPTH {
-                return self.problem(file, (line, 0), "lists nested too deep");
+        if api_version.matches('/').count() > 1 {
+            let why =
+                format!("apiVersion {api_version:?} is none: write group/version, or version");
+            return self.problem(file, (line, 0), &why);
+        }
+        if let Some(items) = head.items.filter(|items| items.get().starts_with('[')) {
+            if !inside.items.is_empty() {
+                let why = "a list in a list, which kubectl refuses: take its items out of it";
+                return self.problem(file, (line, 0), why);
             }
-            if let Some(Value::Array(inner)) = value.get_mut("items").map(Value::take) {
-                for (i, item) in inner.into_iter().enumerate() {
-                    items.push(i);
-                    self.add_value(file, line, item, items);
-                    items.pop();
+            let of = kind.strip_suffix("List").filter(|of| !of.is_empty());
+            let of = of.map(|of| (&*api_version, of));
+            let bytes = items.get().len();
+            return each_item(items, |i, item| {
+                // The room is full of them then, and that is said.
+                if !is_crowd(i, bytes) {
+                    let inside = Inside { items: vec![i], of };
+                    self.add_value(file, line, Cow::Borrowed(item), &inside);
                 }
-            }
-            return;
+            });
         }
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         let gk = GroupKind::new(group, kind);
-        if is_skipped(&gk) {
+        if is_skipped(&gk) || !self.room.object(json.get().len()) {
             return;
         }
-        match serde_json::value::to_raw_value(&value) {
-            Ok(json) => self.objects.push(Manifest {
-                gk,
-                api_version,
-                json,
-                origin: Origin {
-                    file: file.to_owned(),
-                    line,
-                    items: items.clone(),
-                },
-            }),
-            Err(error) => self.problem(file, (line, 0), &error.to_string()),
-        }
+        self.objects.push(Manifest {
+            gk,
+            api_version,
+            json: json.into_owned(),
+            origin: Origin {
+                file: file.to_owned(),
+                line,
+                items: inside.items.clone(),
+            },
+        });
     }
 
     /// Notes what is wrong with a document that cannot be parsed. One that does not even begin as a manifest may be
@@ -316,53 +373,6 @@ impl Manifests {
     }
 }
 
-pub(super) fn is_json(file: &str) -> bool {
-    let extension = Path::new(file).extension();
-    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
-}
-
-pub(super) fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
-
-/// The documents of a YAML text with the line each begins at. `---` at the start of a line ends a document
-/// wherever it stands, even in the middle of a scalar, so this needs no parser.
-pub(super) fn documents(text: &str) -> Vec<(u64, &str)> {
-    let mut documents = Vec::new();
-    let (mut start, mut start_line, mut at) = (0, 1, 0);
-    for (line, content) in (1..).zip(text.split_inclusive('\n')) {
-        let is_marker = content
-            .strip_prefix("---")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
-        if is_marker && at > start {
-            documents.push((start_line, text.get(start..at).unwrap_or_default()));
-            (start, start_line) = (at, line);
-        }
-        at += content.len();
-    }
-    documents.push((start_line, text.get(start..).unwrap_or_default()));
-    documents.retain(|(_, document)| !is_empty(document));
-    documents
-}
-
-/// Nothing but comments, directives and markers.
-fn is_empty(document: &str) -> bool {
-    document.lines().all(|line| {
-        let line = line.trim();
-        line.is_empty() || line.starts_with(['#', '%']) || matches!(line, "---" | "...")
-    })
-}
-
-/// Lines before the first line of the object itself.
-fn blank_lines(document: &str) -> u64 {
-    let blank = document.lines().take_while(|line| is_empty(line)).count();
-    blank as u64
-}
-
-pub(super) fn lines_in(text: &str) -> u64 {
-    text.matches('\n').count() as u64
-}
-
 /// What a kind is not read for: our own configuration, recorded reviews, and secrets.
 fn is_skipped(gk: &GroupKind) -> bool {
     matches!(
@@ -379,6 +389,9 @@ fn plain(message: &str) -> String {
     let (message, _) = message
         .split_once(", set DuplicateKeyPolicy")
         .unwrap_or((message, ""));
+    if message.starts_with(TOO_LONG) {
+        return format!("its anchors stand for more than {ALIASED} values");
+    }
     let Some(what) = message.strip_prefix("budget breached: ") else {
         return message.to_owned();
     };

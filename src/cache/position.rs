@@ -3,16 +3,19 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
-use super::manifest::{Origin, documents, is_json, lines_in, options, without_mark};
+use super::manifest::{Document, Origin, documents, options};
+
+/// Values of a document whose places are looked up, which take some 50 MiB; of a larger one only the line is told that it
+/// begins at.
+const MOST: usize = 500_000;
 
 /// The objects of a file.
 #[derive(Debug)]
 pub struct Outline<'a> {
-    /// Each document with its first line.
-    documents: Vec<(u64, &'a str)>,
+    documents: Vec<Document<'a>>,
     /// The one that was asked for last.
     last: Option<(usize, Option<Tree>)>,
 }
@@ -47,15 +50,9 @@ enum Step<'a> {
 
 impl<'a> Outline<'a> {
     /// The outline of a file's text.
-    pub fn new(file: &str, text: &'a str) -> Self {
-        let text = without_mark(text);
-        let documents = if is_json(file) {
-            values(text)
-        } else {
-            documents(text)
-        };
+    pub fn new(text: &'a str) -> Self {
         Self {
-            documents,
+            documents: documents(text),
             last: None,
         }
     }
@@ -63,10 +60,10 @@ impl<'a> Outline<'a> {
     /// Where a field of an object stands, or what of the path to it is there. `spec.a[0].b`, keys with
     /// dots in brackets.
     pub fn find(&mut self, origin: &Origin, field: Option<&str>) -> Option<Position> {
-        let after = |(line, _): &(u64, &str)| *line <= origin.line;
+        let after = |document: &Document<'_>| document.line <= origin.line;
         let index = self.documents.partition_point(after).checked_sub(1)?;
         if self.last.as_ref().is_none_or(|(last, _)| *last != index) {
-            let (line, text) = self.documents.get(index)?;
+            let Document { line, text, .. } = self.documents.get(index)?;
             self.last = Some((index, tree(*line, text)));
         }
         let (_, tree) = self.last.as_ref()?;
@@ -77,26 +74,13 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// The values of a JSON text, each with the line it begins at.
-fn values(text: &str) -> Vec<(u64, &str)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    let mut found = Vec::new();
-    let (mut start, mut line) = (0, 1);
-    while let Some(Ok(_)) = values.next() {
-        let end = values.byte_offset();
-        let part = text.get(start..end).unwrap_or_default();
-        let value = part.trim_start();
-        line += lines_in(part.get(..part.len() - value.len()).unwrap_or_default());
-        found.push((line, value));
-        line += lines_in(value);
-        start = end;
-    }
-    found
-}
-
 /// A document whose first line is `first` of its file.
 fn tree(first: u64, text: &str) -> Option<Tree> {
-    let mut tree: Tree = serde_saphyr::from_str_with_options(text, options()).ok()?;
+    let mut options = options();
+    if let Some(budget) = &mut options.budget {
+        (budget.max_nodes, budget.max_events) = (MOST, 2 * MOST);
+    }
+    let mut tree: Tree = serde_saphyr::from_str_with_options(text, options).ok()?;
     tree.shift(first.saturating_sub(1));
     Some(tree)
 }
@@ -281,7 +265,7 @@ items:
             line,
             items: items.to_owned(),
         };
-        Outline::new(file, text).find(&origin, Some(field))
+        Outline::new(text).find(&origin, Some(field))
     }
 
     #[test]

@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::object::{
-    Header, Incoming, Meta, Object, RawAnnotations, Reported, Unreadable, short_annotations,
+    Header, Incoming, Meta, Object, RawAnnotations, Reported, Unreadable, is_large,
+    short_annotations, weigh_metadata,
 };
 use crate::engine::selector::Labels;
 use crate::engine::shared::Text;
@@ -167,6 +168,13 @@ impl RawObject {
     }
 }
 
+impl RawObject {
+    /// What is known of one that cannot be read whole.
+    pub fn outline(&self, gk: &GroupKind, header: &Header, why: &Unreadable) -> Option<Object> {
+        Object::outline(gk, header, self.spec.as_deref(), why)
+    }
+}
+
 impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self::read(
@@ -222,6 +230,17 @@ fn read_header(raw: Option<&RawValue>) -> Metadata {
             ..Metadata::default()
         };
     };
+    let heavy = Some(raw.get()).filter(|text| is_large(text));
+    let heavy = heavy.and_then(|text| weigh_metadata(text).err());
+    if let Some(why) = heavy {
+        let (version, header) = names(raw);
+        return Metadata {
+            version,
+            header,
+            generation: None,
+            odd: Some(why),
+        };
+    }
     match serde_json::from_str::<SlimMeta<'_>>(raw.get()) {
         Ok(slim) => {
             let nameless = slim.name.is_none();

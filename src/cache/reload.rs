@@ -1,8 +1,10 @@
 //! Keeps a snapshot of a directory current: looks for changed files and reads everything again.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
@@ -11,13 +13,15 @@ use crate::engine::profile::ProfileRules;
 use crate::metrics::Metrics;
 
 use super::Published;
-use super::directory::{self, Loaded};
+use super::directory::{self, Links, Loaded};
 
 /// A directory to follow.
 #[derive(Clone, Debug)]
 pub struct Directory {
     /// Files and directories.
     pub paths: Vec<PathBuf>,
+    /// Which links are followed.
+    pub links: Links,
     /// The namespace of objects that name none.
     pub namespace: String,
     /// How policy kinds are read.
@@ -26,15 +30,19 @@ pub struct Directory {
 
 /// What tells one state of a directory from another without reading the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fingerprint(Vec<(PathBuf, Option<SystemTime>, u64)>);
+pub struct Fingerprint(Vec<(PathBuf, Option<Stamp>)>);
+
+/// What changes whenever a file is written or another takes its place: device, inode, length, and the times of its
+/// content and of itself. The last one nobody can set.
+type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
 
 // === impl Directory ===
 
 impl Directory {
     /// Reads it once. The fingerprint is taken first: what changes while it is read is read again.
     pub fn load(&self) -> (Loaded, Fingerprint) {
-        let fingerprint = Fingerprint::of(&self.paths);
-        let loaded = directory::load(&self.paths, &self.rules, &self.namespace);
+        let fingerprint = Fingerprint::of(&self.paths, self.links);
+        let loaded = directory::load_as(&self.paths, self.links, &self.rules, &self.namespace);
         (loaded, fingerprint)
     }
 
@@ -48,19 +56,28 @@ impl Directory {
 
 impl Fingerprint {
     /// The state of these files and directories now.
-    pub fn of(paths: &[PathBuf]) -> Self {
-        let files = directory::files(paths).into_iter();
+    pub fn of(paths: &[PathBuf], links: Links) -> Self {
+        let files = directory::files(paths, links).into_iter();
         let facts = files.map(|file| {
             let path = match file {
                 Ok(path) | Err((path, _)) => path,
             };
-            match std::fs::metadata(&path) {
-                Ok(metadata) => (path, metadata.modified().ok(), metadata.len()),
-                Err(_) => (path, None, 0),
-            }
+            let stamp = std::fs::metadata(&path).ok().map(|it| stamp(&it));
+            (path, stamp)
         });
         Self(facts.collect())
     }
+}
+
+fn stamp(it: &Metadata) -> Stamp {
+    let modified = (it.mtime(), it.mtime_nsec());
+    (
+        it.dev(),
+        it.ino(),
+        it.len(),
+        modified,
+        (it.ctime(), it.ctime_nsec()),
+    )
 }
 
 /// Looks at the directory each `every`, and publishes a new snapshot when it changed. Never ends by itself; says
@@ -88,7 +105,8 @@ pub async fn watch_directory(
         let before = seen.clone();
         // Reading files blocks.
         let looked = tokio::task::spawn_blocking(move || {
-            (changed || Fingerprint::of(&shared.paths) != before).then(|| shared.load())
+            (changed || Fingerprint::of(&shared.paths, shared.links) != before)
+                .then(|| shared.load())
         });
         let (loaded, fingerprint) = match looked.await {
             Ok(Some(changed)) => changed,

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::exec::{self, Trouble};
-use super::files::{Found, files, read_found};
+use super::files::{Found, Links, files, read_found};
 use super::kustomize::{Kustomization, Kustomizations, normal};
 use super::manifest::{Manifest, Manifests, Origin, documents};
 use super::skipped::{Skipped, What};
 use crate::engine::ids::GroupKind;
+use crate::engine::literal;
 
 /// What was read.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +40,8 @@ pub struct Build {
 type Name = (GroupKind, String, String);
 
 /// Reads files and directories without building anything: patches are left out.
-pub(super) fn unbuilt(paths: &[PathBuf]) -> Manifests {
-    let found = files(paths);
+pub(super) fn unbuilt(paths: &[PathBuf], links: Links) -> Manifests {
+    let found = files(paths, links);
     let named = |path: &PathBuf| paths.contains(path);
     let walked = found.iter().flatten().filter(|path| !named(path));
     let all = Kustomizations::among(walked.map(PathBuf::as_path));
@@ -49,8 +50,8 @@ pub(super) fn unbuilt(paths: &[PathBuf]) -> Manifests {
 
 /// Reads files and directories. What stands in kustomizations is read as it is built, where there is a program for it
 /// and nothing has to be fetched.
-pub fn read(paths: &[PathBuf]) -> Repository {
-    let found = files(paths);
+pub fn read(paths: &[PathBuf], links: Links) -> Repository {
+    let found = files(paths, links);
     let named = |path: &PathBuf| paths.contains(path);
     let walked = found.iter().flatten().filter(|path| !named(path));
     let all = Kustomizations::among(walked.map(PathBuf::as_path));
@@ -171,7 +172,8 @@ pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifest
         Trouble::Failed(why) => format!("{} cannot be rendered: {why}", dir.display()),
     })?;
     let mut manifests = Manifests::default();
-    for (_, document) in documents(&text) {
+    for document in documents(&text) {
+        let document = document.text;
         // `# Source: chart/templates/routes.yaml`, where the first part is the name of the chart.
         let source = document
             .lines()
@@ -241,7 +243,7 @@ fn whole(file: &str) -> Origin {
 }
 
 fn name(object: &Manifest) -> Name {
-    let value: Value = serde_json::from_str(object.json.get()).unwrap_or_default();
+    let value: Value = literal::from_str(object.json.get()).unwrap_or_default();
     let text = |field: &str| {
         let found = value.get("metadata").and_then(|meta| meta.get(field));
         found.and_then(Value::as_str).unwrap_or_default().to_owned()

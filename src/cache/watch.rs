@@ -85,7 +85,7 @@ pub async fn follow<T, M>(
     gk: GroupKind,
     resource: ApiResource,
     events: mpsc::Sender<M>,
-    read: impl Fn(&RawObject, &GroupKind) -> Result<T, Unreadable> + Send,
+    read: impl Fn(&RawObject, &GroupKind) -> Result<T, Partly<T>> + Send,
     wrap: impl Fn(Event<T>) -> M + Send,
 ) where
     T: Send,
@@ -294,6 +294,18 @@ impl Backoff {
     }
 }
 
+/// Why an object cannot be read whole, and what is known of it.
+pub struct Partly<T> {
+    pub(super) why: Unreadable,
+    pub(super) left: Option<T>,
+}
+
+impl<T> From<Unreadable> for Partly<T> {
+    fn from(why: Unreadable) -> Self {
+        Self { why, left: None }
+    }
+}
+
 // === impl Skipped ===
 
 impl Skipped {
@@ -306,21 +318,22 @@ impl Skipped {
         }
     }
 
-    fn filter<T>(&mut self, raw: &RawObject, read: Result<T, Unreadable>) -> Option<T> {
+    /// What is known of it; one that cannot be read whole is counted.
+    fn filter<T>(&mut self, raw: &RawObject, read: Result<T, Partly<T>>) -> Option<T> {
         match read {
             Ok(object) => {
                 self.forget(raw);
                 Some(object)
             }
-            Err(why) => {
+            Err(Partly { why, left }) => {
                 let key = raw.key(&self.gk);
                 if self.names.insert(key.clone()) {
                     // What stands in an object is not for the log, and its name only at `debug`.
-                    tracing::warn!(kind = %self.gk, why = why.part(), "object left out");
-                    tracing::debug!(object = %key, "object left out");
+                    tracing::warn!(kind = %self.gk, why = why.part(), "object not read whole");
+                    tracing::debug!(object = %key, "object not read whole");
                     self.count();
                 }
-                None
+                left
             }
         }
     }

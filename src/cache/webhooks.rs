@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::metrics::Metrics;
+use crate::reading::{self, Pipes};
 use crate::registration::{
     Endpoint, FIELD_MANAGER, GROUP, Policies, VERSION, amendment, ca_bundle,
 };
@@ -46,6 +47,8 @@ pub struct Kept {
     pub name: String,
     /// The CA in PEM, read again and again; without it `caBundle` is left to others.
     pub ca: Option<PathBuf>,
+    /// Which of the two.
+    pub endpoints: Vec<Endpoint>,
 }
 
 /// How it went last; shared, never locked.
@@ -111,7 +114,7 @@ impl Webhooks {
         metrics: Arc<Metrics>,
     ) -> Self {
         let state = Arc::new(WebhookState::default());
-        for endpoint in Endpoint::ALL {
+        for endpoint in &kept.endpoints {
             state.note(
                 endpoint.word(),
                 Some("waits for the first list of definitions"),
@@ -153,7 +156,7 @@ impl Webhooks {
             return;
         };
         self.read_ca().await;
-        for endpoint in Endpoint::ALL {
+        for endpoint in self.kept.endpoints.clone() {
             let kept = self.keep(endpoint, &policies).await;
             self.tell(endpoint, kept);
         }
@@ -163,8 +166,11 @@ impl Webhooks {
         let Some(file) = &self.kept.ca else {
             return;
         };
-        let read = match tokio::fs::read(file).await {
-            Ok(pem) => ca_bundle(&pem),
+        let path = file.clone();
+        let read = move || reading::bytes(&path, reading::SMALL, Pipes::Refused);
+        let read = match tokio::task::spawn_blocking(read).await {
+            Ok(Ok(pem)) => ca_bundle(&pem),
+            Ok(Err(error)) => Err(error.to_string()),
             Err(error) => Err(error.to_string()),
         };
         let trouble = match read {

@@ -14,6 +14,7 @@ use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::report::{Report, Skipped};
 use crate::engine::finding::Severity;
+use crate::engine::printable::escape;
 
 mod alternatives;
 mod baseline;
@@ -165,7 +166,7 @@ pub fn run(mut args: Args) -> Result<Outcome, Failure> {
     // The text and the data have it in themselves.
     let says_it = matches!(args.output, Output::Text | Output::Json);
     if let Some(line) = shown::undefined(&report).filter(|_| !says_it) {
-        eprintln!("attache: {line}");
+        eprintln!("attache: {}", escape(&line));
     }
     Ok(outcome)
 }

@@ -120,6 +120,7 @@ impl Line {
     /// Where the command would look.
     fn opened(&self) -> Option<Opened> {
         let state = State {
+            follow_links: false,
             from: self.option(&["--from"]).map(Into::into),
             kubeconfig: self.option(&["--kubeconfig"]).map(Into::into),
             context: self.option(&["--context"]),

@@ -109,7 +109,7 @@ fn answer(
                 let keys = all(view, gk, within, &selector);
                 if keys.is_empty() {
                     let place = within.map_or_else(String::new, |ns| format!(" in namespace {ns}"));
-                    eprintln!("attache: there is no {gk}{place}");
+                    eprintln!("attache: there is no {}", escape(&format!("{gk}{place}")));
                 }
                 for key in keys {
                     found.push(describe(&mut survey, view, &key.whole())?);

@@ -19,6 +19,7 @@ use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::ObjectKey;
 use crate::engine::matching::Matching;
 use crate::engine::object::Object;
+use crate::engine::printable::escape;
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
@@ -74,7 +75,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let graph =
         answer::graph::graph(&matching, &focus).ok_or_else(|| nothing(&view.snapshot, &focus))?;
     if let (true, Focus::Namespace(namespace)) = (graph.nodes.is_empty(), &focus) {
-        eprintln!("attache: there is nothing to show in namespace {namespace}");
+        eprintln!(
+            "attache: there is nothing to show in namespace {}",
+            escape(namespace)
+        );
     }
     if let Some(note) = args.output.note(&graph) {
         eprintln!(

@@ -239,7 +239,7 @@ impl Args {
             let found = if file.as_os_str() == STDIN {
                 directory::read_stdin()
             } else {
-                read_repository(std::slice::from_ref(file))
+                read_repository(std::slice::from_ref(file), self.at.links())
             };
             if found.objects.is_empty() && found.problems.is_empty() {
                 let name = if file.as_os_str() == STDIN {

@@ -12,8 +12,11 @@ use serde_json::Value;
 use super::Failure;
 use super::state::{Definitions, State};
 use crate::engine::ids::GroupKind;
+use crate::engine::printable::escape;
+use crate::reading::{self, Pipes};
 use crate::registration::{
-    CallBy, Endpoint, FailurePolicy, Policies, Terms, ca_bundle, configuration, policies, role,
+    CallBy, Endpoint, FailurePolicy, Policies, Terms, ca_bundle, configuration, is_nameable,
+    policies, role,
 };
 
 /// Never asked about, whatever else is: the cluster's own heart.
@@ -63,6 +66,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     {
         say_left_out(gk);
     }
+    for crd in crds.iter().filter(|crd| !is_nameable(crd)) {
+        let name = escape(&format!("{}.{}", crd.plural, crd.gk.group));
+        eprintln!("attache: left out {name}: no API server takes a definition of this name");
+    }
     let documents = documents(&args.terms()?, &policies);
     let texts: Result<Vec<String>, _> = documents.iter().map(serde_saphyr::to_string).collect();
     std::io::stdout().write_all(texts?.join("---\n").as_bytes())?;
@@ -79,6 +86,7 @@ fn documents(terms: &Terms, policies: &Policies) -> [Value; 3] {
 
 /// Rules name a kind by its plural, which only its definition says.
 fn say_left_out(gk: &GroupKind) {
+    let gk = escape(&gk.to_string());
     eprintln!("attache: left out {gk}: there are policies of it, but no definition");
 }
 
@@ -106,7 +114,8 @@ impl Args {
 
 fn read_ca(file: &Path) -> Result<String, String> {
     let shown = file.display();
-    let pem = std::fs::read(file).map_err(|error| format!("failed to read {shown}: {error}"))?;
+    let pem = reading::bytes(file, reading::SMALL, Pipes::Read);
+    let pem = pem.map_err(|error| format!("failed to read {shown}: {error}"))?;
     ca_bundle(&pem).map_err(|why| format!("failed to use {shown}: {why}"))
 }
 

@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         } else {
             " in what could be read"
         };
-        eprintln!("attache: {none}{seen}");
+        eprintln!("attache: {}", escape(&format!("{none}{seen}")));
     }
     print(&text)
 }

@@ -11,9 +11,10 @@ use super::cluster::Cluster;
 use super::names::Names;
 use super::watch::{Files, Live, Look};
 use super::{Failure, complete, unseen};
+use crate::cache::directory::{self, Links};
 use crate::cache::lists::{Listed, Missing, Unseen, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
-use crate::cache::{directory, repository};
+use crate::cache::repository;
 use crate::config::Configuration;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::object::{Crd, Object};
@@ -50,6 +51,9 @@ pub(super) struct State {
     /// The configuration file; with --from, attache.yaml of the directory when it has one.
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Follow links in directories wherever they lead, not only within the directory.
+    #[arg(long)]
+    pub(super) follow_links: bool,
 }
 
 /// `10s`, `1m30s`, or a number of seconds.
@@ -146,8 +150,21 @@ impl State {
     /// When there is no such directory or cluster, or the configuration is wrong.
     pub(super) fn open(&self, scope: &Scope) -> Result<Opened, Failure> {
         let directory = self.from.as_deref().filter(|from| from.is_dir());
-        let config = Configuration::find(self.config.as_deref(), directory)?;
+        let linked = directory.filter(|_| self.follow_links);
+        let linked = linked.map(|directory| directory.join("attache.yaml"));
+        let linked = linked.filter(|file| file.is_file());
+        let named = self.config.as_deref().or(linked.as_deref());
+        let config = Configuration::find(named, directory)?;
         self.open_as(&config, scope)
+    }
+
+    /// Which links in directories are followed.
+    pub(super) fn links(&self) -> Links {
+        if self.follow_links {
+            Links::All
+        } else {
+            Links::Within
+        }
     }
 
     /// The same, with a configuration that was read already.
@@ -169,7 +186,7 @@ impl State {
             });
         };
         let namespace = said.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-        let loaded = read_files(from, &rules)?;
+        let loaded = read_files(from, self.links(), &rules)?;
         let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
         Ok(Opened {
             names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
@@ -277,6 +294,7 @@ impl Opened {
                 let wants = wants.clone();
                 Ok(Box::new(Files {
                     paths: from.into_iter().chain(state.config.clone()).collect(),
+                    links: state.links(),
                     read: move || Ok(state.open(&scope)?.view(&wants)),
                     seen: None,
                 }))
@@ -357,7 +375,7 @@ impl View {
 
 fn say_unseen(lines: &[String]) {
     for line in lines {
-        eprintln!("attache: {line}");
+        eprintln!("attache: {}", escape(line));
     }
 }
 
@@ -368,18 +386,22 @@ fn say(problems: &[Problem]) {
 }
 
 /// Reads files and directories as one state; says on the standard error what to know of how they were read.
-pub(super) fn read_repository(paths: &[PathBuf]) -> Manifests {
-    let read = repository::read(paths).merged();
+pub(super) fn read_repository(paths: &[PathBuf], links: Links) -> Manifests {
+    let read = repository::read(paths, links).merged();
     let notes: Vec<String> = read.notes.iter().map(|note| escape(note)).collect();
     say_unseen(&notes);
     read.manifests
 }
 
-fn read_files(from: &Path, rules: &Arc<ProfileRules>) -> Result<directory::Loaded, Failure> {
+fn read_files(
+    from: &Path,
+    links: Links,
+    rules: &Arc<ProfileRules>,
+) -> Result<directory::Loaded, Failure> {
     let manifests = if from.as_os_str() == STDIN {
         directory::read_stdin()
     } else if from.exists() {
-        read_repository(&[from.to_owned()])
+        read_repository(&[from.to_owned()], links)
     } else {
         return Err(format!("there is no {}", from.display()).into());
     };

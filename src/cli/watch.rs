@@ -15,10 +15,12 @@ use rustix::io::Errno;
 use super::Failure;
 use super::cluster::Cluster;
 use super::state::{Opened, View};
+use crate::cache::directory::Links;
 use crate::cache::lists::Wants;
 use crate::cache::reload::Fingerprint;
 use crate::cache::trouble::Trouble;
 use crate::cache::{self, Settings};
+use crate::engine::printable::escape;
 use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::Snapshot;
 use crate::metrics::Metrics;
@@ -103,7 +105,7 @@ pub(super) fn follow(
             Err(error) => {
                 let error = error.to_string();
                 if error != trouble {
-                    eprintln!("attache: {error}");
+                    eprintln!("attache: {}", super::escaped(&error));
                     trouble = error;
                 }
             }
@@ -126,7 +128,7 @@ pub(super) fn follow(
                 let unseen = view.unseen();
                 if said.as_ref() != Some(&unseen) {
                     for line in &unseen {
-                        eprintln!("attache: {line}");
+                        eprintln!("attache: {}", escape(line));
                     }
                     said = Some(unseen);
                 }
@@ -160,6 +162,7 @@ fn is_read(stdout: &io::Stdout, pause: Duration) -> bool {
 /// Files that are read again when they change.
 pub(super) struct Files<F> {
     pub(super) paths: Vec<std::path::PathBuf>,
+    pub(super) links: Links,
     pub(super) read: F,
     pub(super) seen: Option<Fingerprint>,
 }
@@ -167,7 +170,7 @@ pub(super) struct Files<F> {
 impl<F: FnMut() -> Result<View, Failure>> Look for Files<F> {
     fn look(&mut self) -> Result<Option<View>, Failure> {
         // Taken first: what changes while it is read is read again.
-        let now = Fingerprint::of(&self.paths);
+        let now = Fingerprint::of(&self.paths, self.links);
         if self.seen.as_ref() == Some(&now) {
             return Ok(None);
         }

@@ -269,7 +269,7 @@ fn looks_there(
 /// Whether a target selects by labels in a namespace that is not its own.
 fn selects_there(snapshot: &Snapshot, target: &TargetRef, namespace: &Arc<str>) -> bool {
     match &target.from {
-        From::Same | From::None => false,
+        From::Same | From::None | From::Unknown => false,
         From::All => true,
         From::Selector(selector) => {
             let there = snapshot.get(&namespace_key(namespace));

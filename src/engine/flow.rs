@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::literal;
+
 /// The value, of which at most so many characters are shown.
 pub fn flow(value: &Value, most: usize) -> String {
     let mut line = Line {
@@ -29,7 +31,7 @@ pub fn is_plain(text: &str, within: bool) -> bool {
     let is_number = text
         .trim_start_matches(['-', '+'])
         .starts_with(|c: char| c.is_ascii_digit())
-        && (serde_json::from_str::<Value>(text).is_ok() || text.parse::<f64>().is_ok());
+        && (literal::from_str(text).is_ok() || text.parse::<f64>().is_ok());
     !text.is_empty()
         && !is_word
         && !is_number

@@ -313,7 +313,9 @@ fn granted(
     }
     let routes = routes_into(snapshot, entry, &grant.namespace);
     let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
-    for kind in snapshot.used_kinds() {
+    // A backend is below the rules: where a kind ends above it, nothing is in force there.
+    let below = |kind: &&GroupKind| end_of(snapshot, kind) > Level::Rule;
+    for kind in snapshot.used_kinds().filter(below) {
         let touched = kinds.entry(kind.clone()).or_default();
         touched.routes.extend(&routes);
     }

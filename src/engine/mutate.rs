@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::finding::Finding;
+use super::literal;
 use super::object::{Incoming, Object, weigh_all};
 use super::review::{Evidence, Operation, Request};
 use super::snapshot::Snapshot;
@@ -213,7 +214,7 @@ fn hash(object: &Value) -> u64 {
 }
 
 fn value(text: &RawValue) -> Option<Value> {
-    serde_json::from_str(text.get()).ok()
+    literal::from_str(text.get()).ok()
 }
 
 /// The patch from one to the other. A patch that does not apply fails the request whatever the

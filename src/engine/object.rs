@@ -19,6 +19,7 @@ mod crd;
 mod few;
 mod json;
 mod matches;
+mod outline;
 mod paths;
 pub mod reported;
 mod same;
@@ -32,7 +33,7 @@ pub use paths::Paths;
 pub use reported::Reported;
 pub use unreadable::Unreadable;
 pub use weight::is_bearable;
-pub(crate) use weight::{is_large, weigh, weigh_all};
+pub(crate) use weight::{is_large, weigh, weigh_all, weigh_metadata};
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -93,6 +94,8 @@ pub struct Object {
     /// What controllers wrote into its status, where that says something. An object of a request says nothing: its
     /// status is of another time.
     pub reported: Option<Arc<Reported>>,
+    /// Why not all of it is known, where that is so.
+    pub unread: Option<Arc<Unreadable>>,
 }
 
 /// The part of an object that depends on its kind.
@@ -180,6 +183,8 @@ pub enum From {
     None,
     /// Those with these labels.
     Selector(Box<Selector>),
+    /// Nobody knows: the definition takes a selector with any operator, and this one cannot be read.
+    Unknown,
 }
 
 /// A rule of a route.
@@ -316,6 +321,7 @@ impl Object {
             spec: incoming.spec.map(|spec| Arc::from(spec.get())),
             meta,
             reported: None,
+            unread: None,
         })
     }
 
@@ -374,6 +380,7 @@ impl Object {
             && self.node == other.node
             && self.spec == other.spec
             && self.reported == other.reported
+            && self.unread == other.unread
     }
 
     /// Where a route sends requests; nothing for other kinds.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use super::level::Level;
+use super::literal;
 use super::merge::{Part, Piece, pieces};
 use super::object::{From, Meta, Object, ROUTES};
 use super::profile::{Direction, Op, Profile, Strategy};
@@ -264,7 +265,7 @@ impl Policy {
 /// The `spec` of an object of a kind that the engine has no type for, empty where there is none.
 pub fn spec(object: &Object) -> Value {
     let spec = object.spec.as_deref();
-    spec.and_then(|spec| serde_json::from_str(spec).ok())
+    spec.and_then(|spec| literal::from_str(spec).ok())
         .unwrap_or_else(|| Value::Object(Map::new()))
 }
 

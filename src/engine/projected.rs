@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::literal;
+
 /// The annotation.
 pub const ANNOTATION: &str = "attache.dev/projected";
 
@@ -25,9 +27,14 @@ pub struct Written {
     /// The policies that it came from.
     pub policy: String,
     /// The value.
+    #[serde(deserialize_with = "literal::value")]
     pub value: Value,
     /// The object's own value, which gave way to an override.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "literal::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub own: Option<Value>,
 }
 

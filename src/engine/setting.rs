@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::literal;
+
 /// A value as JSON text: a list of a thousand small objects takes a hundredth of what it would as values. Equal values
 /// are equal texts, but for zeros with a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ impl Setting {
 
     /// As it was given.
     pub fn value(&self) -> Value {
-        serde_json::from_str(self.text()).unwrap_or_default()
+        literal::from_str(self.text()).unwrap_or_default()
     }
 
     /// Whether it removes what others set.

@@ -463,6 +463,10 @@ impl Snapshot {
     fn set_policy(&mut self, object: Arc<Object>, profile: Arc<Profile>, spec: Option<&Value>) {
         let key = object.key.clone();
         self.unset_policy(&key);
+        if object.unread.is_some() {
+            // Nobody knows what it names and sets.
+            return;
+        }
         // Policies are not below their Namespace in the sense of the topology.
         self.edges.unlink(&object);
         let policy = Arc::new(match spec {

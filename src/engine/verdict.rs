@@ -7,6 +7,8 @@ use json_patch::Patch;
 use super::finding::{Code, Finding, Severity};
 use super::ids::ObjectKey;
 use super::mutate::Mutation;
+pub use super::printable::escape;
+use super::printable::push;
 use super::review::{Evidence, Reading};
 
 /// Most lines in one answer, the closing line included (design 3.3).
@@ -343,33 +345,5 @@ fn closing(left: usize, finding: &Finding) -> String {
         line
     } else {
         format!("and {left} more: attache describe")
-    }
-}
-
-/// Names come from users: control characters would make the API server drop the warning, and
-/// characters that turn the direction of text would make it lie.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    push(&mut escaped, text);
-    escaped
-}
-
-/// Adds a text, escaped.
-fn push(line: &mut String, text: &str) {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return line.push_str(text);
-    }
-    for c in text.chars() {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}'
-            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        let breaks = matches!(
-            c,
-            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}'..='\u{200d}'
-        );
-        if c.is_control() || turns || breaks {
-            line.extend(c.escape_unicode());
-        } else {
-            line.push(c);
-        }
     }
 }

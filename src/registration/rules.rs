@@ -47,8 +47,23 @@ const DEFINITIONS: &str = "definitions.attache.dev";
 /// The policy kinds among definitions.
 pub fn policies<'a>(rules: &ProfileRules, crds: impl Iterator<Item = &'a Crd>) -> Policies {
     crds.filter(|crd| !crd.served.is_empty() && is_policy_kind(rules, crd))
+        .filter(|crd| is_nameable(crd))
         .map(Resource::from)
         .collect()
+}
+
+/// Whether a rule can name the kind. An API server takes no other definition; a file may hold any, and `*` or
+/// `pods/exec` in a rule or a role would be about much more.
+pub fn is_nameable(crd: &Crd) -> bool {
+    let group = crd.gk.group.split('.').map(is_label);
+    is_label(&crd.plural) && crd.gk.group.len() <= 253 && group.into_iter().all(|is| is)
+}
+
+/// A DNS label.
+fn is_label(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let outer = |c: char| inner(c) && c != '-';
+    text.len() <= 63 && text.starts_with(outer) && text.ends_with(outer) && text.chars().all(inner)
 }
 
 /// The webhooks of a configuration with their rules, the first always there. With `apart`, the
@@ -146,6 +161,29 @@ mod tests {
             assert!(TARGETS.iter().any(|t| named(&t)), "{gk}");
         }
         assert_eq!(TARGETS.len(), expected.len());
+    }
+
+    #[test]
+    fn what_is_no_name_stands_in_no_rule() {
+        let label = |text: &str| super::is_label(text);
+        for good in ["retrypolicies", "a", "a-1"] {
+            assert!(label(good), "{good}");
+        }
+        for odd in [
+            "*",
+            "pods/exec",
+            "a\nb",
+            "",
+            "-a",
+            "a-",
+            "A",
+            "a b",
+            "a.b",
+            "\u{430}",
+            &"a".repeat(64),
+        ] {
+            assert!(!label(odd), "{odd:?}");
+        }
     }
 
     #[test]

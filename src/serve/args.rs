@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::builder::ArgPredicate;
 
+use crate::registration::Endpoint;
 use crate::telemetry::LogFormat;
 
 /// Arguments of `attache serve`.
@@ -23,6 +24,9 @@ pub struct Args {
     /// The configuration file; with --from, attache.yaml of the directory when it has one.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// With --from, follow links in the directory wherever they lead, not only within it.
+    #[arg(long, requires = "from")]
+    pub follow_links: bool,
     /// Where the API server calls; port 0 takes a free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8443")]
     pub listen: SocketAddr,
@@ -43,8 +47,17 @@ pub struct Args {
     pub client_subjects: Vec<String>,
     /// Keep the rules of attache's own webhook configurations current as policy kinds come and go; it needs the
     /// rights of manifests/manage-webhooks.
-    #[arg(long, conflicts_with = "from")]
-    pub manage_webhooks: bool,
+    /// With `=validating` or `=mutating` only that one; can be repeated.
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "both",
+        conflicts_with = "from"
+    )]
+    pub manage_webhooks: Vec<Managed>,
     /// The name of these configurations.
     #[arg(
         long,
@@ -65,6 +78,30 @@ pub struct Args {
     /// How log lines look.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
+}
+
+/// Which webhook configurations are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Managed {
+    /// The validating one.
+    Validating,
+    /// The mutating one.
+    Mutating,
+    /// Both.
+    Both,
+}
+
+// === impl Managed ===
+
+impl Managed {
+    /// Whether it is one of them.
+    pub fn has(self, endpoint: Endpoint) -> bool {
+        match self {
+            Self::Validating => endpoint == Endpoint::Validate,
+            Self::Mutating => endpoint == Endpoint::Mutate,
+            Self::Both => true,
+        }
+    }
 }
 
 /// `10s`, `500ms`, `1m`; a bare number is not a time.

@@ -180,6 +180,14 @@ mod tests {
         .await;
         assert!(levels());
 
+        // A pipe would be waited for without an end.
+        nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        eventually("what it has become is said", || {
+            health.check().detail.contains("it is a pipe")
+        })
+        .await;
+        std::fs::remove_file(&file).unwrap();
+
         write("");
         eventually("all is well", || health.check().ok && !levels() && !knows()).await;
         assert_eq!(metrics.config_current.get(), 1);

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use super::{Args, Failure, say};
 use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
+use crate::cache::directory::Links;
 use crate::cache::events::{Notice, Notices};
 use crate::cache::reach;
 use crate::cache::reload::{self, Directory};
@@ -21,6 +22,7 @@ use crate::config::Configuration;
 use crate::engine::profile::ProfileRules;
 use crate::http::admission::{Note, Outside};
 use crate::metrics::Metrics;
+use crate::registration::Endpoint;
 use crate::telemetry::traces::Traces;
 
 /// How often a directory is looked at.
@@ -39,6 +41,7 @@ pub(super) struct State {
 
 pub(super) async fn from_directory(
     path: &Path,
+    links: Links,
     rules: watch::Receiver<Arc<ProfileRules>>,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
@@ -47,6 +50,7 @@ pub(super) async fn from_directory(
     }
     let directory = Directory {
         paths: vec![path.to_owned()],
+        links,
         namespace: "default".to_owned(),
         rules: rules.borrow().clone(),
     };
@@ -85,9 +89,17 @@ pub(super) async fn from_cluster(
 ) -> Result<State, Failure> {
     let reached = reach::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
     let client = kube::Client::try_from(tuned(reached))?;
-    let kept = args.manage_webhooks.then(|| Kept {
+    let kept = (!args.manage_webhooks.is_empty()).then(|| Kept {
         name: args.webhook_name.clone(),
         ca: args.ca_cert.clone(),
+        endpoints: Endpoint::ALL
+            .into_iter()
+            .filter(|endpoint| {
+                args.manage_webhooks
+                    .iter()
+                    .any(|which| which.has(*endpoint))
+            })
+            .collect(),
     });
     Ok(followed(client, kept, rules, config, metrics))
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use attache::cache::directory::{Loaded, load};
-use attache::cache::reload::{Directory, watch_directory};
+use attache::cache::directory::{Links, Loaded, load};
+use attache::cache::reload::{Directory, Fingerprint, watch_directory};
 use attache::engine::ids::{GroupKind, ObjectKey};
 use attache::engine::profile::ProfileRules;
 use attache::metrics::Metrics;
@@ -121,7 +121,7 @@ fn a_document_that_cannot_be_read_is_named_and_loses_only_itself() {
     );
     let dir = dir(&[
         ("a.yaml", &text),
-        ("b.json", "{\"apiVersion\": \"v1\",\n  oops}"),
+        ("b.json", "{\"apiVersion\": \"v1\",\n  oops"),
     ]);
     let loaded = read(&dir);
     assert!(has(&loaded, "one") && has(&loaded, "two"));
@@ -174,14 +174,16 @@ fn documents_without_an_object_are_named_by_line() {
 }
 
 #[test]
-fn lists_in_lists_are_opened() {
+fn lists_in_lists_are_refused_as_kubectl_refuses_them() {
     let inner = gateway("deep", "").replace('\n', "\n      ");
     let text = format!(
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: GatewayList\n  items:\n    - {inner}\n"
     );
     let dir = dir(&[("list.yaml", &text)]);
     let loaded = read(&dir);
-    assert!(has(&loaded, "deep"), "{:?}", loaded.problems);
+    assert!(!has(&loaded, "deep"));
+    let problems = problems(&dir, &loaded);
+    assert!(problems[0].contains("a list in a list"), "{problems:?}");
 }
 
 #[test]
@@ -318,6 +320,30 @@ fn files_that_are_too_large_or_missing_are_refused_by_name() {
     );
 }
 
+/// Whoever unpacks an archive over another may keep size and time.
+#[test]
+fn a_file_of_the_same_size_and_time_is_another_one() {
+    let dir = dir(&[("a.yaml", &gateway("one", ""))]);
+    let paths = [dir.path().to_owned()];
+    let file = dir.path().join("a.yaml");
+    let time = fs::metadata(&file).unwrap().modified().unwrap();
+    let seen = Fingerprint::of(&paths, Links::Within);
+    assert_eq!(seen, Fingerprint::of(&paths, Links::Within));
+
+    let other = dir.path().join("b");
+    fs::write(&other, gateway("two", "")).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&other)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+    fs::rename(&other, &file).unwrap();
+    let now = fs::metadata(&file).unwrap();
+    assert_eq!(now.modified().unwrap(), time);
+    assert_ne!(seen, Fingerprint::of(&paths, Links::Within));
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_followed_and_loops_do_not_hang() {
@@ -340,6 +366,7 @@ fn links_are_followed_and_loops_do_not_hang() {
 async fn a_changed_directory_is_read_again() {
     let dir = dir(&[("a.yaml", &gateway("a", "")), ("b.yaml", &gateway("b", ""))]);
     let directory = Directory {
+        links: Links::Within,
         paths: vec![PathBuf::from(dir.path())],
         namespace: "default".to_owned(),
         rules: Arc::new(ProfileRules::default()),

@@ -163,6 +163,7 @@ impl Running {
         let metrics = Arc::new(Metrics::new().unwrap());
         let (watched, receiver) = watch::channel(None);
         let kept = Kept {
+            endpoints: Endpoint::ALL.to_vec(),
             name: "attache".to_owned(),
             ca: ca.map(ToOwned::to_owned),
         };

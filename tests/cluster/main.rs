@@ -16,6 +16,9 @@ mod collector;
 #[path = "../commands/git.rs"]
 mod git;
 mod harness;
+#[path = "../hostile/table.rs"]
+#[allow(dead_code, reason = "tests/hostile asks for what attache takes")]
+mod table;
 
 mod access;
 mod callers;
@@ -31,6 +34,7 @@ mod operate;
 mod order;
 mod pipelines;
 mod projects;
+mod reading;
 mod refusals;
 mod registration;
 mod rights;

@@ -64,10 +64,10 @@ impl Installed {
         assert!(!said.err.contains(skipped), "{said}");
     }
 
-    /// `attache` as the service account of the manifests runs it.
+    /// `attache` as the service account of the audit runs it.
     fn attache(&self) -> Kubectl {
-        manifests::service_account(&self.cluster, &self.kubectl, "attache");
-        self.cluster.attache_as("attache")
+        manifests::service_account(&self.cluster, &self.kubectl, "attache-audit");
+        self.cluster.attache_as("attache-audit")
     }
 
     /// The arguments of the first container of a job, as the API server keeps it.

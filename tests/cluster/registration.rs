@@ -15,7 +15,7 @@ const CONFIGURATIONS: [&str; 2] = [
     "mutatingwebhookconfiguration/attache",
 ];
 const LATE: &str = "limitpolicies.late.example.com";
-const BINDING: &str = "clusterrolebinding/attache-webhooks";
+const BINDING: &str = "clusterrolebinding/attache-validating-webhook";
 
 /// Wrong whatever else is there.
 const WRONG: &str = "

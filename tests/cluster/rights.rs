@@ -153,8 +153,8 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
         .kubectl()
         .run(["apply", "--server-side", "-k", folder])
         .ok();
-    let manage = format!("{MANAGE}/rbac.yaml");
-    let all = [roles[0], roles[1], &manage];
+    let manage = ["validating", "mutating"].map(|kind| format!("{MANAGE}/{kind}/rbac.yaml"));
+    let all = [roles[0], roles[1], &manage[0], &manage[1]];
     eventually("the right of the component", || {
         let (own, granted) = (own(&cluster, "attache"), granted(&all));
         if own == granted {
@@ -169,6 +169,109 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
             let said = attache.run(["auth", "can-i", verb, what]);
             assert_eq!(said.out.trim(), "no", "{said}");
         }
+    }
+}
+
+/// What somebody with the token of attache tries to write into its webhook configurations, and what they are told.
+const TRIED: [(&str, &str); 10] = [
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/clientConfig", "value": {"url": "https://192.0.2.9/"}}"#,
+        "whom the API server asks",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/clientConfig/service/namespace", "value": "mine"}"#,
+        "whom the API server asks",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/clientConfig/service/path", "value": "/mine"}"#,
+        "whom the API server asks",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/failurePolicy", "value": "Fail"}"#,
+        "rules and caBundle",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/timeoutSeconds", "value": 30}"#,
+        "rules and caBundle",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/namespaceSelector", "value": {}}"#,
+        "rules and caBundle",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/name", "value": "mine.example.com"}"#,
+        "add, remove or rename",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/rules", "value": [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}]}"#,
+        "by name, and nothing else",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/rules", "value": [{"apiGroups": [""], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["secrets"]}]}"#,
+        "by name, and nothing else",
+    ),
+    (
+        r#"{"op": "replace", "path": "/webhooks/0/rules", "value": [{"apiGroups": ["rbac.authorization.k8s.io"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["clusterrolebindings"]}]}"#,
+        "by name, and nothing else",
+    ),
+];
+
+/// The API server itself holds what the token of attache may change.
+#[test]
+fn the_token_of_attache_changes_rules_and_ca_and_nothing_else() {
+    let Some(cluster) = installed("guard") else {
+        return;
+    };
+    let folder = cluster.dir().join("guarded");
+    switched_on(&folder, &["manage-webhooks"]);
+    let folder = folder.to_str().expect("a path in UTF-8");
+    let admin = cluster.kubectl();
+    admin.run(["apply", "--server-side", "-k", folder]).ok();
+    let attache = cluster.kubectl_as("attache");
+    let patch = |kind: &str, change: &str| {
+        let what = format!("{kind}webhookconfiguration/attache");
+        let change = format!("[{change}]");
+        attache.run(["patch", &what, "--type=json", "-p", &change])
+    };
+    let rules = r#"{"op": "add", "path": "/webhooks/0/rules", "value": [{"apiGroups": ["policies.example.com"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["retrypolicies"]}, {"apiGroups": [""], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["namespaces", "services"]}, {"apiGroups": ["gateway.networking.k8s.io"], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["gateways"]}]}"#;
+    let ca = r#"{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"}"#;
+    for kind in ["validating", "mutating"] {
+        // A policy takes a moment to be in force; nothing must have changed by then.
+        let (url, told) = TRIED[0];
+        eventually("the guard is in force", || {
+            let what = format!("{kind}webhookconfiguration/attache");
+            let change = format!("[{url}]");
+            let dry = [
+                "patch",
+                &what,
+                "--type=json",
+                "--dry-run=server",
+                "-p",
+                &change,
+            ];
+            let said = attache.run(dry);
+            if said.code != 0 && said.err.contains(told) {
+                Ok(())
+            } else {
+                Err(said.to_string())
+            }
+        });
+        patch(kind, rules).ok();
+        let said = patch(kind, ca);
+        assert!(!said.err.contains("attache may"), "{said}");
+        for (change, told) in TRIED {
+            let said = patch(kind, change);
+            assert!(
+                said.code != 0 && said.err.contains(told),
+                "{change}: {said}"
+            );
+        }
+        // Who administers the cluster is not held by it.
+        let what = format!("{kind}webhookconfiguration/attache");
+        let change = r#"[{"op": "replace", "path": "/webhooks/0/timeoutSeconds", "value": 4}]"#;
+        admin
+            .run(["patch", &what, "--type=json", "-p", change])
+            .ok();
     }
 }
 

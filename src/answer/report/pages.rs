@@ -69,6 +69,7 @@ pub fn page(code: Code) -> &'static str {
         Code::CrdSpecEmpty => include_str!("../../../docs/findings/crd-spec-empty.md"),
         Code::PendingOver => include_str!("../../../docs/findings/pending-over.md"),
         Code::ControllerMismatch => include_str!("../../../docs/findings/controller-mismatch.md"),
+        Code::OrderDecides => include_str!("../../../docs/findings/order-decides.md"),
         Code::StatusDisagrees => include_str!("../../../docs/findings/status-disagrees.md"),
         Code::Unverified => include_str!("../../../docs/findings/unverified.md"),
         Code::Unreadable => include_str!("../../../docs/findings/unreadable.md"),

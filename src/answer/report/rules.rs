@@ -217,6 +217,11 @@ pub fn rule(code: Code) -> Rule {
             "The status of the policy says something else than attache expects",
             "Look at the condition that the finding names: what the controller reports counts.",
         ),
+        Code::OrderDecides => (
+            "Only the order of documents decides which of two policies wins",
+            "Let only one of the two be there, or expect in a cluster that the older one wins, and of two of one age the \
+             first by namespace and name.",
+        ),
         Code::Unverified => (
             "Something could not be checked",
             "See the finding for the reason, and check again.",

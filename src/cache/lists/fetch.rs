@@ -119,7 +119,10 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, Trouble> {
         for raw in &page.items {
             match raw.to_object(gk) {
                 Ok(object) => list.objects.push(object),
-                Err(why) => list.odd.push((raw.key(gk), why.to_string())),
+                Err(why) => {
+                    list.objects.extend(raw.outline(gk, raw.header(), &why));
+                    list.odd.push((raw.key(gk), why.to_string()));
+                }
             }
         }
         match page.metadata.continue_ {

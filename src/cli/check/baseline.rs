@@ -7,6 +7,10 @@ use serde::Deserialize;
 
 use super::super::Failure;
 use crate::answer::report::Report;
+use crate::reading::{self, Pipes};
+
+/// Bytes of a report.
+const LARGEST: u64 = 64 << 20;
 
 /// Findings by what they are the same by.
 pub(super) type Baseline = BTreeSet<String>;
@@ -25,16 +29,17 @@ struct Entry {
 /// Reads a report.
 pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
+    let text = reading::text(path, LARGEST, Pipes::Read)
         .map_err(|error| format!("the baseline {shown} cannot be read: {error}"))?;
-    let file: File = serde_json::from_str(&text)
-        .map_err(|error| format!("the baseline {shown} is no report of check -o json: {error}"))?;
+    // What a link leads to from elsewhere is not quoted.
+    let why = |why: String| {
+        let why = Some(why).filter(|_| !reading::leads_out(path));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        format!("the baseline {shown} is no report of check -o json{why}")
+    };
+    let file: File = serde_json::from_str(&text).map_err(|error| why(error.to_string()))?;
     if file.kind != "Report" {
-        return Err(format!(
-            "the baseline {shown} is a {}, no report of check -o json",
-            file.kind
-        )
-        .into());
+        return Err(why(format!("it is a {}", file.kind)).into());
     }
     let found = file.findings.into_iter();
     Ok(found.map(|entry| entry.fingerprint).collect())

@@ -18,11 +18,14 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::severities::Severities;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::verdict::escape;
+use crate::reading;
 
 /// The path of the standard input.
 pub(super) const DASH: &str = "-";
 /// The namespace of what says none, where no kubeconfig says another.
 const DEFAULT_NAMESPACE: &str = "default";
+/// The configuration that a directory may carry.
+const IN_DIRECTORY: &str = "attache.yaml";
 
 /// What is checked.
 #[derive(Clone, Default)]
@@ -39,6 +42,8 @@ pub(super) struct Input {
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
     /// Where objects of Gateway API are not as their definitions have them.
     pub(super) departures: Vec<Finding>,
+    /// Those of which no file says when they were created.
+    pub(super) undated: BTreeSet<ObjectKey>,
     /// Objects that stand twice.
     pub(super) doubles: Vec<(ObjectKey, Origin)>,
     /// What in files could not be used.
@@ -135,6 +140,7 @@ impl Input {
             objects: loaded.origins.keys().cloned().collect(),
             origins: loaded.origins,
             departures: loaded.departures.into_values().flatten().collect(),
+            undated: loaded.undated,
             doubles: loaded.doubles,
             problems: loaded.problems,
             ..self.clone()
@@ -230,8 +236,11 @@ fn config(args: &Args, paths: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
         return Ok(args.state.config.clone());
     }
     let inside = |directory: &Path| {
-        let file = directory.join("attache.yaml");
-        (directory.is_dir() && file.is_file()).then_some(file)
+        if args.state.follow_links {
+            let file = directory.join(IN_DIRECTORY);
+            return file.is_file().then_some(file);
+        }
+        reading::within(directory, IN_DIRECTORY)
     };
     let mut found: Vec<PathBuf> = paths.iter().filter_map(|path| inside(path)).collect();
     found.dedup();
@@ -249,6 +258,7 @@ fn config(args: &Args, paths: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
 
 /// The manifests of all paths, in their order, with what is rendered; and the text of the standard input.
 fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<String>), Failure> {
+    let links = args.state.links();
     let mut all = Repository::default();
     let mut stdin = None;
     let is_rendered = |path: &PathBuf| args.kustomize.contains(path) || args.helm.contains(path);
@@ -263,7 +273,7 @@ fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<Strin
             all.manifests.append(Manifests::of_long(STDIN, &text));
             stdin = Some(text);
         } else {
-            let read = repository::read(part);
+            let read = repository::read(part, links);
             all.manifests.append(read.manifests);
             all.alternatives.extend(read.alternatives);
             all.notes.extend(read.notes);

@@ -63,17 +63,15 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         },
     );
     let together = case.together();
+    let judged: Vec<Finding> = judged.into_iter().flatten().chain(together).collect();
+    let order = order(&judged, input);
+    let order: Vec<Finding> = order.filter_map(|told| case.weighed(told)).collect();
     let departures = input.departures.iter();
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
     let mut found: Vec<Found> = Vec::new();
     let mut suppressions: BTreeMap<ObjectKey, Suppressions> = BTreeMap::new();
     let today = today();
-    for mut finding in judged
-        .into_iter()
-        .flatten()
-        .chain(together)
-        .chain(departures)
-    {
+    for mut finding in judged.into_iter().chain(order).chain(departures) {
         let key = finding.object.clone();
         let object = input.after.get(&key);
         let of_object = || object.map(|object| Suppressions::of(&key, &object.meta.annotations));
@@ -136,6 +134,25 @@ fn today() -> Date {
     Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
+/// Where a policy gives way to another only because that stands before it.
+fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Finding> + 'a {
+    let by_age = |finding: &&Finding| {
+        matches!(finding.code, Code::Conflicted | Code::FieldConflict)
+            && input.undated.contains(&finding.object)
+    };
+    judged.iter().filter(by_age).filter_map(|finding| {
+        let mut others = finding.tells_of.iter();
+        let winner = others.find(|other| input.undated.contains(*other))?;
+        let message = format!(
+            "{winner} wins for it stands first: neither says when it was created. In a cluster the older wins, and of two \
+             of one age the first by namespace and name"
+        );
+        let mut told = Finding::new(Code::OrderDecides, &finding.object, message);
+        told.tells_of.insert(winner.clone());
+        Some(told.about(winner.to_string()))
+    })
+}
+
 /// What is wrong with annotations that leave out findings.
 fn annotations(input: &Input, case: &Case<'_>) -> Vec<Found> {
     let objects = input.objects.iter().filter_map(|key| input.after.get(key));
@@ -190,8 +207,14 @@ fn unreadable(problem: &Problem, input: &Input) -> Finding {
             let ours = input.after.profile(&key.gk).is_some()
                 || is_target_kind(&key.gk)
                 || key.gk == crate::engine::ids::GroupKind::crd();
+            // Too large for us may be right for the API server, and what is known of it counts.
+            let known = input
+                .after
+                .get(key)
+                .and_then(|object| object.unread.as_ref());
+            let is_much = known.is_some_and(|why| why.is_much());
             let finding = Finding::new(Code::Unreadable, key, problem.message.clone());
-            finding.only_if(ours)
+            finding.only_if(ours && !is_much)
         }
         None => of_file(Code::Unreadable, problem.message.clone()),
     };

@@ -69,7 +69,7 @@ fn of_one_file(file: &str, asked: &[Asked<'_>], stdin: Option<&str>) -> Vec<(usi
         Some(text) if file == STDIN => Some(text.to_owned()),
         _ => files::text(Path::new(file)).ok(),
     };
-    let mut outline = read.as_ref().map(|text| Outline::new(file, text));
+    let mut outline = read.as_ref().map(|text| Outline::new(text));
     let spots = asked.iter().map(|asked| {
         let mut spot = spot(asked.origin);
         if let Some(outline) = outline.as_mut().filter(|_| deep(asked))

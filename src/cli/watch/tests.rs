@@ -27,6 +27,7 @@ fn printed(
         groups: Vec::new(),
         request_timeout: None,
         config: None,
+        follow_links: false,
     };
     let opened = state.open(&Scope::default())?;
     let mut looked: Box<dyn Look> = opened.followed(&Wants::Everything)?;
@@ -132,6 +133,7 @@ fn look(dir: &Path) -> Box<dyn Look> {
         groups: Vec::new(),
         request_timeout: None,
         config: None,
+        follow_links: false,
     };
     let opened = state.open(&Scope::default()).unwrap();
     opened.followed(&Wants::Everything).unwrap()

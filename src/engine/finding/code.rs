@@ -118,6 +118,8 @@ pub enum Code {
     ControllerMismatch,
     /// The status of a policy says something else than what attache expects.
     StatusDisagrees,
+    /// Of files: only the order of documents decides which of two policies wins.
+    OrderDecides,
     /// Of files: a document that cannot be read.
     Unreadable,
     /// Of files: a field of a target that the API server does not take.
@@ -134,7 +136,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 58] = [
+    pub const ALL: [Self; 59] = [
         Self::Unverified,
         Self::ProtectionLost,
         Self::RouteDetached,
@@ -188,6 +190,7 @@ impl Code {
         Self::PendingOver,
         Self::ControllerMismatch,
         Self::StatusDisagrees,
+        Self::OrderDecides,
         Self::Unreadable,
         Self::TargetSchema,
         Self::ObjectDuplicate,
@@ -220,6 +223,7 @@ impl Code {
                 | Self::RouteAttached
                 | Self::GrantOpened
                 | Self::StatusDisagrees
+                | Self::OrderDecides
         )
     }
 
@@ -252,6 +256,7 @@ impl Code {
                 | Self::PendingOver
                 | Self::ControllerMismatch
                 | Self::StatusDisagrees
+                | Self::OrderDecides
         )
     }
 
@@ -310,6 +315,7 @@ impl Code {
             Self::PendingOver => ("pending-over", Warn),
             Self::ControllerMismatch => ("controller-mismatch", Warn),
             Self::StatusDisagrees => ("status-disagrees", Warn),
+            Self::OrderDecides => ("order-decides", Warn),
             Self::Unverified => ("unverified", Warn),
             Self::Unreadable => ("unreadable", Deny),
             Self::TargetSchema => ("target-schema", Deny),

@@ -173,6 +173,7 @@ impl<'a> Matching<'a> {
                 Refusal::Kind
                 | Refusal::Hostname
                 | Refusal::Namespace
+                | Refusal::Unread
                 | Refusal::Conflict(_)
                 | Refusal::Reported => true,
             };

@@ -7,6 +7,7 @@ use super::filters::Filters;
 use super::path::Path;
 use super::request::same_header;
 use super::text::Text;
+use crate::engine::literal;
 
 /// A rule of a route.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +66,11 @@ struct SpecJson {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct RuleJson {
+    #[serde(deserialize_with = "literal::optional")]
     matches: Option<Value>,
+    #[serde(deserialize_with = "literal::optional")]
     filters: Option<Value>,
+    #[serde(deserialize_with = "literal::optional_list")]
     backend_refs: Option<Vec<Value>>,
 }
 
@@ -77,7 +81,7 @@ struct HttpJson {
     method: Option<String>,
     headers: Option<Vec<PairJson>>,
     query_params: Option<Vec<PairJson>>,
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "literal::object")]
     rest: Map<String, Value>,
 }
 
@@ -85,7 +89,7 @@ struct HttpJson {
 struct GrpcJson {
     method: Option<CallJson>,
     headers: Option<Vec<PairJson>>,
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "literal::object")]
     rest: Map<String, Value>,
 }
 

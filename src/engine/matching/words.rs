@@ -116,6 +116,9 @@ pub(super) fn refused(
             "listener {listener} takes no routes of namespace {}",
             route.key.namespace
         ),
+        Refusal::Unread => format!(
+            "which namespaces listener {listener} takes routes of cannot be read: its selector is none"
+        ),
         Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
         Refusal::Reported => "its status says that it is not accepted".to_owned(),
     }

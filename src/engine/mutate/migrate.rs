@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::annotate;
+use crate::engine::literal;
 use crate::engine::object::Crd;
 use crate::engine::policy::{TargetRef, entries};
 use crate::engine::profile::{Profile, RefField};
@@ -72,7 +73,7 @@ pub(super) fn migrate(object: &mut Value, profile: &Profile, crd: Option<&Crd>) 
 
 fn moved(object: &Value) -> Option<Value> {
     let annotations = object.get("metadata")?.get("annotations")?;
-    serde_json::from_str(annotations.get(ANNOTATION)?.as_str()?).ok()
+    literal::from_str(annotations.get(ANNOTATION)?.as_str()?).ok()
 }
 
 /// Whether entries of a field have all parts of a reference.

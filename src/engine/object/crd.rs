@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::Unreadable;
 use super::json::parse;
 use crate::engine::ids::GroupKind;
+use crate::engine::literal;
 use crate::engine::profile::{Class, Derived, REF_FIELDS, Schemas, labelled};
 use crate::engine::selector::Labels;
 
@@ -87,15 +88,15 @@ struct SchemaJson {
 struct RootSchema {
     #[serde(default)]
     properties: RootProperties,
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "literal::object")]
     rest: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
 struct RootProperties {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "literal::value")]
     spec: Value,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "literal::value")]
     status: Value,
 }
 

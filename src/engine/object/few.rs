@@ -9,6 +9,9 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 /// more. What a review costs goes with the product of such lists.
 pub(super) const MOST: usize = 256;
 
+/// What is said of a longer one.
+pub(super) const LONG_LIST: &str = "a list of more than";
+
 /// Most hostnames of a route: what a `TLSRoute` takes (Gateway API since v1.6).
 pub(super) const MOST_HOSTNAMES: usize = 1024;
 
@@ -27,9 +30,7 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
                 let mut found = Vec::new();
                 while let Some(item) = items.next_element()? {
                     if found.len() == N {
-                        return Err(A::Error::custom(format_args!(
-                            "a list of more than {N} items"
-                        )));
+                        return Err(A::Error::custom(format_args!("{LONG_LIST} {N} items")));
                     }
                     found.push(item);
                 }

@@ -15,11 +15,11 @@ use super::{
     ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
 };
 use crate::engine::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
-use crate::engine::selector::{Labels, Selector};
+use crate::engine::selector::Labels;
 use crate::engine::shared::{self, Text};
 
 /// Services of media servers have some thousand.
-const MOST_PORTS: usize = 4_096;
+pub(super) const MOST_PORTS: usize = 16_384;
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -62,40 +62,47 @@ struct GatewayClassSpec {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct GatewaySpec {
+struct GatewaySpec<'a> {
     gateway_class_name: Text,
-    listeners: Option<Few<ListenerJson>>,
-    allowed_listeners: Option<AllowedJson>,
+    #[serde(borrow)]
+    listeners: Option<Few<ListenerJson<'a>>>,
+    #[serde(borrow)]
+    allowed_listeners: Option<AllowedJson<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ListenerSetSpec {
+struct ListenerSetSpec<'a> {
     parent_ref: ParentJson,
-    listeners: Option<Few<ListenerJson>>,
+    #[serde(borrow)]
+    listeners: Option<Few<ListenerJson<'a>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ListenerJson {
+pub(super) struct ListenerJson<'a> {
     name: Text,
     port: Option<u32>,
     protocol: Option<Text>,
     hostname: Option<Text>,
-    allowed_routes: Option<AllowedJson>,
+    #[serde(borrow)]
+    allowed_routes: Option<AllowedJson<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct AllowedJson {
-    namespaces: Option<FromJson>,
+pub(super) struct AllowedJson<'a> {
+    #[serde(borrow)]
+    namespaces: Option<FromJson<'a>>,
     kinds: Option<Few<KindJson>>,
 }
 
 #[derive(Deserialize)]
-struct FromJson {
+struct FromJson<'a> {
     from: Option<String>,
-    selector: Option<Selector>,
+    /// Read apart: the definition takes more than can be read.
+    #[serde(borrow)]
+    selector: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -115,7 +122,7 @@ struct RouteSpec<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ParentJson {
+pub(super) struct ParentJson {
     group: Option<Text>,
     kind: Option<Text>,
     namespace: Option<Text>,
@@ -126,7 +133,7 @@ struct ParentJson {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct RuleJson<'a> {
+pub(super) struct RuleJson<'a> {
     name: Option<Text>,
     #[serde(borrow)]
     matches: Option<&'a RawValue>,
@@ -140,7 +147,7 @@ struct ServiceSpec {
 }
 
 #[derive(Deserialize)]
-struct PortJson {
+pub(super) struct PortJson {
     name: Option<Text>,
     port: Option<u32>,
 }
@@ -153,14 +160,14 @@ struct GrantSpec {
 }
 
 #[derive(Deserialize)]
-struct GrantFromJson {
+pub(super) struct GrantFromJson {
     group: Text,
     kind: Text,
     namespace: Text,
 }
 
 #[derive(Deserialize)]
-struct GrantToJson {
+pub(super) struct GrantToJson {
     group: Text,
     kind: Text,
     name: Option<Text>,
@@ -214,17 +221,15 @@ pub(super) fn node(
             controller: parse::<GatewayClassSpec>("spec", text)?.controller_name.0,
         },
         (GATEWAY_API, "Gateway") => {
-            let spec: GatewaySpec = parse("spec", text)?;
+            let spec: GatewaySpec<'_> = parse("spec", text)?;
             Node::Gateway {
                 class: spec.gateway_class_name.0,
                 listeners: listeners(spec.listeners),
-                sets: spec
-                    .allowed_listeners
-                    .map_or(From::None, |a| from(a.namespaces, From::None)),
+                sets: sets(spec.allowed_listeners),
             }
         }
         (GATEWAY_API, "ListenerSet") | (GATEWAY_API_X, "XListenerSet") => {
-            let spec: ListenerSetSpec = parse("spec", text)?;
+            let spec: ListenerSetSpec<'_> = parse("spec", text)?;
             Node::ListenerSet {
                 parent: parent(spec.parent_ref, header),
                 listeners: listeners(spec.listeners),
@@ -244,23 +249,14 @@ pub(super) fn node(
         ("", "Service") => {
             let spec: ServiceSpec = parse("spec", text)?;
             Node::Service {
-                ports: all(spec.ports, |p| Port {
-                    name: said(p.name),
-                    number: port(p.port).unwrap_or_default(),
-                }),
+                ports: all(spec.ports, service_port),
             }
         }
         (GATEWAY_API, "ReferenceGrant") => {
             let spec: GrantSpec = parse("spec", text)?;
             Node::ReferenceGrant {
-                from: all(spec.from, |f| GrantFrom {
-                    gk: shared::kind(&f.group.0, &f.kind.0),
-                    namespace: f.namespace.0,
-                }),
-                to: all(spec.to, |t| GrantTo {
-                    gk: shared::kind(&t.group.0, &t.kind.0),
-                    name: said(t.name),
-                }),
+                from: all(spec.from, grant_from),
+                to: all(spec.to, grant_to),
             }
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
@@ -299,35 +295,67 @@ fn said(text: Option<Text>) -> Option<Arc<str>> {
     text.map(|Text(text)| text).filter(|text| !text.is_empty())
 }
 
-fn listeners(json: Option<Few<ListenerJson>>) -> Box<[Listener]> {
-    all(json, |l| {
-        let allowed = l.allowed_routes.unwrap_or_default();
-        Listener {
-            name: l.name.0,
-            port: port(l.port).unwrap_or_default(),
-            protocol: l.protocol.unwrap_or_default().0,
-            hostname: said(l.hostname),
-            routes_from: from(allowed.namespaces, From::Same),
-            routes_of: all(allowed.kinds, |k| {
-                let group = k.group.map(|Text(group)| group);
-                let group = group.unwrap_or_else(|| shared::text(GATEWAY_API));
-                shared::kind(&group, &k.kind.0)
-            }),
-        }
-    })
+fn listeners(json: Option<Few<ListenerJson<'_>>>) -> Box<[Listener]> {
+    all(json, listener)
+}
+
+pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
+    let allowed = json.allowed_routes.unwrap_or_default();
+    Listener {
+        name: json.name.0,
+        port: port(json.port).unwrap_or_default(),
+        protocol: json.protocol.unwrap_or_default().0,
+        hostname: said(json.hostname),
+        routes_from: from(allowed.namespaces, From::Same),
+        routes_of: all(allowed.kinds, |k| {
+            let group = k.group.map(|Text(group)| group);
+            let group = group.unwrap_or_else(|| shared::text(GATEWAY_API));
+            shared::kind(&group, &k.kind.0)
+        }),
+    }
+}
+
+/// Whose `ListenerSets` may join.
+pub(super) fn sets(allowed: Option<AllowedJson<'_>>) -> From {
+    allowed.map_or(From::None, |allowed| from(allowed.namespaces, From::None))
 }
 
 /// A selector that is not there selects nothing.
-fn from(json: Option<FromJson>, unsaid: From) -> From {
+fn from(json: Option<FromJson<'_>>, unsaid: From) -> From {
     let Some(json) = json else {
         return unsaid;
     };
     match (json.from.as_deref(), json.selector) {
         (Some("All"), _) => From::All,
         (Some("Same"), _) => From::Same,
-        (Some("Selector"), Some(selector)) => From::Selector(Box::new(selector)),
+        (Some("Selector"), Some(text)) => match serde_json::from_str(text.get()) {
+            Ok(selector) => From::Selector(Box::new(selector)),
+            Err(_) if text.get() == "null" => From::None,
+            Err(_) => From::Unknown,
+        },
         (Some(_), _) => From::None,
         (None, _) => unsaid,
+    }
+}
+
+pub(super) fn service_port(json: PortJson) -> Port {
+    Port {
+        name: said(json.name),
+        number: port(json.port).unwrap_or_default(),
+    }
+}
+
+pub(super) fn grant_from(json: GrantFromJson) -> GrantFrom {
+    GrantFrom {
+        gk: shared::kind(&json.group.0, &json.kind.0),
+        namespace: json.namespace.0,
+    }
+}
+
+pub(super) fn grant_to(json: GrantToJson) -> GrantTo {
+    GrantTo {
+        gk: shared::kind(&json.group.0, &json.kind.0),
+        name: said(json.name),
     }
 }
 
@@ -345,7 +373,7 @@ fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> Obj
     shared::key(&gk, namespace.unwrap_or(&header.namespace), &json.name.0)
 }
 
-fn parent(json: ParentJson, header: &Header) -> ParentRef {
+pub(super) fn parent(json: ParentJson, header: &Header) -> ParentRef {
     ParentRef {
         object: reference(&json, header, GATEWAY_API, "Gateway"),
         port: port(json.port),
@@ -353,7 +381,7 @@ fn parent(json: ParentJson, header: &Header) -> ParentRef {
     }
 }
 
-fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
+pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
     Rule {
         name: said(json.name),
         backends: all(json.backend_refs, |b| BackendRef {

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::few::Few;
 use super::{Header, ParentRef};
 use crate::engine::ids::{GATEWAY_API, Place};
+use crate::engine::literal;
 use crate::engine::shared::{self, Text};
 
 /// Conditions that say whether the object is accepted.
@@ -97,6 +98,7 @@ pub struct Condition {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StatusJson<'a> {
+    #[serde(default, deserialize_with = "literal::optional")]
     observed_generation: Option<Value>,
     #[serde(borrow)]
     conditions: Option<&'a RawValue>,
@@ -138,6 +140,7 @@ struct ConditionJson {
     status: Text,
     reason: Option<Text>,
     message: Option<String>,
+    #[serde(default, deserialize_with = "literal::optional")]
     observed_generation: Option<Value>,
 }
 

@@ -6,13 +6,15 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::engine::literal;
+
 /// Whether they are the same values: order of keys and spaces do not count. What cannot be read is not the same
 /// as anything.
 pub(super) fn same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
-    let Ok(one) = serde_json::from_str::<Value>(one) else {
+    let Ok(one) = literal::from_str(one) else {
         return false;
     };
     let mut other = serde_json::Deserializer::from_str(other);

@@ -5,12 +5,15 @@ use std::fmt::Display;
 use serde::Deserialize;
 use serde_path_to_error::Segment;
 
+use super::few::LONG_LIST;
+
 /// Why an object could not be read.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{told}")]
 pub struct Unreadable {
     part: String,
     told: String,
+    is_much: bool,
 }
 
 // === impl Unreadable ===
@@ -22,6 +25,15 @@ impl Unreadable {
         Self {
             part: told.clone(),
             told,
+            is_much: false,
+        }
+    }
+
+    /// The same of what is right as it is, and more than is read.
+    pub fn too_much(told: impl Into<String>) -> Self {
+        Self {
+            is_much: true,
+            ..Self::new(told)
         }
     }
 
@@ -29,7 +41,16 @@ impl Unreadable {
     pub fn because(part: impl Into<String>, why: impl Display) -> Self {
         let part = part.into();
         let told = format!("{part}: {why}");
-        Self { part, told }
+        Self {
+            part,
+            told,
+            is_much: false,
+        }
+    }
+
+    /// Whether it may be right as it is, and is more than is read.
+    pub fn is_much(&self) -> bool {
+        self.is_much
     }
 
     /// Which part cannot be read, without what stands there and the keys on the way to it: objects are not for logs.
@@ -59,6 +80,7 @@ pub(super) fn field<'a, T: Deserialize<'a>>(
     Unreadable {
         part: format!("{part} cannot be read"),
         told: format!("{at} cannot be read: {}", plain(why)),
+        is_much: why.to_string().starts_with(LONG_LIST),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::engine::literal;
 use crate::engine::object::Object;
 
 /// The fields at these dotted paths of an object's `spec`, where they stand there; of two of one name the last.
@@ -30,7 +31,7 @@ fn picked(text: &str, paths: &[&str]) -> Option<Value> {
         };
         let whole = paths.contains(&"");
         let value = if whole {
-            serde_json::from_str(text.get()).ok()
+            literal::from_str(text.get()).ok()
         } else {
             picked(text.get(), &paths)
         };

@@ -25,6 +25,8 @@ pub enum Refusal {
     Hostname,
     /// Routes of its namespace are not allowed.
     Namespace,
+    /// Whether they are cannot be read.
+    Unread,
     /// It is not accepted itself.
     Conflict(Conflict),
     /// The status of the route says that the parent does not take it (ruling 36).
@@ -84,6 +86,9 @@ pub fn refusal(
         return Some(Refusal::Hostname);
     }
     let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
+    if listener.routes_from == From::Unknown {
+        return Some(Refusal::Unread);
+    }
     if !lets_in(snapshot, &listener.routes_from, own, theirs) {
         return Some(Refusal::Namespace);
     }
@@ -153,7 +158,7 @@ pub fn lets_name(
 fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) -> bool {
     match from {
         From::All => true,
-        From::None => false,
+        From::None | From::Unknown => false,
         From::Same => own == theirs,
         From::Selector(selector) => {
             if let Some(namespace) = snapshot.get(&namespace_key(theirs)) {

@@ -256,6 +256,9 @@ fn refused(
             "listener {name} takes no routes of namespace {}",
             route.key.namespace
         ),
+        (Refusal::Unread, ..) => format!(
+            "which namespaces listener {name} takes routes of cannot be read: its selector is none"
+        ),
         (Refusal::Conflict(why), ..) => {
             let why = conflict(why, of, name);
             format!("listener {name} is not accepted: {why}")

@@ -31,6 +31,19 @@ pub(super) fn unknown(
         ),
         _ => return None,
     };
+    if let Some(why) = &object.unread {
+        // It may be among what is not known.
+        let message = format!(
+            "whether {} has {noun} {about:?} is not known: {why}",
+            object.key
+        );
+        return Some(
+            Finding::new(Code::Unverified, policy.key(), message)
+                .at(format!("{}.{member}", entry.path))
+                .about(format!("{}#{about}", object.key))
+                .only_if(false),
+        );
+    }
     let message = format!("{} has no {message}", object.key);
     Some(
         Finding::new(Code::SectionUnknown, policy.key(), message)

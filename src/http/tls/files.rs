@@ -13,6 +13,7 @@ use tokio::time::sleep;
 use super::callers::Callers;
 use super::{Certificates, TlsError};
 use crate::metrics::Metrics;
+use crate::reading::{self, Pipes};
 
 /// Files that change again and again are taken as they are; the next round brings the rest.
 const MAX_REREADS: usize = 3;
@@ -172,12 +173,15 @@ impl Reload {
 }
 
 async fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
-    tokio::fs::read(path)
-        .await
-        .map_err(|source| TlsError::Read {
-            path: path.display().to_string(),
-            source,
-        })
+    let file = path.to_owned();
+    // It is read again and again: a pipe in its place must not hold the process.
+    let read = move || reading::bytes(&file, reading::SMALL, Pipes::Refused);
+    let read = tokio::task::spawn_blocking(read).await;
+    let read = read.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+    read.map_err(|source| TlsError::Read {
+        path: path.display().to_string(),
+        source,
+    })
 }
 
 // === impl Kept ===

@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::span::Recorded;
 use super::{Entry, Settings, otlp};
 use crate::metrics::Metrics;
+use crate::reading::{self, Pipes};
 
 /// Spans in one request.
 const BATCH: usize = 512;
@@ -187,7 +188,8 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, TracesError> {
         path: file.display().to_string(),
         why,
     };
-    let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let pem = reading::bytes(file, reading::SMALL, Pipes::Refused);
+    let pem = pem.map_err(|error| wrong(error.to_string()))?;
     for certificate in CertificateDer::pem_slice_iter(&pem) {
         let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
         roots

@@ -27,16 +27,13 @@ spec:
 
 /// A copy of `manifests/` with these components switched on as its comments show.
 pub(crate) fn switched_on(to: &Path, components: &[&str]) {
-    for folder in ["", "base"].iter().chain(components) {
-        fs::create_dir_all(to.join(folder)).expect("a writable folder");
-        for file in fs::read_dir(Path::new(MANIFESTS).join(folder)).expect("manifests") {
-            let file = file.expect("a file").path();
-            if file.is_file() {
-                let name = file.file_name().expect("a name");
-                fs::copy(&file, to.join(folder).join(name)).expect("a writable folder");
-            }
-        }
-    }
+    copy(Path::new(MANIFESTS), to);
+    // Whoever switches it on states where the API server is.
+    let network = to.join("network-policy/network-policy.yaml");
+    let text = fs::read_to_string(&network).expect("a network policy");
+    let stated = text.replace("state-the-addresses-of-the-api-server", "192.0.2.1/32");
+    assert_ne!(stated, text);
+    fs::write(&network, stated).expect("a writable file");
     let file = to.join("kustomization.yaml");
     let mut text = fs::read_to_string(&file).expect("kustomization.yaml");
     let lines = components.iter().map(|name| format!("- {name}"));
@@ -46,6 +43,19 @@ pub(crate) fn switched_on(to: &Path, components: &[&str]) {
         text = on;
     }
     fs::write(&file, text).expect("a writable file");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a writable folder");
+    for entry in fs::read_dir(from).expect("manifests") {
+        let entry = entry.expect("a file").path();
+        let to = to.join(entry.file_name().expect("a name"));
+        if entry.is_dir() {
+            copy(&entry, &to);
+        } else {
+            fs::copy(&entry, &to).expect("a writable folder");
+        }
+    }
 }
 
 /// Has the API server call this address in all webhooks of a copy of `manifests/`, instead of the Service.

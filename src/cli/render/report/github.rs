@@ -6,6 +6,7 @@ use super::{message, object};
 use crate::answer::report::{Report, Told};
 use crate::cache::files::STDIN;
 use crate::engine::finding::Severity;
+use crate::engine::printable::escape;
 
 /// One command a finding that counts, or that only tells.
 pub(crate) fn github(report: &Report) -> String {
@@ -48,9 +49,7 @@ fn command(text: &mut String, finding: &Told) {
 
 /// The text behind a command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    escape(text).replace('%', "%25")
 }
 
 /// The value of a property.
@@ -64,7 +63,10 @@ mod tests {
 
     #[test]
     fn what_ends_a_command_or_a_property_is_escaped() {
-        assert_eq!(data("100% of a:b,\r\nc"), "100%25 of a:b,%0D%0Ac");
-        assert_eq!(property("a:b,\nc%3A"), "a%3Ab%2C%0Ac%253A");
+        assert_eq!(data("100% of a:b,\r\nc"), r"100%25 of a:b,\u{d}\u{a}c");
+        assert_eq!(property("a:b,c%3A"), "a%3Ab%2Cc%253A");
+        let odd = "\u{1b}\u{202e}\u{2028}::stop-commands::x";
+        let shown = r"\u{1b}\u{202e}\u{2028}%3A%3Astop-commands%3A%3Ax";
+        assert_eq!(property(odd), shown);
     }
 }

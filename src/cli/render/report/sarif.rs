@@ -10,6 +10,7 @@ use super::message;
 use crate::answer::report::{Report, Told, address, page, rule};
 use crate::cache::files::STDIN;
 use crate::engine::finding::{Code, Severity};
+use crate::engine::printable::escape;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -84,13 +85,13 @@ fn result(
     let suppressions: Vec<Value> = finding
         .suppressed
         .iter()
-        .map(|reason| json!({"kind": "inSource", "justification": reason}))
+        .map(|reason| json!({"kind": "inSource", "justification": escape(reason)}))
         .collect();
     let mut result = json!({
         "ruleId": finding.code.as_str(),
         "ruleIndex": indices.get(&finding.code),
         "level": level,
-        "message": {"text": message(finding)},
+        "message": {"text": said(&message(finding))},
         "locations": locations(finding, root),
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         "suppressions": suppressions,
@@ -100,6 +101,17 @@ fn result(
         result.insert("baselineState".to_owned(), json!(state));
     }
     result
+}
+
+/// A message. `[text](address)` would be a link: where it stands, the brackets are marked as text.
+fn said(text: &str) -> String {
+    let text = escape(text);
+    if !text.contains("](") {
+        return text;
+    }
+    text.replace('\\', r"\\")
+        .replace('[', r"\[")
+        .replace(']', r"\]")
 }
 
 /// One place, or none for what stands nowhere and is about no object.
@@ -117,7 +129,7 @@ fn locations(finding: &Told, root: Option<&Path>) -> Vec<Value> {
         location.insert("physicalLocation".to_owned(), physical);
     }
     if let Some(name) = super::object(finding) {
-        let logical = json!([{"fullyQualifiedName": name, "kind": "resource"}]);
+        let logical = json!([{"fullyQualifiedName": escape(&name), "kind": "resource"}]);
         location.insert("logicalLocations".to_owned(), logical);
     }
     if location.is_empty() {
@@ -156,7 +168,14 @@ fn uri(path: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::artifact;
+    use super::{artifact, said};
+
+    #[test]
+    fn a_message_holds_no_link() {
+        assert_eq!(said("spec.a[0].b"), "spec.a[0].b");
+        assert_eq!(said("[x](https://e.com)[y]"), r"\[x\](https://e.com)\[y\]");
+        assert_eq!(said("\u{202e}"), r"\u{202e}");
+    }
 
     #[test]
     fn paths_are_relative_uris_where_they_can_be() {

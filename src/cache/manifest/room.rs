@@ -1,0 +1,89 @@
+//! How much a run takes in: what is read is counted before anything is made of it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What an object takes beside its text, roughly.
+const OBJECT: usize = 1024;
+/// What a byte of its JSON takes: it is kept, read, and kept again by kind.
+const BYTE: usize = 5;
+/// The most that all may take: 512 MiB with the program itself.
+const MOST: usize = 448 << 20;
+/// Objects that may be as small as they like: they take some 256 MiB.
+pub(super) const SMALL: usize = 200_000;
+/// The least length in files of more than those, on average. Smaller ones would take more than eight times their text.
+pub(super) const LEAST: usize = 128;
+
+/// What was read so far, by all threads.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// Bytes of files.
+    input: AtomicUsize,
+    objects: AtomicUsize,
+    /// Bytes of objects as JSON.
+    json: AtomicUsize,
+}
+
+// === impl Room ===
+
+impl Room {
+    /// Counts a file.
+    pub(super) fn file(&self, bytes: usize) {
+        self.input.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts an object; says whether there is room for it.
+    pub(super) fn object(&self, bytes: usize) -> bool {
+        self.objects.fetch_add(1, Ordering::Relaxed);
+        self.json.fetch_add(bytes, Ordering::Relaxed);
+        self.takes() <= MOST
+    }
+
+    fn takes(&self) -> usize {
+        let objects = self.objects.load(Ordering::Relaxed);
+        objects * OBJECT + self.json.load(Ordering::Relaxed) * BYTE
+    }
+
+    /// Why this is too much, if it is.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let objects = self.objects.load(Ordering::Relaxed);
+        let input = self.input.load(Ordering::Relaxed);
+        if self.takes() > MOST {
+            return Some(
+                "all files together hold more than can be read in 512 MiB of memory: \
+                 nothing of them is used; name fewer of them"
+                    .to_owned(),
+            );
+        }
+        (objects > SMALL && input / LEAST < objects).then(crowd)
+    }
+}
+
+/// What is said of very many small objects.
+pub(super) fn crowd() -> String {
+    format!(
+        "more than {SMALL} objects, of fewer than {LEAST} bytes each: these are no manifests, and nothing of them is used"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST, MOST, OBJECT, Room, SMALL};
+
+    fn of(objects: usize, input: usize, json: usize) -> Option<String> {
+        let room = Room::default();
+        room.file(objects * input);
+        for _ in 0..objects {
+            room.object(json);
+        }
+        room.refusal()
+    }
+
+    #[test]
+    fn what_people_have_is_taken_and_what_fills_the_memory_is_not() {
+        assert_eq!(of(SMALL, 1, 1), None);
+        assert_eq!(of(100_000, 700, 500), None);
+        assert!(of(SMALL + 1, LEAST - 1, 1).is_some());
+        assert!(of(MOST / OBJECT, 200, 150).is_some());
+        assert!(of(1, 100 << 20, 100 << 20).is_some());
+    }
+}

@@ -1,0 +1,143 @@
+//! Names and values of users as they may be printed: in a terminal, a log, the log of a pipeline, a warning.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A text in which everything is seen and means nothing to whoever shows it.
+///
+/// Control characters would make the API server drop a warning; what turns the direction of text or takes no room
+/// would make it lie; lines that begin as a command would be one in the log of a pipeline.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    push(&mut escaped, text);
+    escaped
+}
+
+/// Adds a text, escaped.
+pub(crate) fn push(line: &mut String, text: &str) {
+    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'#' && byte != b':';
+    if text.bytes().all(is_plain) {
+        return line.push_str(text);
+    }
+    let command = command(text);
+    for (at, c) in text.char_indices() {
+        let rest = text.get(at..).unwrap_or_default();
+        if Some(at) == command || rest.starts_with("##") && is_of_a_pipeline(rest) || is_hidden(c) {
+            line.extend(c.escape_unicode());
+        } else {
+            line.push(c);
+        }
+    }
+}
+
+/// Whether a character cannot be seen: by its category (control, format, not assigned, private, separators other than
+/// the space), or because programs leave it out.
+fn is_hidden(c: char) -> bool {
+    static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        // U+2800 is a blank among the patterns of Braille.
+        let pattern =
+            r"^[\p{C}\p{Zl}\p{Zp}[\p{Zs}--\x20]\p{Default_Ignorable_Code_Point}\x{2800}]$";
+        Regex::new(pattern).ok()
+    });
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let hidden = HIDDEN.as_ref();
+    hidden.is_none_or(|hidden| hidden.is_match(c.encode_utf8(&mut [0; 4])))
+}
+
+/// Where a text begins as a command of GitHub Actions: `::name …::`.
+fn command(text: &str) -> Option<usize> {
+    let rest = text.trim_start();
+    let name = rest.strip_prefix("::")?;
+    let is_command = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.contains("::");
+    is_command.then(|| text.len() - rest.len())
+}
+
+/// Whether these are commands of GitHub Actions, Azure Pipelines or `TeamCity`, which count wherever they stand.
+fn is_of_a_pipeline(text: &str) -> bool {
+    ["##[", "##vso[", "##teamcity["]
+        .iter()
+        .any(|command| text.starts_with(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn what_is_seen_stays() {
+        for text in [
+            "",
+            "infra/edge#http",
+            "a: b",
+            "Größe 日本語 עברית 🚀",
+            "[::1]:80",
+            "::ffff:10.0.0.1",
+            "# a",
+            "## b",
+            "fe80::1::x",
+            "e\u{301}",
+        ] {
+            assert_eq!(escape(text), text);
+        }
+    }
+
+    #[test]
+    fn what_is_not_seen_is_written_out() {
+        for c in [
+            '\0',
+            '\u{7}',
+            '\u{1b}',
+            '\n',
+            '\u{7f}',
+            '\u{85}',
+            '\u{9b}',
+            '\u{a0}',
+            '\u{ad}',
+            '\u{61c}',
+            '\u{115f}',
+            '\u{180e}',
+            '\u{200b}',
+            '\u{200f}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{202e}',
+            '\u{2060}',
+            '\u{2064}',
+            '\u{2069}',
+            '\u{2800}',
+            '\u{3000}',
+            '\u{3164}',
+            '\u{e000}',
+            '\u{fe0f}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{fffe}',
+            '\u{e0041}',
+            '\u{e0100}',
+            '\u{10ffff}',
+        ] {
+            let shown = format!("a{}b", c.escape_unicode());
+            assert_eq!(escape(&format!("a{c}b")), shown);
+        }
+    }
+
+    #[test]
+    fn what_a_pipeline_would_obey_is_written_out() {
+        for (text, shown) in [
+            ("::stop-commands::x", r"\u{3a}:stop-commands::x"),
+            ("  ::error file=a::b", r"  \u{3a}:error file=a::b"),
+            ("##[error]a", r"\u{23}#[error]a"),
+            (
+                "a ##vso[task.setvariable variable=b]c",
+                r"a \u{23}#vso[task.setvariable variable=b]c",
+            ),
+            ("##teamcity[x]", r"\u{23}#teamcity[x]"),
+            ("###[x]", r"#\u{23}#[x]"),
+        ] {
+            assert_eq!(escape(text), shown);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Files that are named to attache, read so that reading ends: regular ones of a bounded size, and where it is said
+//! so pipes, as shells make them for `<(…)`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+
+/// How long nothing may come through a pipe.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A piece of a pipe.
+const PIECE: usize = 64 << 10;
+/// Most of a configuration, a certificate or a key.
+pub const SMALL: u64 = 4 << 20;
+
+/// Whether a pipe is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipes {
+    /// Once, until its writers close it.
+    Read,
+    /// No: what is read again and again is no pipe.
+    Refused,
+}
+
+/// The bytes of a file.
+///
+/// # Errors
+/// When it cannot be opened or read, has more than `most` bytes, or is neither a regular file nor a pipe that may be
+/// read.
+pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
+    // A pipe without a writer would be waited for here already.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)?;
+    let metadata = file.metadata()?;
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        if metadata.len() > most {
+            return Err(too_large(most));
+        }
+        // The size is not trusted: files grow.
+        return limited(&file, most);
+    }
+    if kind.is_fifo() && pipes == Pipes::Read {
+        return through(&file, most);
+    }
+    let what = if kind.is_dir() {
+        "a directory"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    };
+    Err(io::Error::other(format!("it is {what}, not a file")))
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// As [`bytes`], and when it is no text.
+pub fn text(path: &Path, most: u64, pipes: Pipes) -> io::Result<String> {
+    String::from_utf8(bytes(path, most, pipes)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8"))
+}
+
+/// All of a reader, if that is not too much.
+///
+/// # Errors
+/// When it cannot be read, or is more than `most` bytes.
+pub fn limited(from: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = from.take(most + 1).read_to_end(&mut bytes)?;
+    if length as u64 > most {
+        return Err(too_large(most));
+    }
+    Ok(bytes)
+}
+
+/// Whether a path leads, by links, to something outside the directory that it stands in. What cannot be found out
+/// does not.
+pub fn leads_out(path: &Path) -> bool {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    match (parent.canonicalize(), path.canonicalize()) {
+        (Ok(parent), Ok(real)) => !real.starts_with(parent),
+        _ => false,
+    }
+}
+
+/// A file of a directory that a pull request may have written: not where a link leads out of it.
+pub fn within(directory: &Path, name: &str) -> Option<PathBuf> {
+    let file = directory.join(name);
+    (file.is_file() && !leads_out(&file)).then_some(file)
+}
+
+fn through(mut pipe: &File, most: u64) -> io::Result<Vec<u8>> {
+    let patience = Timespec::try_from(PATIENCE).map_err(io::Error::other)?;
+    let mut bytes = Vec::new();
+    let mut piece = vec![0; PIECE];
+    loop {
+        let mut asked = [PollFd::new(&pipe, PollFlags::IN)];
+        if poll(&mut asked, Some(&patience))? == 0 {
+            let seconds = PATIENCE.as_secs();
+            return Err(io::Error::other(format!(
+                "nothing came through this pipe for {seconds} seconds"
+            )));
+        }
+        match pipe.read(&mut piece) {
+            Ok(0) => return Ok(bytes),
+            Ok(length) => bytes.extend_from_slice(piece.get(..length).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if bytes.len() as u64 > most {
+            return Err(too_large(most));
+        }
+    }
+}
+
+fn too_large(most: u64) -> io::Error {
+    io::Error::other(format!("larger than {} MiB", most >> 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::{Pipes, SMALL, bytes, leads_out, limited, text, within};
+
+    fn why(path: &Path, pipes: Pipes) -> String {
+        bytes(path, SMALL, pipes).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(why(&pipe, Pipes::Refused), "it is a pipe, not a file");
+        assert_eq!(
+            why(dir.path(), Pipes::Read),
+            "it is a directory, not a file"
+        );
+        let zero = Path::new("/dev/zero");
+        assert_eq!(why(zero, Pipes::Read), "it is a device, not a file");
+        let large = dir.path().join("large");
+        fs::File::create(&large)
+            .unwrap()
+            .set_len(SMALL + 1)
+            .unwrap();
+        assert_eq!(why(&large, Pipes::Read), "larger than 4 MiB");
+        assert!(limited(fs::File::open(zero).unwrap(), 1000).is_err());
+        fs::write(&large, b"\xff").unwrap();
+        assert!(text(&large, SMALL, Pipes::Read).is_err());
+    }
+
+    #[test]
+    fn a_pipe_is_read_until_its_writer_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let long = "x".repeat(300_000);
+        std::thread::scope(|scope| {
+            // Opening waits for a reader.
+            scope.spawn(|| fs::write(&pipe, &long).unwrap());
+            assert_eq!(text(&pipe, SMALL, Pipes::Read).unwrap(), long);
+        });
+    }
+
+    #[test]
+    fn a_link_leads_out_of_its_directory_or_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir(path("..data")).unwrap();
+        fs::write(path("..data/a.yaml"), "").unwrap();
+        symlink("..data/a.yaml", path("a.yaml")).unwrap();
+        symlink("/proc/self/environ", path("out.yaml")).unwrap();
+        symlink("/proc", path("proc")).unwrap();
+        assert!(!leads_out(&path("a.yaml")) && leads_out(&path("out.yaml")));
+        assert!(within(dir.path(), "a.yaml").is_some());
+        for out in ["out.yaml", "proc", "none.yaml"] {
+            assert_eq!(within(dir.path(), out), None, "{out}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Hostile input: what people who mean harm, and programs that fail, put into objects, files and arguments.
+//!
+//! The attempts are files in `attempts/`, each with what must hold; `generate.rs` has the lists that they are multiplied
+//! with. Beside what an attempt says this holds of every one: no panic, an answer in time and within memory, nothing on
+//! a terminal that is not seen, the `uid` of a review in its answer.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod attempt;
+#[path = "../wire/client.rs"]
+#[allow(dead_code, reason = "tests/wire asks for more")]
+mod client;
+mod command;
+mod generate;
+mod reading;
+mod review;
+#[path = "../serving/mod.rs"]
+#[allow(dead_code, reason = "tests/wire asks for more")]
+mod serving;
+mod table;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use attempt::{Attempt, attempts};
+
+/// The table is never smaller.
+const LEAST: usize = 300;
+
+#[test]
+fn there_are_as_many_attempts_as_promised() {
+    let all = attempts();
+    assert!(all.len() >= LEAST, "{} attempts", all.len());
+    println!("{} attempts", all.len());
+}
+
+#[test]
+fn no_command_is_hurt() {
+    let all = attempts();
+    let commands: Vec<&Attempt> = all.iter().filter(|attempt| attempt.run.is_some()).collect();
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(Vec::new());
+    // Most of the time goes into starting processes, and some attempts wait.
+    let threads = 2 * thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(attempt) = commands.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(why) = command::run(attempt) {
+                        failed
+                            .lock()
+                            .unwrap()
+                            .push(format!("{}: {why}", attempt.name));
+                    }
+                }
+            });
+        }
+    });
+    told(&failed.into_inner().unwrap());
+}
+
+#[tokio::test]
+async fn no_review_is_hurt() {
+    let all = attempts();
+    let reviews = all.iter().filter(|attempt| attempt.review.is_some());
+    told(&review::run(reviews).await);
+}
+
+fn told(failed: &[String]) {
+    assert!(
+        failed.is_empty(),
+        "{} attempts:\n\n{}",
+        failed.len(),
+        failed.join("\n\n")
+    );
+}

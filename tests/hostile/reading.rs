@@ -1,0 +1,52 @@
+//! The table of `reading.yaml`, held against attache. `tests/cluster/reading.rs` holds it against the real kubectl.
+
+use std::fs;
+
+use attache::cache::directory::read;
+
+use crate::table::{bytes, cases};
+
+#[test]
+fn files_are_read_as_kubectl_reads_them_or_a_word_says_so() {
+    let mut wrong = Vec::new();
+    // Whatever a file is called.
+    for ending in ["yaml", "json"] {
+        for case in cases() {
+            let dir = tempfile::tempdir().unwrap();
+            let file = dir.path().join(format!("a.{ending}"));
+            fs::write(&file, bytes(&case.file)).unwrap();
+            let found = read(std::slice::from_ref(&file));
+            let name = |json: &str| {
+                let object: serde_json::Value = serde_json::from_str(json).unwrap();
+                object["metadata"]["name"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            let objects = found.objects.iter();
+            let objects: Vec<String> = objects
+                .map(|object| format!("{}/{}", object.gk.kind, name(object.json.get())))
+                .collect();
+            let expected = case.attache.as_ref().unwrap_or(&case.kubectl);
+            let said: Vec<&str> = found.problems.iter().map(|p| &*p.message).collect();
+            // Or is counted as no manifest.
+            let skipped = found.skipped.iter().map(|skipped| skipped.what.to_string());
+            let said = said.join("\n") + &skipped.collect::<String>();
+            let what = format!("{} (.{ending}): {objects:?}, said {said:?}", case.name);
+            if objects != *expected {
+                wrong.push(format!("{what}: not {expected:?}"));
+            }
+            // Where kubectl stops, attache says why.
+            if (case.refused || case.word.is_some()) && said.is_empty() {
+                wrong.push(format!("{what}: nothing is said"));
+            }
+            if !case.refused && case.word.is_none() && !said.is_empty() {
+                wrong.push(format!("{what}: kubectl says nothing"));
+            }
+            if case.word.as_ref().is_some_and(|word| !said.contains(word)) {
+                wrong.push(format!("{what}: not {:?}", case.word));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
