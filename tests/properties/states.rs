@@ -9,7 +9,6 @@ use attache::engine::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::impact::impact;
 use attache::engine::merge::{Effective, in_place};
 use attache::engine::object::Node;
-use attache::engine::profile::Class;
 use attache::engine::snapshot::{Change, Snapshot};
 use attache::engine::topology::{Upper, places};
 use proptest::collection::vec;
@@ -48,9 +47,8 @@ fn settings(effective: &Effective) -> String {
 
 /// Whether paths end at effective targets, and begin where requests come in: the same paths count for
 /// the status of a policy.
-fn counts(snapshot: &Snapshot, kind: &GroupKind, group: &Group) -> bool {
-    let direct = snapshot.profile(kind).unwrap().class.value == Class::Direct;
-    group.complete && (group.attached || direct)
+fn counts(group: &Group) -> bool {
+    group.complete && group.attached
 }
 
 /// Where nothing says how far a kind reaches, its paths go on to a backend only for who asks about a
@@ -91,7 +89,7 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
     for kind in snapshot.policy_kinds() {
         for key in around {
             let groups = Survey::new(snapshot).through(key, kind).into_iter();
-            for group in groups.filter(|group| counts(snapshot, kind, group)) {
+            for group in groups.filter(counts) {
                 let lowers: Vec<_> = if group.ends.lowers.is_empty() {
                     vec![None]
                 } else {
@@ -203,7 +201,7 @@ proptest! {
                 let here = counted.remove(&key).unwrap_or_default();
                 prop_assert!(here.is_subset(&acting), "{key}: {here:?}, {acting:?}");
                 let groups = survey.through(&key, kind).into_iter();
-                let ends = groups.filter(|g| counts(&snapshot, kind, g) && g.ends.targets().any(|t| t.object == key));
+                let ends = groups.filter(|g| counts(g) && g.ends.targets().any(|t| t.object == key));
                 let in_force: BTreeSet<ObjectKey> = ends.flat_map(|g| in_place(&g.effective).collect::<Vec<_>>()).collect();
                 let said: BTreeSet<ObjectKey> = acting.intersection(&in_force).cloned().collect();
                 let path = [key.whole()];
