@@ -1,11 +1,11 @@
-//! A cluster or a directory, turned into published snapshots.
+//! Turns a cluster or a directory into published snapshots.
 //!
 //! ```text
 //! CRDs -> kinds -> watch (a task per kind) --Change--> writer --Arc<Snapshot>--> readers
 //! ```
 //!
-//! Readers load the snapshot and never wait for the writer. Nothing here judges: what the objects mean is the
-//! engine's, how requests arrive is `http`'s.
+//! Readers load the snapshot and never wait for the writer. This module makes no decisions: the engine interprets the
+//! objects, and `http` receives the requests.
 
 pub mod access;
 pub mod confirm;
@@ -59,15 +59,15 @@ use self::webhooks::Watched;
 /// The published snapshot, shared by all readers.
 pub type Published = Arc<ArcSwap<Snapshot>>;
 
-/// Changes on their way to the writer; a full queue slows the watches down, which the API server buffers.
+/// Capacity of the channel to the writer. When it is full the watches wait, and the API server buffers their events.
 const QUEUE: usize = 1024;
 
-/// What the operator may set.
+/// Limits and options of a watched cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// At most this many policy kinds are watched: whoever may create CRDs must not open watches without end.
+    /// The most policy kinds to watch, so that a user who may create CRDs cannot open an unlimited number of watches.
     pub max_policy_kinds: usize,
-    /// Whether what was let through is noted as Events.
+    /// Whether to write Events about policies that were allowed with a finding.
     pub events: bool,
     /// How long a review waits for a live read.
     pub live_read: Duration,
@@ -75,22 +75,22 @@ pub struct Settings {
     pub access: Duration,
 }
 
-/// A cluster that is being watched. Dropping it ends the watches.
+/// A cluster that is being watched. Dropping it stops the watches.
 #[derive(Debug)]
 pub struct Cluster {
-    /// What is known now.
+    /// The current state.
     pub snapshot: Published,
-    /// Which kinds have been listed, and what is wrong with the others.
+    /// Which kinds have been listed, and why the others have not.
     pub sync: Arc<SyncState>,
     /// Live reads of single objects.
     pub confirm: Arc<Confirm>,
-    /// Who may read what.
+    /// Whether a user may read an object.
     pub access: Arc<Access>,
-    /// Where what was let through is noted; nowhere where that is not wanted.
+    /// Writes Events about allowed policies; `None` when Events are off.
     pub notices: Option<Notices>,
     /// The policy kinds that are watched.
     pub watched: Receiver<Watched>,
-    /// The tasks; none of them ends by itself. One that does says why.
+    /// The tasks. None of them is meant to finish; one that does returns the reason.
     pub tasks: JoinSet<String>,
 }
 
@@ -106,8 +106,8 @@ impl Default for Settings {
 }
 
 impl Cluster {
-    /// Starts to watch. Returns at once, whether or not the API server answers; [`SyncState::ready`] tells when
-    /// the snapshot can be relied upon.
+    /// Starts the watches and returns at once, whether or not the API server answers. [`SyncState::ready`] says when
+    /// the snapshot is complete.
     pub fn start(
         client: kube::Client,
         rules: Receiver<Arc<ProfileRules>>,
@@ -172,12 +172,12 @@ impl Cluster {
     }
 }
 
-/// A client configuration for watches and live reads: limits where kube has none, and none of its own retries,
-/// which would eat the time of a review. Watches have their own backoff.
+/// A client configuration for watches and live reads. It sets timeouts that kube leaves unset and turns off kube's
+/// retries, which would use up the time of a review. Watches have their own backoff.
 #[must_use]
 pub fn tuned(mut config: kube::Config) -> kube::Config {
     config.connect_timeout = Some(Duration::from_secs(5));
-    // The API server ends a watch after 60 s, so a connection that is silent for longer is dead.
+    // The API server closes a watch after 60 s, so a connection that is silent for longer is dead.
     config.read_timeout = Some(Duration::from_secs(65));
     config.reset_reader_on_write = true;
     config.default_retry = false;

@@ -1,4 +1,4 @@
-//! Whether a user may read a policy: `SubjectAccessReview`, remembered for a short time.
+//! Whether a user may read a policy: `SubjectAccessReview`, with a short-lived cache of the answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,24 +20,24 @@ use crate::metrics::Metrics;
 use super::kinds::Resources;
 use super::watch::unquoted;
 
-/// How long a yes is believed.
+/// How long a positive answer is cached.
 const YES: Duration = Duration::from_mins(1);
-/// How long a no is believed: whoever was just given a right should not wait long.
+/// How long a negative answer is cached. It is short so that a newly granted right takes effect soon.
 const NO: Duration = Duration::from_secs(10);
-/// After so many answers in a row access reviews work again.
+/// Access reviews count as working again after this many answers in a row.
 const WORKS: u32 = 10;
-/// Most answers remembered.
+/// The most answers to cache.
 const REMEMBERED: usize = 10_000;
 
-/// Asks the API server who may read what.
+/// Asks the API server whether a user may read an object.
 pub struct Access {
     client: kube::Client,
     resources: Arc<Resources>,
     metrics: Arc<Metrics>,
-    /// A review waits for it.
+    /// How long a review waits for an answer.
     budget: Duration,
-    /// How many must be answered until they work again; none where they do. A line for each that fails would
-    /// drown the log.
+    /// How many more answers are needed until access reviews count as working again; 0 while they work. This keeps the
+    /// log from getting a line for each failure.
     owed: AtomicU32,
     known: Mutex<HashMap<Question, (bool, Instant)>>,
 }
@@ -47,7 +47,7 @@ type Question = (Arc<Subject>, ObjectKey);
 // === impl Access ===
 
 impl Access {
-    /// Nothing asked yet; `budget` is how long a review waits for an answer.
+    /// Creates an empty cache. `budget` is how long a review waits for an answer.
     pub fn new(
         client: kube::Client,
         resources: Arc<Resources>,
@@ -64,7 +64,7 @@ impl Access {
         }
     }
 
-    /// Whether the user may `get` the object. An error is a no, and is not remembered.
+    /// Whether the user may `get` the object. An error counts as no and is not cached.
     pub async fn may_get(&self, subject: Arc<Subject>, object: ObjectKey) -> bool {
         let question = (subject, object);
         if let Some(answer) = self.remembered(&question).await {
@@ -133,7 +133,7 @@ impl Access {
         said.ok().map(|status| status.allowed)
     }
 
-    /// Says when access reviews begin to fail, and when they work again.
+    /// Logs when access reviews start to fail, and when they work again.
     fn tell(&self, error: Option<&str>) {
         let Some(error) = error else {
             let less = |owed: u32| owed.checked_sub(1);

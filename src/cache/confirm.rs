@@ -1,4 +1,4 @@
-//! Live reads: whether what the cache does not show is absent in truth.
+//! Live reads, which confirm that an object the cache does not have is really absent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,20 +21,20 @@ use super::watch::short;
 type Answer = Result<Option<Arc<Object>>, String>;
 type Read = BoxFuture<'static, Answer>;
 
-/// Reads single objects, each once however many reviews ask at the same time.
+/// Reads single objects. Concurrent reviews that need the same object share one read.
 pub struct Confirm {
     client: kube::Client,
     resources: Arc<Resources>,
-    /// A review waits for it, and has 10 s in all.
+    /// How long a review waits for a read; the review itself has 10 s in all.
     budget: Duration,
-    /// Reads under way. Weak: a read that nobody waits for any more is over.
+    /// Reads in progress. The references are weak, so that a read is dropped when nobody waits for it.
     reads: Mutex<HashMap<ObjectKey, WeakShared<Read>>>,
 }
 
 // === impl Confirm ===
 
 impl Confirm {
-    /// The client must not retry (see [`super::tuned`]): the time is gone after one attempt.
+    /// The client must not retry (see [`super::tuned`]): the budget allows one attempt.
     pub fn new(client: kube::Client, resources: Arc<Resources>, budget: Duration) -> Self {
         Self {
             client,
@@ -44,13 +44,13 @@ impl Confirm {
         }
     }
 
-    /// The object as it is now; none when there is no such object.
+    /// The object as it is now; `None` if there is no such object.
     ///
     /// # Errors
-    /// A short reason, when the API server does not say in time.
+    /// Returns a short reason if the API server does not answer in time.
     pub async fn read(&self, key: ObjectKey) -> Result<Option<Object>, String> {
         if !(is_name(&key.name) && (key.namespace.is_empty() || is_name(&key.namespace))) {
-            // No object can have such a name, and it would lead elsewhere in a URL.
+            // No object can have such a name, and in a URL it would address something else.
             return Ok(None);
         }
         let Some(resource) = self.resources.get(&key.gk) else {
@@ -60,10 +60,10 @@ impl Confirm {
         Ok(answer?.map(|object| Object::clone(&object)))
     }
 
-    /// The read of this object that is under way, or a new one.
+    /// Joins the read of this object that is in progress, or starts one.
     async fn join(&self, key: ObjectKey, resource: ApiResource) -> Shared<Read> {
         let mut reads = self.reads.lock().await;
-        // One that has its answer is history: a new question needs a new answer.
+        // A finished read is outdated: a new question needs a new answer.
         reads.retain(|_, read| read.upgrade().is_some_and(|read| read.peek().is_none()));
         if let Some(read) = reads.get(&key).and_then(WeakShared::upgrade) {
             return read;
@@ -99,7 +99,7 @@ async fn get(
         Err(_) => Err(format!("timed out after {} ms", budget.as_millis())),
         Ok(Ok(raw)) => match raw.to_object(&key.gk) {
             Ok(object) => Ok(Some(Arc::new(object))),
-            // Who asks may not be allowed to read it.
+            // The requesting user may not be allowed to read it, so the error quotes nothing of it.
             Err(why) => Err(why.part().to_owned()),
         },
         Ok(Err(kube::Error::Api(status))) => match status.code {

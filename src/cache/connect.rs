@@ -1,8 +1,8 @@
-//! A connection to an API server for a command that answers and ends: one for all requests, so that many
-//! kinds read at once cost one handshake.
+//! A connection to an API server for a command that runs once: one HTTP/2 connection carries all requests, so that
+//! reading many kinds costs one handshake.
 //!
-//! It is not renewed when it breaks. What runs for long, and what needs a proxy or meets a server that
-//! does not speak HTTP/2, takes the client that comes with kube.
+//! The connection is not renewed when it breaks. Long-running programs, and configurations with a proxy or a server
+//! without HTTP/2, use kube's own client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use tower::{BoxError, ServiceBuilder, service_fn};
 
 use super::trouble::Trouble;
 
-/// The name of HTTP/2 in a handshake, and of what every server speaks.
+/// ALPN names: HTTP/2, and HTTP/1.1, which every server speaks.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
-/// How much of an answer may be on its way; definitions are large.
+/// HTTP/2 flow-control window in bytes. It is large because CRDs are large.
 const WINDOW: u32 = 8 << 20;
-/// A server that is silent for so long is asked whether it is there.
+/// After this much silence the client sends a ping. Also the default for connect and ping timeouts.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Connects.
+/// Connects to the API server.
 ///
 /// # Errors
-/// When the API server cannot be reached, or there are no credentials for it.
+/// Fails if the API server cannot be reached, or there are no credentials for it.
 pub async fn once(config: Config) -> Result<Client, Trouble> {
     let namespace = config.default_namespace.clone();
     let Some(stream) = stream(&config).await? else {
@@ -48,7 +48,7 @@ pub async fn once(config: Config) -> Result<Client, Trouble> {
         .keep_alive_timeout(config.read_timeout.unwrap_or(SILENCE));
     let made = builder.handshake::<_, Body>(TokioIo::new(stream)).await;
     let (sender, connection) = made.map_err(|error| Trouble::Away(error.to_string()))?;
-    // Its end is told to the requests that wait.
+    // When the connection closes, the waiting requests fail.
     tokio::spawn(connection);
     let service = service_fn(move |request: Request<Body>| {
         let mut sender = sender.clone();
@@ -63,7 +63,7 @@ pub async fn once(config: Config) -> Result<Client, Trouble> {
     Ok(Client::new(service, namespace))
 }
 
-/// A stream that speaks HTTP/2; none where that is not to be had.
+/// A TLS stream that speaks HTTP/2; `None` if the configuration or the server does not allow one.
 async fn stream(
     config: &Config,
 ) -> Result<Option<tokio_rustls::client::TlsStream<TcpStream>>, Trouble> {

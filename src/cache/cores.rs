@@ -1,16 +1,16 @@
-//! Work that is done on every core of the machine.
+//! Runs work on all cores of the machine.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// More threads take more memory than they save time.
+/// The most threads. More would use more memory than they save time.
 const MOST: usize = 8;
-/// As much as the first thread of a process has: documents may be nested.
+/// Stack of a thread in bytes, as large as that of the main thread: documents may be deeply nested.
 const STACK: usize = 8 << 20;
 
-/// What is done with each item, in the order of the items. Each thread makes its own `start` and keeps it
-/// from item to item.
+/// Applies `work` to each item, in parallel, and returns the results in the order of the items. Each thread makes its
+/// own state with `start` and keeps it from item to item.
 pub fn side_by_side<T: Sync, S, R: Send>(
     items: &[T],
     start: impl Fn() -> S + Sync,
@@ -35,7 +35,7 @@ pub fn side_by_side<T: Sync, S, R: Send>(
         }
     };
     let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        // The machine may have no thread to give; this one does what the others leave.
+        // The system may refuse to start a thread; then the current thread does the work.
         let workers: Vec<_> = (0..threads)
             .filter_map(|_| {
                 let thread = thread::Builder::new().stack_size(STACK);

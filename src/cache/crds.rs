@@ -1,4 +1,4 @@
-//! The custom resource definitions of a cluster, once.
+//! Reads the CustomResourceDefinitions of a cluster once.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use super::kinds::crd_resource;
 use super::raw::RawObject;
 use super::trouble::Trouble;
 
-/// Definitions as they were read.
+/// The definitions that a cluster has.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Those that can be used, in the order of their names.
+    /// Usable definitions, sorted by name.
     pub crds: Vec<Arc<Crd>>,
-    /// Those that cannot, and why.
+    /// Names of unusable definitions, each with the reason.
     pub odd: Vec<(Arc<str>, String)>,
 }
 
 /// Lists the definitions.
 ///
 /// # Errors
-/// When the API server does not answer, or refuses.
+/// Fails if the API server does not answer, or refuses.
 pub async fn read(client: Client) -> Result<Found, Trouble> {
     let api: Api<RawObject> = Api::all_with(client, &crd_resource());
     let mut params = ListParams::default();

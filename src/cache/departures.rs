@@ -1,4 +1,4 @@
-//! Where objects of Gateway API in files are not as their definition has them: what no API server has told yet.
+//! Checks Gateway API objects in files against their CRDs, as the API server would when they are applied.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use crate::engine::object::{Crd, Node, is_gateway_kind, is_large};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::validate::{of_spec, served};
 
-/// The definitions of Gateway API's own kinds, where they are here.
+/// The CRDs of Gateway API's own kinds, as far as they are known.
 #[derive(Debug, Default)]
 pub(super) struct Definitions(BTreeMap<GroupKind, Arc<Crd>>);
 
-/// An object as its definition has it.
+/// The result of checking an object against its CRD.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// Where it is not.
+    /// Where the object does not match.
     pub(super) findings: Vec<Finding>,
-    /// Whether the definition serves its version: else the API server does not take it.
+    /// Whether the API server would refuse the object because the CRD does not serve its version.
     pub(super) is_refused: bool,
-    /// Its spec without the fields that there are not, where it has such.
+    /// The spec without unknown fields, if it had any.
     pub(super) pruned: Option<Box<RawValue>>,
 }
 
 // === impl Definitions ===
 
 impl Definitions {
-    /// Those of a state, and those in files, which count before them.
+    /// Collects the CRDs of a state and of files. Those of files take precedence.
     pub(super) fn new(base: Option<&Snapshot>, files: impl IntoIterator<Item = Arc<Crd>>) -> Self {
         let crd = GroupKind::crd();
         let there = base.into_iter().flat_map(|base| base.objects(&crd));
@@ -42,7 +42,7 @@ impl Definitions {
         Self(all.map(|crd| (crd.gk.clone(), crd)).collect())
     }
 
-    /// What is to be said of an object; nothing of other kinds.
+    /// Checks an object. Kinds outside Gateway API have no findings.
     pub(super) fn judge(&self, key: &ObjectKey, version: &str, spec: Option<&RawValue>) -> Judged {
         if !is_gateway_kind(&key.gk) {
             return Judged::default();
@@ -51,7 +51,7 @@ impl Definitions {
         if let Some(finding) = served(key, version, definition.map(|crd| &**crd)) {
             return Judged {
                 findings: vec![finding],
-                // What releases have is no proof of what a cluster has.
+                // Without the CRD of this cluster, what releases serve proves nothing.
                 is_refused: definition.is_some(),
                 pruned: None,
             };

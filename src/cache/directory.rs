@@ -1,4 +1,4 @@
-//! A directory of manifests as a snapshot: the state to judge against where there is no cluster.
+//! A directory of manifests as a snapshot: the state to check against without a cluster.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -25,51 +25,52 @@ use super::departures::Definitions;
 use super::manifest::{Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
-/// Objects that one thread reads before it takes others.
+/// How many objects a thread takes at a time.
 const RUN: usize = 256;
-/// The label that the API server puts on every Namespace.
+/// The label that the API server sets on every Namespace.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
-/// A directory as it was read.
+/// A directory that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// Everything that could be used.
+    /// All usable objects.
     pub snapshot: Snapshot,
-    /// The objects, in the order of appearance.
+    /// The usable objects, in the order of appearance.
     pub objects: Vec<Object>,
-    /// Where objects of Gateway API are not as their definitions have them.
+    /// Where Gateway API objects do not match their CRDs.
     pub departures: BTreeMap<ObjectKey, Vec<Finding>>,
-    /// Where each object stands; of two with one name, the later. Those that the API server would not take are among them.
+    /// Where each object is written; of two with one name, the later one. This includes the objects that the API server
+    /// would not accept.
     pub origins: BTreeMap<ObjectKey, Origin>,
-    /// Those of which no file says when they were created: their times stand for their order alone.
+    /// Objects without a creation time in any file. The times they have here only express their order.
     pub undated: BTreeSet<ObjectKey>,
 
-    /// Objects that stand twice: where each stood before, in the order of appearance.
+    /// Objects that occur twice, each with its earlier origin, in the order of appearance.
     pub doubles: Vec<(ObjectKey, Origin)>,
     /// Objects per kind.
     pub counts: Counts,
-    /// What could not be used.
+    /// What could not be used, and why.
     pub problems: Vec<Problem>,
     /// The CRDs among the objects.
     pub crds: Vec<Arc<Crd>>,
 }
 
-/// How much was read.
+/// How many objects were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Objects per kind.
     pub kinds: BTreeMap<GroupKind, usize>,
-    /// Those of them that are policies.
+    /// Which of the kinds are policy kinds.
     pub policy_kinds: BTreeSet<GroupKind>,
 }
 
-/// Reads files and directories (recursively, by name) into a snapshot. Objects without a namespace go to
-/// `namespace`, as kubectl would put them there.
+/// Reads files and directories (recursively, sorted by name) into a snapshot. Objects without a namespace go to
+/// `namespace`, as with kubectl.
 pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Loaded {
     load_as(paths, Links::Within, rules, namespace)
 }
 
-/// The same, with these links.
+/// Like [`load`], but follows the given links.
 pub fn load_as(
     paths: &[PathBuf],
     links: Links,
@@ -81,14 +82,14 @@ pub fn load_as(
 
 /// A manifest that is an object.
 struct Found {
-    /// The version that it is written in.
+    /// The version in its `apiVersion`.
     version: Arc<str>,
     gk: GroupKind,
     origin: Origin,
     raw: RawObject,
 }
 
-/// Texts that many objects have in common, each kept once.
+/// Interns strings that many objects share.
 #[derive(Default)]
 struct Shared {
     kinds: HashMap<GroupKind, GroupKind>,
@@ -111,7 +112,7 @@ impl Shared {
     }
 }
 
-/// What is made of each item, on every core.
+/// Applies `work` to each item, in parallel.
 fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let runs: Vec<&[T]> = items.chunks(RUN).collect();
     let done = side_by_side(
@@ -127,15 +128,16 @@ fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> 
 impl Loaded {
     /// Turns manifests into a snapshot.
     ///
-    /// Age: a `creationTimestamp` in a file counts. Objects without one are newer than all that have one, and among
-    /// themselves the earlier is the older. Namespaces that objects live in exist, whether or not a file says so.
-    /// Their times do not depend on others: one of the year 9999 changes the order of no two.
+    /// A `creationTimestamp` in a file counts. Objects without one are newer than all objects that have one; among
+    /// themselves, the earlier in the files is the older. The times they get do not depend on other objects: a
+    /// timestamp of the year 9999 does not change the order of any two others. A Namespace that objects live in exists
+    /// whether or not a file defines it.
     pub fn new(manifests: Manifests, rules: &Arc<ProfileRules>, namespace: &str) -> Self {
         Self::on(None, manifests, rules, namespace)
     }
 
-    /// Puts manifests on top of a state, all of them as one change. What is there already keeps its age; what is new
-    /// is newer than all of it.
+    /// Applies manifests to a state as one change. Objects that exist in `base` keep their age; new ones are newer than
+    /// all of them.
     pub fn on(
         base: Option<&Snapshot>,
         manifests: Manifests,
@@ -205,7 +207,7 @@ impl Loaded {
         loaded
     }
 
-    /// Reads the objects and takes them in, but for those that the API server would not take.
+    /// Reads the objects and adds them, without those that the API server would not accept.
     fn take(
         &mut self,
         base: Option<&Snapshot>,
@@ -239,7 +241,7 @@ impl Loaded {
                     continue;
                 }
             };
-            // Of two with one name the later counts.
+            // Of two objects with one name the later one counts.
             self.departures.insert(object.key.clone(), judged.findings);
             if judged.is_refused {
                 self.origins.entry(object.key).or_insert(found.origin);
@@ -253,7 +255,7 @@ impl Loaded {
         self.departures.retain(|_, findings| !findings.is_empty());
     }
 
-    /// Of two objects with one name the later counts, as `kubectl apply` would leave it.
+    /// Adds an object. It replaces an earlier one with the same name, as `kubectl apply` would.
     fn push(&mut self, object: Object, origin: Origin, places: &mut HashMap<ObjectKey, usize>) {
         if let Some(before) = self.origins.insert(object.key.clone(), origin) {
             self.doubles.push((object.key.clone(), before));
@@ -267,7 +269,7 @@ impl Loaded {
         }
     }
 
-    /// Adds the Namespaces that objects live in and that no file defines.
+    /// Adds the Namespaces that objects live in and no file defines.
     fn add_namespaces(&mut self, base: Option<&Snapshot>, created: Timestamp) {
         let gk = GroupKind::core("Namespace");
         let names: BTreeSet<Arc<str>> = self
@@ -298,7 +300,7 @@ impl Loaded {
         }
     }
 
-    /// The objects that the API server would not take, since their definitions do not serve their version.
+    /// The objects that the API server would not accept, because their CRDs do not serve their version.
     pub fn refused(&self) -> impl Iterator<Item = Problem> {
         let unserved = self.departures.values().flatten().filter(|finding| {
             let is_there = self.snapshot.get(&finding.object).is_some();
@@ -319,7 +321,7 @@ impl Loaded {
 
     fn build(&mut self, base: Option<&Snapshot>, rules: &Arc<ProfileRules>) {
         let mut kinds: BTreeMap<GroupKind, Vec<Object>> = BTreeMap::new();
-        // A directory is the whole state: a kind of Gateway API without objects is known to have none.
+        // A directory is the whole state: a Gateway API kind without objects is known to have none.
         for gk in watched_gateway_kinds() {
             kinds.entry(gk).or_default();
         }
@@ -341,7 +343,7 @@ impl Loaded {
             }
         }
         let mut snapshot = base.map_or_else(|| Snapshot::new(Arc::clone(rules)), Snapshot::clone);
-        // CRDs first: policies are read by what their CRD says.
+        // CRDs first, because policies are read according to their CRD.
         let crds = kinds.remove_entry(&GroupKind::crd());
         for (gk, objects) in crds.into_iter().chain(kinds) {
             if base.is_some() {
@@ -378,7 +380,7 @@ impl Loaded {
 // === impl Counts ===
 
 impl Counts {
-    /// One line for the start: `1 Gateway, 3 routes, 4 policies of 2 kinds from examples/quickstart`.
+    /// A summary for the log at start: `1 Gateway, 3 routes, 4 policies of 2 kinds from examples/quickstart`.
     pub fn summary(&self, from: &str) -> String {
         let count = |gk: &GroupKind| self.kinds.get(gk).copied().unwrap_or(0);
         let gateways = count(&GroupKind::gateway_api("Gateway"));
@@ -409,7 +411,7 @@ fn number(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// Metadata as the API server would have stored it.
+/// The metadata as the API server would store it.
 fn placed(mut header: Header, gk: &GroupKind, is_global: bool, namespace: &str) -> Header {
     if is_global {
         header.namespace = "".into();
@@ -423,7 +425,7 @@ fn placed(mut header: Header, gk: &GroupKind, is_global: bool, namespace: &str) 
     header
 }
 
-/// The definitions among the files.
+/// The CRDs among the files.
 fn definitions(found: &[Found]) -> Vec<Arc<Crd>> {
     let definitions = found.iter().filter(|found| found.gk == GroupKind::crd());
     let read = definitions.filter_map(|Found { gk, raw, .. }| match raw.to_object(gk).ok()?.node {
@@ -433,8 +435,8 @@ fn definitions(found: &[Found]) -> Vec<Arc<Crd>> {
     read.collect()
 }
 
-/// Tells which kinds live outside namespaces: by the CRDs among the files and below them, else by what is known of
-/// Kubernetes' own.
+/// Returns a function that says whether a kind is cluster-scoped: by the CRDs in files and in `base`, else by what is
+/// known of Kubernetes' own kinds.
 fn cluster_scoped(
     base: Option<&Snapshot>,
     definitions: &[Arc<Crd>],

@@ -1,4 +1,5 @@
-//! Kubernetes Events on policies that were let through with something wrong. Few, and nobody waits for them.
+//! Writes Kubernetes Events about policies that were allowed with a finding. Events are rate-limited, and reviews do
+//! not wait for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,29 +16,29 @@ use crate::metrics::Metrics;
 use super::kinds::Resources;
 use super::watch::unquoted;
 
-/// Waiting to be written; what comes beyond is not.
+/// The most notices that wait to be written. Further ones are dropped.
 const QUEUE: usize = 64;
-/// Between two Events.
+/// The least time between two Events.
 const PACE: Duration = Duration::from_secs(1);
-/// The same of the same policy is not said again for so long.
+/// How long the same finding on the same policy is not repeated.
 const AGAIN: Duration = Duration::from_mins(10);
-/// Remembered at most, so that a flood of names takes no memory.
+/// The most findings to remember, so that a flood of names does not use up memory.
 const REMEMBERED: usize = 1_000;
-/// The API takes 1 kB.
+/// Length of a message; the API allows 1 kB.
 const LONGEST: usize = 1_000;
 
-/// Something that was let through.
+/// A finding on a policy that was allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// The policy.
     pub policy: ObjectKey,
     /// The code of the finding.
     pub code: &'static str,
-    /// The line that the user was told.
+    /// The warning that the user got.
     pub line: String,
 }
 
-/// Where notices go.
+/// The sending half of the queue of notices.
 #[derive(Clone, Debug)]
 pub struct Notices(mpsc::Sender<Notice>);
 
@@ -50,7 +51,7 @@ pub struct Events {
     said: HashMap<(ObjectKey, &'static str), Instant>,
 }
 
-/// A queue and the task that empties it.
+/// Creates the queue and the task that empties it.
 pub fn events(
     client: kube::Client,
     resources: Arc<Resources>,
@@ -74,7 +75,7 @@ pub fn events(
 // === impl Notices ===
 
 impl Notices {
-    /// Hands one over, if there is room.
+    /// Queues a notice, or drops it if the queue is full.
     pub fn hand(&self, notice: Notice) {
         let _ = self.0.try_send(notice);
     }
@@ -83,7 +84,7 @@ impl Notices {
 // === impl Events ===
 
 impl Events {
-    /// Runs until nobody can hand over anything any more.
+    /// Runs until all senders are gone.
     pub async fn run(mut self) -> String {
         let mut next = Instant::now();
         while let Some(notice) = self.queue.recv().await {
@@ -144,7 +145,7 @@ impl Events {
     }
 }
 
-/// `section-unknown` as reasons are written: `SectionUnknown`.
+/// Converts a code to the form of an Event reason: `section-unknown` becomes `SectionUnknown`.
 fn pascal(code: &str) -> String {
     let words = code.split('-').map(|word| {
         let (first, rest) = word.split_at(word.len().min(1));

@@ -1,4 +1,4 @@
-//! Programs that render manifests: kustomize, kubectl and Helm, as far as they are on the PATH.
+//! Runs the programs that render manifests: kustomize, kubectl and Helm, if they are on the PATH.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nothing is rendered for so long.
+/// How long a program may run.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often it is looked whether a program has ended.
+/// How often to check whether a program has exited.
 const PAUSE: Duration = Duration::from_millis(10);
-/// More is no set of manifests.
+/// The most output, in bytes; no set of manifests is larger.
 const LARGEST: u64 = 64 << 20;
-/// What is repeated of an error.
+/// How many characters of an error message to show.
 const LONGEST_ERROR: usize = 300;
 
 /// Why there is no output.
@@ -21,14 +21,14 @@ const LONGEST_ERROR: usize = 300;
 pub enum Trouble {
     /// The program is not on the PATH.
     Missing,
-    /// What it says, or what came of it.
+    /// The program's own error, or what went wrong.
     Failed(String),
 }
 
-/// What kustomize makes of a directory.
+/// Builds a directory with kustomize.
 ///
 /// # Errors
-/// When there is neither kustomize nor kubectl, or it fails.
+/// Fails if neither kustomize nor kubectl is there, or the build fails.
 pub fn kustomize(dir: &Path) -> Result<String, Trouble> {
     let dir = named(dir);
     match run("kustomize", &["build".into(), dir.clone()]) {
@@ -37,10 +37,10 @@ pub fn kustomize(dir: &Path) -> Result<String, Trouble> {
     }
 }
 
-/// What Helm makes of a chart, with these files of values.
+/// Renders a chart with Helm and these values files.
 ///
 /// # Errors
-/// When there is no Helm, or it fails.
+/// Fails if Helm is not there, or rendering fails.
 pub fn helm(dir: &Path, values: &[impl AsRef<Path>], namespace: &str) -> Result<String, Trouble> {
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     let name = whole.file_name().unwrap_or_else(|| "release".as_ref());
@@ -56,7 +56,7 @@ pub fn helm(dir: &Path, values: &[impl AsRef<Path>], namespace: &str) -> Result<
     run("helm", &args)
 }
 
-/// A path that is no flag.
+/// Makes a path that cannot be taken for a flag.
 fn named(path: &Path) -> OsString {
     if path.is_absolute() {
         path.into()
@@ -100,7 +100,7 @@ fn run(program: &str, args: &[OsString]) -> Result<String, Trouble> {
     }
 }
 
-/// Whether a program ended well; none where it had to be ended.
+/// Whether a program succeeded; `None` if it ran too long and was killed.
 fn wait(child: &mut Child) -> Option<bool> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -108,7 +108,7 @@ fn wait(child: &mut Child) -> Option<bool> {
             Ok(Some(status)) => return Some(status.success()),
             Ok(None) if Instant::now() < deadline => thread::sleep(PAUSE),
             Ok(None) | Err(_) => {
-                // It may have ended by itself just now.
+                // It may have exited just now.
                 let _ = child.kill();
                 let _ = child.wait();
                 return None;
@@ -119,7 +119,7 @@ fn wait(child: &mut Child) -> Option<bool> {
 
 fn limited(from: impl io::Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What was read before an error is all there is.
+    // On an error, the bytes read so far are the result.
     let _ = from.take(LARGEST + 1).read_to_end(&mut bytes);
     bytes
 }

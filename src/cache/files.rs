@@ -1,4 +1,4 @@
-//! Files and directories of manifests: which are read, and how, whatever lies there.
+//! Finds and reads files and directories of manifests, and refuses those that are not regular files.
 
 use std::collections::HashSet;
 use std::fs::{self, FileType};
@@ -12,50 +12,51 @@ use super::repository;
 use super::skipped::What;
 use crate::reading::{self, Pipes};
 
-/// A larger file is no manifest.
+/// The largest file to read, in bytes.
 const LARGEST_FILE: u64 = 64 << 20;
-/// From here on the documents of one file are read side by side, and not the file beside others.
+/// A file of at least this many bytes is parsed by several threads at once; smaller files are distributed over the
+/// threads whole.
 const LARGE: u64 = 1 << 20;
-/// Directories in directories.
+/// How deep directories may be nested.
 const DEPTH: u32 = 32;
-/// What the standard input is called.
+/// How messages call the standard input.
 pub const STDIN: &str = "standard input";
 
-/// A file to read, or what is wrong with it.
+/// A file to read, or why it is not read.
 pub(super) type Found = Result<PathBuf, (PathBuf, Refusal)>;
 
 /// Why a file is not read.
 #[derive(Clone, Debug)]
 pub(super) enum Refusal {
-    /// It cannot be.
+    /// Reading it failed.
     Cannot(String),
-    /// It would not end, or never begin.
+    /// It is not a regular file (a pipe, a device): reading might block or not finish.
     Odd,
-    /// It is a link that leads out of the directory.
+    /// It is a link to a target outside the directory.
     Outside,
 }
 
-/// Which links in directories are followed. Those that are named are always.
+/// Which links in directories to follow. Links that the user names are always followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// Those that lead to something within the directory that is named.
+    /// Those whose target is within the named directory.
     #[default]
     Within,
     /// All.
     All,
 }
 
-/// Reads files and directories (recursively, by name) into manifests. Patches of kustomizations are left out.
+/// Reads files and directories (recursively, sorted by name) into manifests, without the patches of kustomizations.
 pub fn read(paths: &[PathBuf]) -> Manifests {
     repository::unbuilt(paths, Links::Within)
 }
 
-/// The same, with these links.
+/// Like [`read`], but follows the given links.
 pub fn read_as(paths: &[PathBuf], links: Links) -> Manifests {
     repository::unbuilt(paths, links)
 }
 
-/// Reads files that were found.
+/// Reads files that [`files`] found.
 pub(super) fn read_found(found: &[Found]) -> Manifests {
     let length = |found: &Found| match found {
         Ok(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
@@ -99,7 +100,7 @@ pub fn read_stdin() -> Manifests {
 /// The text on the standard input.
 ///
 /// # Errors
-/// When it cannot be read, is too long, or is no text.
+/// Fails if it cannot be read, is too long, or is not text.
 pub fn stdin_text() -> Result<String, String> {
     let bytes = reading::limited(io::stdin().lock(), LARGEST_FILE);
     bytes.map_err(|error| cannot(&error)).and_then(decoded)
@@ -108,7 +109,7 @@ pub fn stdin_text() -> Result<String, String> {
 /// The text of a file.
 ///
 /// # Errors
-/// When it cannot be read, is too large, or is no text.
+/// Fails if it cannot be read, is too large, or is not text.
 pub fn text(path: &Path) -> Result<String, String> {
     let bytes = reading::bytes(path, LARGEST_FILE, Pipes::Read);
     bytes.map_err(|error| cannot(&error)).and_then(decoded)
@@ -130,7 +131,7 @@ fn read_one(
                         return manifests;
                     }
                     add(&mut manifests, &file, &text);
-                    // A pull request may have made it a link to anything.
+                    // In a pull request the file may be a link to anything, so messages must not quote it.
                     if reading::leads_out(path) {
                         manifests.quote_nothing();
                     }
@@ -151,8 +152,8 @@ fn read_one(
     manifests
 }
 
-/// The files that are read: those named, and those with a known ending in directories, sorted by name. A directory
-/// is entered once, so that links that lead back do not hang.
+/// The files to read: those that are named, and in directories those with a known extension, sorted by name. Each
+/// directory is entered once, so that circular links do no harm.
 pub(super) fn files(paths: &[PathBuf], links: Links) -> Vec<Found> {
     let mut found = Vec::new();
     let mut entered = HashSet::new();
@@ -168,9 +169,9 @@ pub(super) fn files(paths: &[PathBuf], links: Links) -> Vec<Found> {
     found
 }
 
-/// A path that is named, and what is below it.
+/// Walks a named path and everything below it.
 struct Walk<'a> {
-    /// Where it really is; links must not lead out of it.
+    /// The real path, which links must not leave; `None` if all links are followed.
     root: Option<PathBuf>,
     entered: &'a mut HashSet<PathBuf>,
     found: &'a mut Vec<Found>,
@@ -184,7 +185,7 @@ impl Walk<'_> {
             .push(Err((path.to_owned(), Refusal::Cannot(why))));
     }
 
-    /// Whether a link leads out of what is named.
+    /// Whether a path is a link out of the named directory.
     fn is_outside(&self, path: &Path) -> bool {
         let is_link = fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_symlink());
         let root = self.root.as_ref().filter(|_| is_link);
@@ -208,7 +209,7 @@ impl Walk<'_> {
     }
 
     fn enter(&mut self, path: &Path, depth: u32, ignored: &Ignored) {
-        // Before anything is asked of where it leads.
+        // Before any access to the target of the link.
         if depth > 0 && self.is_outside(path) {
             if is_manifest(path) || path.is_dir() {
                 self.found.push(Err((path.to_owned(), Refusal::Outside)));
@@ -246,11 +247,11 @@ impl Walk<'_> {
         entries.sort();
         let ignored = &ignored.within(path);
         for entry in entries {
-            // Mounted ConfigMaps keep their files twice: once behind `..data`.
+            // Mounted ConfigMaps keep their files twice, once behind `..data`.
             let hidden = entry
                 .file_name()
                 .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            // A link that leads nowhere concerns us only if it would be read.
+            // A dangling link matters only if it has the name of a manifest.
             let dangling = !is_manifest(&entry) && !entry.exists();
             if !hidden && !dangling && !ignored.has(&entry, entry.is_dir()) {
                 self.enter(&entry, depth + 1, ignored);
@@ -271,13 +272,13 @@ fn is_manifest(path: &Path) -> bool {
 
 fn cannot(error: &io::Error) -> String {
     match error.kind() {
-        // What is not read at all says so itself.
+        // These errors already say that the file was not read.
         io::ErrorKind::Other => error.to_string(),
         _ => format!("cannot be read: {error}"),
     }
 }
 
-/// Text in UTF-8, or in UTF-16 with a mark, as kubectl takes it.
+/// Decodes UTF-8, or UTF-16 with a byte order mark, as kubectl does.
 fn decoded(bytes: Vec<u8>) -> Result<String, String> {
     let utf16 = match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),

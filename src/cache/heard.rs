@@ -1,5 +1,5 @@
-//! When the API server last vouched for what is known of a kind: with a whole list, or with anything that it says on
-//! a watch. Bookmarks count, which is why this listens to the connection and not to the events.
+//! When the API server last confirmed what is cached of a kind, with a complete list or anything on a watch. Bookmarks
+//! count too, which is why this observes the connection instead of the watch events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,17 +14,17 @@ use tokio::time::Instant;
 use crate::engine::ids::GroupKind;
 use crate::metrics::{Metrics, watched_kind};
 
-/// The moment of the last word on a kind; shared, never locked.
+/// When a kind was last confirmed. Shared, without a lock.
 #[derive(Debug)]
 pub struct Heard {
     made: Instant,
-    /// After `made`.
+    /// The last contact, in nanoseconds after `made`.
     nanos: AtomicU64,
-    /// How often; 0 is never.
+    /// The number of contacts; 0 means never.
     words: AtomicU64,
 }
 
-/// Notes words on a kind.
+/// Records contacts for a kind.
 #[derive(Clone, Debug)]
 pub(super) struct Listener {
     heard: Arc<Heard>,
@@ -45,7 +45,7 @@ impl Default for Heard {
 }
 
 impl Heard {
-    /// How long ago; none when nothing was ever heard.
+    /// Time since the last contact; `None` if there was none.
     pub fn age(&self) -> Option<Duration> {
         let is_heard = self.words.load(Ordering::Acquire) > 0;
         let last = Duration::from_nanos(self.nanos.load(Ordering::Relaxed));
@@ -70,19 +70,19 @@ impl Listener {
         }
     }
 
-    /// What is known of the kind is current now.
+    /// Records that the cached objects of the kind are current now.
     pub(super) fn note(&self) {
         self.heard.now();
         self.metrics.heard_of(&self.label);
     }
 
-    /// How often something was heard.
+    /// The number of contacts so far.
     pub(super) fn words(&self) -> u64 {
         self.heard.words.load(Ordering::Acquire)
     }
 
-    /// The same client, listened to: the beginning of an answer to a watch is a word, and so is each part of it.
-    /// Parts of lists are none: the list may never be complete.
+    /// Wraps a client. The headers of a successful watch response and each frame of its body count as a contact. Frames
+    /// of lists do not, because the list may never be complete.
     pub(super) fn on(&self, client: Client) -> Client {
         let listener = self.clone();
         let namespace = client.default_namespace().to_owned();

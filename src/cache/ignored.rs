@@ -1,13 +1,13 @@
-//! `.attacheignore`: files that nobody wants checked, in the syntax of `.gitignore`.
+//! `.attacheignore`: excludes files from checks, in the syntax of `.gitignore`.
 
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// The file.
+/// The name of the file.
 const FILE: &str = ".attacheignore";
 
-/// What the files of this name say, from the top of the repository down to a directory.
+/// The patterns of these files, from the top of the repository down to a directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ignored {
     files: Vec<Gitignore>,
@@ -16,12 +16,12 @@ pub(super) struct Ignored {
 // === impl Ignored ===
 
 impl Ignored {
-    /// What counts above a directory that is named: the files up to the top of its repository.
+    /// The patterns that apply from above a named directory: those between it and the top of its repository.
     pub(super) fn above(path: &Path) -> Self {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let above: Vec<&Path> = real.ancestors().skip(1).collect();
         let top = above.iter().position(|dir| dir.join(".git").exists());
-        // Beyond a repository, or without one, nothing above concerns it.
+        // Files above the top of the repository do not apply, nor any file above if there is no repository.
         let is_top = real.join(".git").exists();
         let above = above
             .get(..top.map_or(0, |top| top + 1))
@@ -33,7 +33,7 @@ impl Ignored {
         ignored
     }
 
-    /// The same with what the file in a directory says.
+    /// Adds the patterns of the file in a directory.
     #[must_use]
     pub(super) fn within(&self, dir: &Path) -> Self {
         let mut within = self.clone();
@@ -41,7 +41,7 @@ impl Ignored {
         within
     }
 
-    /// Whether a file or a directory is left out. The innermost file that says something of it counts.
+    /// Whether a file or directory is excluded. The innermost file with a matching pattern decides.
     pub(super) fn has(&self, path: &Path, is_dir: bool) -> bool {
         if self.files.is_empty() {
             return false;
@@ -60,13 +60,13 @@ impl Ignored {
             return;
         }
         let mut builder = GitignoreBuilder::new(root);
-        // A line that is no pattern says nothing, as for git.
+        // An invalid pattern is ignored, as in git.
         let _ = builder.add(file);
         self.files.extend(builder.build());
     }
 }
 
-/// A path from the root. Links above it are followed, it itself is not.
+/// An absolute path. Links in its parent directories are resolved; a link at its end is not.
 fn absolute(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match (whole.parent().map(Path::canonicalize), whole.file_name()) {

@@ -1,4 +1,5 @@
-//! Which kinds are watched: follows CRDs, starts a watch for each kind that matters, stops it when the kind goes.
+//! Decides which kinds to watch: follows CRDs, starts a watch for each kind that matters, and stops it when the kind
+//! goes away.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,19 +20,19 @@ use super::watch::{Event, Partly, Source, follow};
 use super::webhooks::Watched;
 use super::{Published, Settings};
 
-/// A CRD as it was seen.
+/// A CRD received from the API server.
 #[derive(Debug)]
 pub struct SeenCrd {
     object: Arc<Object>,
-    /// Whether the API server serves the kind yet.
+    /// Whether the API server already serves the kind.
     established: bool,
 }
 
-/// How to reach each kind that is watched.
+/// The API resource of each watched kind.
 #[derive(Debug, Default)]
 pub struct Resources(ArcSwap<BTreeMap<GroupKind, ApiResource>>);
 
-/// The owner of the watches.
+/// Owns the watches and their tasks.
 pub struct Kinds {
     source: Source,
     changes: mpsc::Sender<Change>,
@@ -50,7 +51,7 @@ struct Running {
     task: AbortHandle,
 }
 
-/// Why [`Kinds::run`] ends.
+/// Why [`Kinds::run`] returns.
 struct Ended(String);
 
 /// Follows CRDs and sends them to [`Kinds::run`].
@@ -70,7 +71,7 @@ pub async fn watch_crds(source: Source, events: mpsc::Sender<Event<SeenCrd>>) ->
 // === impl Resources ===
 
 impl Resources {
-    /// How to reach a kind; none when it is not watched.
+    /// The API resource of a kind; `None` if it is not watched.
     pub fn get(&self, gk: &GroupKind) -> Option<ApiResource> {
         self.0.load().get(gk).cloned()
     }
@@ -79,7 +80,7 @@ impl Resources {
 // === impl Kinds ===
 
 impl Kinds {
-    /// No watch yet.
+    /// Creates it without any watch.
     pub fn new(
         source: Source,
         changes: mpsc::Sender<Change>,
@@ -101,21 +102,21 @@ impl Kinds {
         }
     }
 
-    /// What a list brings again is taken from this state, and is in memory once.
+    /// Shares objects with this state: an object that a new list repeats unchanged is not stored twice.
     #[must_use]
     pub fn knowing(self, known: Published) -> Self {
         Self { known, ..self }
     }
 
-    /// Tells which policy kinds are watched, from the first list of CRDs on.
+    /// Publishes the watched policy kinds, from the first list of CRDs on.
     #[must_use]
     pub fn telling(self, watched: watch::Sender<Watched>) -> Self {
         Self { watched, ..self }
     }
 
-    /// Runs until the writer or the watch of CRDs ends, and says why.
+    /// Runs until the writer or the watch of CRDs stops, and returns the reason.
     pub async fn run(mut self, mut crds: mpsc::Receiver<Event<SeenCrd>>) -> String {
-        // Core kinds need no CRD: they are listed while CRDs are.
+        // Core kinds need no CRD, so they are listed at the same time as the CRDs.
         let mut kept = self.rules.borrow_and_update().keeps().clone();
         let core = self.wanted();
         self.start(core);
@@ -154,7 +155,7 @@ impl Kinds {
             }
         };
         let wanted = self.wanted();
-        // The objects of a kind come after its CRD and go before it: they are read by it.
+        // The objects of a kind are added after its CRD and removed before it, because they are read according to it.
         self.stop_all_but(&wanted).await?;
         self.send(change).await?;
         self.tell(&wanted);
@@ -166,11 +167,11 @@ impl Kinds {
         Ok(())
     }
 
-    /// The configuration says otherwise of kinds: some may be policy kinds now, and others none.
+    /// The configuration changed, so other kinds may be policy kinds now.
     async fn on_rules(&mut self, kept: &mut Keeps) -> Result<(), Ended> {
         let rules = self.rules.borrow().clone();
         let wanted = self.wanted();
-        // What objects keep is decided when they come: where that changes, all are listed again.
+        // Which fields an object keeps is decided when it is read. If that changes, everything is listed again.
         let again = *rules.keeps() != *kept;
         kept.clone_from(rules.keeps());
         self.stop(
@@ -179,7 +180,7 @@ impl Kinds {
         )
         .await?;
         self.send(Change::Rules(rules)).await?;
-        // Without the definitions, no policy kind is wanted yet, and that is no news.
+        // Before the first list of CRDs no policy kind is wanted, which is not a change to publish.
         if self.watched.borrow().is_some() {
             self.tell(&wanted);
         }
@@ -187,7 +188,7 @@ impl Kinds {
         Ok(())
     }
 
-    /// The kinds to watch now: core kinds, Gateway API, and policy kinds up to the limit.
+    /// The kinds to watch: core kinds, Gateway API, and policy kinds up to the limit.
     fn wanted(&self) -> BTreeMap<GroupKind, ApiResource> {
         let mut wanted: BTreeMap<_, _> = core_kinds().into_iter().collect();
         let mut policies = BTreeMap::new();
@@ -202,7 +203,7 @@ impl Kinds {
             }
         }
         if policies.len() > self.limit {
-            // Those that are watched stay: a flood of new kinds must not push them out.
+            // Kinds that are already watched come first, so that a flood of new kinds cannot displace them.
             let mut order: Vec<_> = policies.keys().cloned().collect();
             order.sort_by_key(|gk| !self.running.contains_key(gk));
             let left_out = order.split_off(self.limit.min(order.len()));
@@ -238,7 +239,7 @@ impl Kinds {
         }
     }
 
-    /// Stops the watches of other kinds. Awaits each task's end, so that none of its events follows `Gone`.
+    /// Stops the watches of all other kinds. It waits for each task to finish, so that no event arrives after `Gone`.
     async fn stop_all_but(
         &mut self,
         wanted: &BTreeMap<GroupKind, ApiResource>,
@@ -266,7 +267,7 @@ impl Kinds {
             };
             running.task.abort();
             self.join(running.task.id()).await?;
-            // Another version of the same kind has the same objects: they stay until the new list.
+            // Another version of the same kind has the same objects, so they stay until the new list arrives.
             if !wanted.contains_key(&gk) {
                 tracing::info!(kind = %gk, "no longer watched");
                 self.source.sync.stopped(&gk);
@@ -276,7 +277,7 @@ impl Kinds {
         Ok(())
     }
 
-    /// Awaits the end of one task; any other that ends meanwhile ends by mistake.
+    /// Waits for one task to finish. It is an error if another one finishes first.
     async fn join(&mut self, id: Id) -> Result<(), Ended> {
         match self.tasks.join_next_with_id().await {
             Some(Ok((ended, ()))) if ended != id => Err(unexpected(Ok(()))),
@@ -331,7 +332,7 @@ impl SeenCrd {
     }
 }
 
-/// Waits for other rules; for ever where nobody can give any.
+/// Waits for new rules; never returns if the sender is gone.
 async fn changed(rules: &mut watch::Receiver<Arc<ProfileRules>>) {
     if rules.changed().await.is_err() {
         std::future::pending::<()>().await;
@@ -342,8 +343,8 @@ fn by_name(crd: SeenCrd) -> (Arc<str>, SeenCrd) {
     (Arc::clone(&crd.object.key.name), crd)
 }
 
-/// What of an object is kept. One that is known already is not kept twice: while everything is listed anew there
-/// are two states, the one that is served and the one that comes, and most of it is the same.
+/// Trims an object to the fields that are kept. If the known state has an equal object, that one is reused, since
+/// during a relist the old and the new state are both in memory and are mostly the same.
 fn once(
     raw: &RawObject,
     gk: &GroupKind,
@@ -393,7 +394,8 @@ pub(super) fn crd_resource() -> ApiResource {
     ApiResource::from_gvk_with_plural(&gvk, "customresourcedefinitions")
 }
 
-/// The best served version of a CRD: the stored one, which needs no conversion, else the first.
+/// The API resource in the best served version of a CRD: the storage version, which needs no conversion, else the
+/// first.
 pub(super) fn resource(crd: &Crd) -> Option<ApiResource> {
     let version = crd.served.first()?;
     let gvk = GroupVersionKind::gvk(&crd.gk.group, version, &crd.gk.kind);

@@ -1,4 +1,4 @@
-//! Kustomizations among files: what each reads, and which are built by no other.
+//! Finds kustomizations among files: what each of them reads, and which of them no other builds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +9,7 @@ use super::files::text;
 use super::manifest::options;
 use crate::engine::literal::Literal;
 
-/// The files that make a directory a kustomization.
+/// File names that make a directory a kustomization.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// Fields that list manifests or directories.
 const RESOURCES: [&str; 3] = ["resources", "bases", "components"];
@@ -34,15 +34,15 @@ pub(super) struct Kustomization {
     pub(super) file: PathBuf,
     /// Its directory.
     pub(super) dir: PathBuf,
-    /// Whether it is part of others and never built by itself.
+    /// Whether it is a component, which is only built as part of others.
     is_component: bool,
     /// Files of manifests.
     files: BTreeSet<PathBuf>,
     /// Directories with kustomizations.
     dirs: BTreeSet<PathBuf>,
-    /// Patches and other files that are no manifests.
+    /// Patches and other files that are not manifests.
     others: BTreeSet<PathBuf>,
-    /// What is not on this machine.
+    /// The first resource that is not on this machine.
     pub(super) remote: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Kustomizations {
 // === impl Kustomization ===
 
 impl Kustomization {
-    /// Reads the kustomization of a directory, where there is one.
+    /// Reads the kustomization of a directory, if there is one.
     fn of(dir: &Path) -> Option<Self> {
         let mut files = NAMES.iter().map(|name| dir.join(name));
         let file = files.find(|file| file.is_file())?;
@@ -89,7 +89,7 @@ impl Kustomization {
     }
 }
 
-/// The paths that a field lists: texts, or entries with a `path`. Patches in line are texts too, and no files.
+/// The paths that a field lists: strings, or entries with a `path`. Inline patches are strings too, but not paths.
 fn texts(value: &Value, field: &str) -> Vec<String> {
     let items = match value.get(field) {
         Some(Value::Array(items)) => items.as_slice(),
@@ -106,7 +106,7 @@ fn texts(value: &Value, field: &str) -> Vec<String> {
 // === impl Kustomizations ===
 
 impl Kustomizations {
-    /// Those in the directories of files.
+    /// Finds the kustomizations in the directories of these files.
     pub(super) fn among<'a>(files: impl Iterator<Item = &'a Path>) -> Self {
         let dirs: BTreeSet<&Path> = files.filter_map(Path::parent).collect();
         let found = dirs.into_iter().filter_map(|dir| {
@@ -122,7 +122,7 @@ impl Kustomizations {
         }
     }
 
-    /// Reads the kustomization of a directory; the directories that it builds.
+    /// Reads the kustomization of a directory and returns the directories that it builds; none if it was read before.
     pub(super) fn read(&mut self, dir: &Path) -> Vec<PathBuf> {
         let known = self.by_dir.contains_key(dir);
         let Some(found) = Kustomization::of(dir).filter(|_| !known) else {
@@ -138,14 +138,14 @@ impl Kustomizations {
         self.by_dir.len()
     }
 
-    /// Those that no other builds.
+    /// The kustomizations that no other builds.
     pub(super) fn roots(&self) -> impl Iterator<Item = &Kustomization> {
         let named: BTreeSet<&PathBuf> = self.by_dir.values().flat_map(|k| &k.dirs).collect();
         let all = self.by_dir.values();
         all.filter(move |k| !k.is_component && !named.contains(&k.dir))
     }
 
-    /// What one reads, and what those that it builds read.
+    /// A kustomization and all that it builds, directly or not.
     fn below<'a>(&'a self, root: &'a Kustomization) -> Vec<&'a Kustomization> {
         let (mut found, mut open) = (vec![root], vec![root]);
         while let Some(next) = open.pop() {
@@ -159,18 +159,18 @@ impl Kustomizations {
         found
     }
 
-    /// The manifests that one is built from.
+    /// The manifests that a kustomization is built from.
     pub(super) fn sources(&self, root: &Kustomization) -> BTreeSet<PathBuf> {
         let all = self.below(root).into_iter();
         all.flat_map(|k| k.files.iter().cloned()).collect()
     }
 
-    /// What one needs that is not on this machine.
+    /// A resource that a kustomization needs and that is not on this machine.
     pub(super) fn remote(&self, root: &Kustomization) -> Option<String> {
         self.below(root).into_iter().find_map(|k| k.remote.clone())
     }
 
-    /// The kustomization that reads a file which is no manifest: a patch.
+    /// The kustomization that reads a file as something other than a manifest, such as a patch.
     pub(super) fn reads(&self, file: &Path) -> Option<&Kustomization> {
         let file = normal(file);
         self.by_dir
@@ -179,7 +179,7 @@ impl Kustomizations {
     }
 }
 
-/// A path without `.` and without `..` where that can be told without looking.
+/// A path without `.`, and without `..` as far as that can be resolved without the file system.
 pub(super) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

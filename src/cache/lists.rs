@@ -1,8 +1,7 @@
-//! A cluster read once: lists in place of watches, for a command that answers and ends.
+//! Reads a cluster once, with lists instead of watches, for a command that runs once.
 //!
-//! What the API server serves is asked first. Then everything is on its way at once: the definitions,
-//! which are large, the kinds that need no definition to be read, and once the definitions are there,
-//! the policy kinds that only they tell.
+//! Discovery comes first. Then everything is requested at the same time: the CRDs, which are large; the kinds that can
+//! be read without a CRD; and, once the CRDs are there, the policy kinds that only these reveal.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,33 +28,33 @@ use fetch::{Fetch, Reach};
 use gathered::Gathered;
 pub use gathered::{Missing, Unseen};
 
-/// What of a cluster is needed.
+/// How much of a cluster a command needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// Everything that policies act on, and all policies.
+    /// All policies, and everything that they may act on.
     Everything,
-    /// What is needed to tell what acts on these objects.
+    /// What is needed to find the policies that act on these objects.
     Around(Vec<ObjectKey>),
 }
 
-/// What was read.
+/// The result of reading a cluster.
 #[derive(Debug, Default)]
 pub struct Listed {
     /// The state.
     pub snapshot: Snapshot,
-    /// The objects, specs included; sorted.
+    /// The objects with their specs, sorted by key.
     pub objects: Vec<Object>,
     /// What could not be read, and why; sorted.
     pub missing: Vec<Missing>,
 }
 
-/// Objects that are read one by one, at once.
+/// How many single objects are read at the same time.
 const AT_ONCE: usize = 16;
 
-/// The definitions, as soon as they are there.
+/// The CRDs, available once the request for them is finished.
 type Definitions = Shared<BoxFuture<'static, Result<Arc<Found>, Trouble>>>;
 
-/// Reads a cluster once. While the API server says what it serves, the definitions are on their way.
+/// Reads a cluster once. It requests the CRDs while discovery is still in progress.
 #[derive(Clone)]
 pub struct Reader {
     fetch: Fetch,
@@ -66,10 +65,10 @@ pub struct Reader {
 // === impl Reader ===
 
 impl Reader {
-    /// Asks the API server what it serves. Of kinds that may not be listed in all namespaces, this one is.
+    /// Starts discovery. A kind that may not be listed in all namespaces is listed in `namespace`.
     ///
     /// # Errors
-    /// When it does not answer, or does not know who asks.
+    /// Fails if the API server does not answer, or does not recognize the user.
     pub async fn open(client: Client, namespace: &str) -> Result<Self, Trouble> {
         let coming = tokio::spawn(crds::read(client.clone())).map(|read| match read {
             Ok(found) => found.map(Arc::new),
@@ -80,7 +79,7 @@ impl Reader {
         match Served::ask(&client).await {
             Ok(asked) => served.add_missing(asked),
             Err(why @ (Trouble::Away(_) | Trouble::Unknown(_))) => return Err(why),
-            // Who may not ask may know the definitions.
+            // A user who may not use discovery may still be allowed to list CRDs.
             Err(_) => {
                 if let Ok(found) = definitions.clone().await {
                     served.add_missing(Served::of(found.crds.iter().map(AsRef::as_ref)));
@@ -95,28 +94,27 @@ impl Reader {
         })
     }
 
-    /// Reads by another connection from now on.
+    /// Uses another connection from now on.
     pub fn connect(&mut self, client: Client) {
         self.fetch.client = client;
     }
 
-    /// The kinds that are served, and what they are called.
+    /// The kinds that the API server serves, and their names.
     pub fn served(&self) -> &Served {
         &self.served
     }
 
-    /// The definitions.
+    /// The CRDs.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// Fails if they cannot be listed.
     pub async fn definitions(&self) -> Result<Arc<Found>, Trouble> {
         self.definitions.clone().await
     }
 
-    /// Reads what is wanted. What cannot be read is said in `missing`; the rest is there.
+    /// Reads what is wanted. Whatever cannot be read is in `missing`; the rest is there.
     pub async fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
-        // Policies are read by their definitions; those of a kind with one version are the same
-        // whatever its definition says.
+        // Policies are read according to their CRD, except for kinds with a single version, which do not depend on it.
         let (told, untold): (Vec<Reach>, Vec<GroupKind>) = self.policies(rules);
         let policies = self.lists(told);
         let others = async {
@@ -142,7 +140,7 @@ impl Reader {
         gathered.listed(rules, definitions.as_deref().ok())
     }
 
-    /// Kinds that are called like policy kinds, and of which no profile says what they are.
+    /// Kinds named like policy kinds for which there is no profile.
     pub fn unexplained(&self, rules: &ProfileRules) -> Vec<GroupKind> {
         let known = |gk: &GroupKind| rules.kinds().any(|kind| kind == gk);
         let kinds = self.served.kinds().map(|(gk, _)| gk);
@@ -154,7 +152,7 @@ impl Reader {
             .collect()
     }
 
-    /// Policy kinds that need no definition to be listed, and those that profiles name beside them.
+    /// Splits the served kinds that have a profile into those that can be listed without a CRD and the rest.
     fn policies(&self, rules: &ProfileRules) -> (Vec<Reach>, Vec<GroupKind>) {
         let mut told = Vec::new();
         let mut untold = Vec::new();
@@ -170,7 +168,7 @@ impl Reader {
         (told, untold)
     }
 
-    /// The other policy kinds, by their definitions.
+    /// The other policy kinds, found by their CRDs.
     fn others(
         &self,
         rules: &ProfileRules,
@@ -185,7 +183,7 @@ impl Reader {
                 && rules.kinds().any(|kind| kind == gk)
                 && self.served.get(gk).is_some()
         };
-        // What the API server says lags behind a definition that has just come.
+        // Discovery lags behind a CRD that was just created.
         let crds = found.crds.iter().filter(|crd| {
             if is_gateway_kind(&crd.gk) {
                 self.served.get(&crd.gk).is_none()
@@ -216,13 +214,13 @@ impl Reader {
         };
         let kinds = watched_gateway_kinds().chain(core_kinds().map(|(gk, _)| gk));
         let kinds = kinds.filter_map(|gk| self.reach(&gk)).collect();
-        // What is asked about may be of a kind that is not looked at otherwise.
+        // The objects in question may be of a kind that is not read otherwise.
         let others = keys.iter().filter(|key| !is_gateway_kind(&key.gk));
         let (lists, others) = tokio::join!(self.lists(kinds), self.gets(others));
         lists.and(others)
     }
 
-    /// What is needed to tell what acts on routes.
+    /// What is needed to find the policies that act on routes.
     async fn around(&self, keys: &[ObjectKey]) -> Gathered {
         let mut gathered = Gathered::default();
         let mut asked = BTreeSet::new();
@@ -238,7 +236,7 @@ impl Reader {
                 .collect();
             gathered = gathered.and(found);
         }
-        // Who names what is not there is told what is.
+        // If an object does not exist, list its kind, so that an error can suggest another name.
         let absent = keys.iter().filter(|key| gathered.lacks(key));
         let kinds: BTreeSet<&GroupKind> = absent.map(|key| &key.gk).collect();
         let kinds = kinds.into_iter().filter_map(|gk| self.reach(gk)).collect();
@@ -271,7 +269,7 @@ impl Reader {
         gathered
     }
 
-    /// How to reach a kind, if it is served.
+    /// The API resource of a kind, if it is served.
     fn reach(&self, gk: &GroupKind) -> Option<Reach> {
         let kind = self.served.get(gk)?;
         Some(Reach {
@@ -288,7 +286,7 @@ impl std::fmt::Debug for Reader {
     }
 }
 
-/// A definition as an object of a snapshot.
+/// A CRD as an object of a snapshot.
 fn of_crd(crd: &Arc<Crd>) -> Object {
     let name = format!("{}.{}", crd.plural, crd.gk.group);
     let key = ObjectKey::new(GroupKind::crd(), "", name.as_str());

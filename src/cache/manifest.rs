@@ -1,4 +1,4 @@
-//! Manifests in files: YAML and JSON, split into objects that remember where they stand.
+//! Splits files of YAML and JSON into objects that know where they are written.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,18 +22,18 @@ use parse::{Head, Inside, Yaml, each_item, json, yaml};
 use room::{Room, crowd};
 use transcode::TOO_LONG;
 
-/// Documents that are read in one go by one of several threads.
+/// How many documents a thread takes at a time.
 const RUN: usize = 64;
-/// A longer JSON document in which a key stands twice is not read: it would have to be held as values.
+/// The longest JSON document with a duplicate key, in bytes. Such a document has to be held in memory as values.
 const LONGEST_WITH_DOUBLES: usize = 1 << 20;
-/// Below `serde_json`'s own limit of 128, so that what is read here can be read again.
+/// How deep values may be nested: below `serde_json`'s own limit of 128, so that the result can be parsed again.
 const DEPTH: usize = 120;
-/// Values in one document: as many as a list of some ten thousand objects has.
+/// The most values in one document: as many as a list of some ten thousand objects has.
 const VALUES: usize = 2_000_000;
-/// What anchors and aliases may stand for in one document; manifests hardly use them.
+/// The most values that anchors and aliases of one document may expand to; manifests hardly use them.
 const ALIASED: usize = 50_000;
 
-/// What is said of a document that is no manifest, where it looks as if it were to be one.
+/// The message for a document that is not a manifest but looks as if it was meant to be one.
 const NO_MANIFEST: &str = "not a Kubernetes manifest (no apiVersion or no kind), so it is skipped";
 
 /// An object in a file.
@@ -45,7 +45,7 @@ pub struct Manifest {
     pub api_version: String,
     /// The whole object.
     pub json: Box<RawValue>,
-    /// Where it stands.
+    /// Where it is written.
     pub origin: Origin,
 }
 
@@ -56,7 +56,7 @@ pub struct Origin {
     pub file: String,
     /// The line, from 1; 0 for the file as a whole.
     pub line: u64,
-    /// Its place in a list that stands there, and in the list in that; empty where it stands there itself.
+    /// Its index in the list at that line, and in the list in that; empty if it is not in a list.
     pub items: Vec<usize>,
 }
 
@@ -69,30 +69,30 @@ pub struct Problem {
     pub line: u64,
     /// The column, from 1; 0 for the line as a whole.
     pub column: u64,
-    /// The object, where it is known which.
+    /// The object, if it is known.
     pub object: Option<ObjectKey>,
     /// What is wrong.
     pub message: String,
-    /// Whether it may be right as it is, and no business of ours.
+    /// Whether the file may be correct, but not for attache.
     pub foreign: bool,
 }
 
-/// What was found in files so far, in the order of appearance.
+/// The contents of the files read so far, in the order of appearance.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
     /// Objects.
     pub objects: Vec<Manifest>,
-    /// What could not be used.
+    /// What could not be used, and why.
     pub problems: Vec<Problem>,
-    /// What is no manifest.
+    /// Files and documents that are not manifests.
     pub skipped: Vec<Skipped>,
-    /// How much that is.
+    /// The memory budget.
     room: Arc<Room>,
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Names of files and objects come from users, and this goes to a terminal.
+        // File and object names come from users, and the output may go to a terminal.
         f.write_str(&escape(&self.file))?;
         for number in [self.line, self.column].into_iter().take_while(|n| *n > 0) {
             write!(f, ":{number}")?;
@@ -107,7 +107,7 @@ impl fmt::Display for Problem {
 // === impl Problem ===
 
 impl Problem {
-    /// Says where it is. What is wrong may hold words of the file, and these are not for a log.
+    /// Logs the location only: the message may quote the file, which does not belong in a log.
     pub fn log(&self) {
         let (file, line, column) = (&self.file, self.line, self.column);
         tracing::warn!(file, line, column, "left out: it cannot be read");
@@ -117,7 +117,7 @@ impl Problem {
 // === impl Manifests ===
 
 impl Manifests {
-    /// Nothing yet, to be appended to these: what is read for both counts together.
+    /// Creates an empty value to append to this one later. Both share a memory budget.
     pub(super) fn beside(&self) -> Self {
         Self {
             room: Arc::clone(&self.room),
@@ -125,7 +125,7 @@ impl Manifests {
         }
     }
 
-    /// Adds the objects of a file's text. A document that cannot be read loses only itself.
+    /// Adds the objects of a file's text. A document that cannot be parsed does not affect the others.
     pub fn add(&mut self, file: &str, text: &str) {
         let mut added = self.beside();
         added.add_text(file, text);
@@ -144,7 +144,7 @@ impl Manifests {
         }
     }
 
-    /// The objects of a text, its documents read side by side: for long ones.
+    /// Parses a long text, with its documents distributed over threads.
     pub fn of_long(file: &str, text: &str) -> Self {
         let mut manifests = Self::default();
         manifests.add_long(file, text);
@@ -178,13 +178,14 @@ impl Manifests {
         self.append(added);
     }
 
-    /// Notes that something is no manifest.
+    /// Records something that is not a manifest.
     pub(super) fn skip(&mut self, file: &str, line: u64, what: What) {
         let file = file.to_owned();
         self.skipped.push(Skipped { file, line, what });
     }
 
-    /// Of one file that has objects: a document among them that is none was most likely meant to be one.
+    /// If a file has objects, a document in it that is not a manifest was most likely meant to be one: reports it as a
+    /// problem.
     fn settle(&mut self) {
         if self.objects.is_empty() {
             return;
@@ -200,7 +201,7 @@ impl Manifests {
         }
     }
 
-    /// Adds what stands in later files.
+    /// Appends the contents of later files.
     pub fn append(&mut self, later: Self) {
         if self.objects.is_empty() && self.problems.is_empty() && self.skipped.is_empty() {
             *self = later;
@@ -211,7 +212,7 @@ impl Manifests {
         self.skipped.extend(later.skipped);
     }
 
-    /// Leaves out everything where it is too much, and says so.
+    /// If the memory budget is exceeded, drops everything and reports it.
     pub(super) fn hold_to_room(&mut self, from: &str) {
         if let Some(why) = self.room.refusal() {
             (self.objects, self.problems) = (Vec::new(), Vec::new());
@@ -220,7 +221,7 @@ impl Manifests {
         }
     }
 
-    /// Leaves out what parsers quote of the text.
+    /// Replaces the messages of problems, because parsers quote the text.
     pub(super) fn quote_nothing(&mut self) {
         for problem in &mut self.problems {
             "it cannot be read; why is not told, for a link leads to it from elsewhere"
@@ -228,12 +229,12 @@ impl Manifests {
         }
     }
 
-    /// Notes what is wrong with a file as a whole.
+    /// Records a problem with a file as a whole.
     pub fn refuse(&mut self, file: &str, message: &str) {
         self.problem(file, (0, 0), message);
     }
 
-    /// Notes that a file is passed over.
+    /// Records that a file is skipped.
     pub(super) fn pass_over(&mut self, file: &str, message: &str) {
         self.foreign(file, 0, message);
     }
@@ -269,7 +270,7 @@ impl Manifests {
         }
     }
 
-    /// A document that cannot be parsed may be none of ours.
+    /// A document that cannot be parsed may not be meant for attache.
     fn unread(&mut self, file: &str, document: &Document<'_>, place: (u64, u64), why: &str) {
         match What::of_broken(file, document.text) {
             Some(what) => self.skip(file, document.line, what),
@@ -287,7 +288,7 @@ impl Manifests {
     fn add_value(&mut self, file: &str, line: u64, json: Cow<'_, RawValue>, inside: &Inside<'_>) {
         let head: Head<'_> = serde_json::from_str(json.get()).unwrap_or_default();
         let (api_version, kind) = match (Head::text(head.api_version), Head::text(head.kind)) {
-            // Items of a typed list are what it is a list of.
+            // In a typed list, items may leave out apiVersion and kind.
             (None, None) if inside.of.is_some() => {
                 let (version, kind) = inside.of.unwrap_or_default();
                 (version.to_owned(), kind.to_owned())
@@ -317,7 +318,7 @@ impl Manifests {
             let of = of.map(|of| (&*api_version, of));
             let bytes = items.get().len();
             return each_item(items, |i, item| {
-                // The room is full of them then, and that is said.
+                // The rest exceeds the budget, which is reported later.
                 if !is_crowd(i, bytes) {
                     let inside = Inside { items: vec![i], of };
                     self.add_value(file, line, Cow::Borrowed(item), &inside);
@@ -341,8 +342,7 @@ impl Manifests {
         });
     }
 
-    /// Notes what is wrong with a document that cannot be parsed. One that does not even begin as a manifest may be
-    /// right as it is.
+    /// Records a syntax error. A document that does not begin like a manifest may be valid in its own format.
     fn broken(&mut self, file: &str, text: &str, place: (u64, u64), message: &str) {
         self.problem(file, place, message);
         if let Some(problem) = self.problems.last_mut() {
@@ -373,7 +373,7 @@ impl Manifests {
     }
 }
 
-/// What a kind is not read for: our own configuration, recorded reviews, and secrets.
+/// Kinds that are never read: attache's own configuration, recorded reviews, and secrets.
 fn is_skipped(gk: &GroupKind) -> bool {
     matches!(
         (&*gk.group, &*gk.kind),
@@ -384,7 +384,7 @@ fn is_skipped(gk: &GroupKind) -> bool {
     )
 }
 
-/// A parser's message for those who write manifests, not programs.
+/// Rewords a parser's message for authors of manifests.
 fn plain(message: &str) -> String {
     let (message, _) = message
         .split_once(", set DuplicateKeyPolicy")
@@ -405,7 +405,8 @@ fn plain(message: &str) -> String {
     }
 }
 
-/// A parser's message without the place at its end: it counts in a part of the file, and the place is told apart.
+/// Strips the location from a parser's message. It is relative to a part of the file, and the right one is shown
+/// separately.
 pub(super) fn without_place(message: &str) -> &str {
     const PLACE: [&str; 5] = ["at", "line", "column", "defined", "used"];
     let is_place = |rest: &str| {
@@ -418,7 +419,7 @@ pub(super) fn without_place(message: &str) -> &str {
     }
 }
 
-/// Limits for one document: a file is at most 64 MiB, a bomb of aliases is more than it seems.
+/// Parser limits for one document. A file is at most 64 MiB, but aliases can multiply its size.
 pub(super) fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -432,7 +433,7 @@ pub(super) fn options() -> serde_saphyr::Options {
             max_total_replayed_events: ALIASED,
         },
         emit_comments: false,
-        // As kubectl reads them.
+        // As in kubectl.
         legacy_octal_numbers: true,
     }
 }

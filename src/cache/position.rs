@@ -1,5 +1,5 @@
-//! Where the fields of a manifest stand in its file. Asked only for what something is said about, so the
-//! document is read a second time.
+//! Finds the line and column of a field in a manifest. This parses the document a second time, so it is only for fields
+//! that a finding is about.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use serde_saphyr::Spanned;
 
 use super::manifest::{Document, Origin, documents, options};
 
-/// Values of a document whose places are looked up, which take some 50 MiB; of a larger one only the line is told that it
-/// begins at.
+/// The most values in a document whose positions are looked up, which take some 50 MiB. In larger documents only the
+/// first line is known.
 const MOST: usize = 500_000;
 
 /// The objects of a file.
 #[derive(Debug)]
 pub struct Outline<'a> {
     documents: Vec<Document<'a>>,
-    /// The one that was asked for last.
+    /// The document of the last lookup.
     last: Option<(usize, Option<Tree>)>,
 }
 
 /// A line and a column, from 1.
 pub type Position = (u64, u64);
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Debug)]
 struct Tree {
     at: Position,
@@ -42,7 +42,7 @@ enum Node {
 enum Step<'a> {
     Key(&'a str),
     Index(usize),
-    /// The entry of a list that has this value under this key.
+    /// The list entry that has this value for this key.
     Entry(&'a str, &'a str),
 }
 
@@ -57,8 +57,8 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Where a field of an object stands, or what of the path to it is there. `spec.a[0].b`, keys with
-    /// dots in brackets.
+    /// The position of a field of an object, or of the deepest part of its path that exists. Paths are written
+    /// `spec.a[0].b`, with dotted keys in brackets.
     pub fn find(&mut self, origin: &Origin, field: Option<&str>) -> Option<Position> {
         let after = |document: &Document<'_>| document.line <= origin.line;
         let index = self.documents.partition_point(after).checked_sub(1)?;
@@ -74,7 +74,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// A document whose first line is `first` of its file.
+/// Parses a document that begins at line `first` of its file.
 fn tree(first: u64, text: &str) -> Option<Tree> {
     let mut options = options();
     if let Some(budget) = &mut options.budget {

@@ -1,4 +1,4 @@
-//! An object of any kind as the API server sends it, read so leniently that no object breaks a list.
+//! An object of any kind as the API server sends it, parsed leniently so that no object can break a list.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::engine::object::{
 use crate::engine::selector::Labels;
 use crate::engine::shared::Text;
 
-/// An object of any kind: the metadata that is used, and the spec as text. Everything else is passed over; parsed
-/// JSON would take twenty times the memory of the text.
+/// An object of any kind: the metadata that attache uses, and the spec as text. The rest is skipped, since parsed JSON
+/// would take twenty times the memory of the text.
 #[derive(Clone, Debug, Default)]
 pub struct RawObject {
-    /// The resource version, by which a watch goes on; the rest is left out.
+    /// Only the resource version, from which a watch resumes.
     metadata: ObjectMeta,
     header: Header,
-    /// `spec`, as it came.
+    /// `spec`, unparsed.
     pub spec: Option<Box<RawValue>>,
-    /// What controllers wrote into its status.
+    /// What controllers reported in its status.
     reported: Option<Arc<Reported>>,
-    /// Whether the status says `Established`, which only CRDs do.
+    /// Whether it has the condition `Established`, which only CRDs have.
     pub established: bool,
-    /// Why it cannot be used, if it cannot.
+    /// Why the object cannot be used; `None` if it can.
     pub odd: Option<Unreadable>,
 }
 
@@ -58,7 +58,7 @@ struct SlimMeta<'a> {
     generation: Option<i64>,
 }
 
-/// What identifies an object whose metadata is odd elsewhere.
+/// The fields that identify an object whose other metadata is invalid.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Names<'a> {
@@ -85,7 +85,7 @@ struct Condition {
 // === impl RawObject ===
 
 impl RawObject {
-    /// Reads an object from JSON text. What cannot be understood is said in `odd`.
+    /// Parses an object. If it is invalid, `odd` has the reason.
     pub fn read(text: &str) -> Self {
         let parts: Parts<'_> = match serde_json::from_str(text) {
             Ok(parts) => parts,
@@ -116,7 +116,7 @@ impl RawObject {
         }
     }
 
-    /// The metadata as the engine keeps it.
+    /// The metadata in the engine's form.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -131,15 +131,15 @@ impl RawObject {
         self.header.key(gk)
     }
 
-    /// The object as the engine keeps it.
+    /// The object in the engine's form.
     ///
     /// # Errors
-    /// When it is odd, or a field that attachment depends on has the wrong type.
+    /// Fails if `odd` is set, or if a field that attachment depends on has the wrong type.
     pub fn to_object(&self, gk: &GroupKind) -> Result<Object, Unreadable> {
         self.to_object_as(gk, &self.header, None)
     }
 
-    /// The object as the engine keeps it, with other metadata than it came with, and with another spec where one is given.
+    /// Like [`RawObject::to_object`], with other metadata and optionally another spec.
     ///
     /// # Errors
     /// As [`RawObject::to_object`].
@@ -169,7 +169,7 @@ impl RawObject {
 }
 
 impl RawObject {
-    /// What is known of one that cannot be read whole.
+    /// What can still be read of an invalid object.
     pub fn outline(&self, gk: &GroupKind, header: &Header, why: &Unreadable) -> Option<Object> {
         Object::outline(gk, header, self.spec.as_deref(), why)
     }
@@ -217,9 +217,9 @@ struct Metadata {
     version: Option<String>,
     /// What the engine keeps.
     header: Header,
-    /// By which conditions are known to be out of date.
+    /// Compared with the `observedGeneration` of conditions to detect outdated ones.
     generation: Option<i64>,
-    /// What is odd.
+    /// Why the metadata is invalid.
     odd: Option<Unreadable>,
 }
 
@@ -263,7 +263,7 @@ fn read_header(raw: Option<&RawValue>) -> Metadata {
                 odd: nameless.then(|| Unreadable::new("it has no name")),
             }
         }
-        // The name still tells which object left, and the version lets the watch go on behind it.
+        // The name still identifies a deleted object, and the version lets the watch resume after it.
         Err(error) => {
             let (version, header) = names(raw);
             Metadata {
@@ -292,7 +292,7 @@ fn names(raw: &RawValue) -> (Option<String>, Header) {
 }
 
 fn is_established(status: &RawValue) -> bool {
-    // Most objects are no CRD: look before parsing.
+    // Most objects are not CRDs: search before parsing.
     status.get().contains("\"Established\"")
         && serde_json::from_str::<Status>(status.get()).is_ok_and(|status| {
             status

@@ -1,4 +1,4 @@
-//! How to reach a cluster: the kubeconfig that is named, else the usual places.
+//! Loads a kubeconfig: the file that the user names, else those in the usual places.
 
 use std::env;
 use std::io;
@@ -9,16 +9,16 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use crate::engine::hint::{nearest, quoted};
 
-/// Why no cluster can be reached, in words for the person at the terminal.
+/// Why no cluster can be reached, for the person at the terminal.
 pub type Unreachable = Box<dyn std::error::Error + Send + Sync>;
 
-/// Names kubeconfigs, as for kubectl.
+/// The environment variable that lists kubeconfigs, as for kubectl.
 const VARIABLE: &str = "KUBECONFIG";
 
 /// The client configuration for a cluster.
 ///
 /// # Errors
-/// When the kubeconfig cannot be used, or none is found.
+/// Fails if the kubeconfig cannot be used, or there is none.
 pub async fn config(
     kubeconfig: Option<&Path>,
     context: Option<&str>,
@@ -31,7 +31,7 @@ pub async fn config(
     let mut read: Vec<&Path> = Vec::new();
     for file in &files {
         let found = match Kubeconfig::read_from(file) {
-            // One of the usual places may be empty.
+            // The default files need not exist.
             Err(KubeconfigError::ReadConfig(why, _))
                 if kubeconfig.is_none() && why.kind() == io::ErrorKind::NotFound =>
             {
@@ -45,7 +45,7 @@ pub async fn config(
             None => found,
         });
     }
-    // A Pod has no kubeconfig, or one that says nothing.
+    // A Pod has no kubeconfig, or an empty one.
     let said = merged.filter(|found| found.current_context.is_some() || !found.contexts.is_empty());
     let Some(found) = said else {
         return in_cluster(kubeconfig, context, &files);
@@ -61,7 +61,7 @@ pub async fn config(
     config.map_err(|error| format!("the kubeconfig {shown} cannot be used: {error}").into())
 }
 
-/// Where kubectl looks.
+/// The files that kubectl would use.
 fn usual() -> Vec<PathBuf> {
     let said = env::var_os(VARIABLE).unwrap_or_default();
     let said: Vec<PathBuf> = env::split_paths(&said)
@@ -114,7 +114,7 @@ fn unusable(file: &Path, error: &KubeconfigError) -> Unreachable {
     format!("the kubeconfig {file} {why}").into()
 }
 
-/// Says which contexts there are to who names another.
+/// If the user names an unknown context, the error lists the known ones.
 fn check_context(
     found: &Kubeconfig,
     context: Option<&str>,

@@ -1,4 +1,4 @@
-//! Keeps a snapshot of a directory current: looks for changed files and reads everything again.
+//! Keeps a snapshot of a directory current: checks for changed files and reads everything again.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -22,24 +22,24 @@ pub struct Directory {
     pub paths: Vec<PathBuf>,
     /// Which links are followed.
     pub links: Links,
-    /// The namespace of objects that name none.
+    /// The namespace of objects that do not name one.
     pub namespace: String,
-    /// How policy kinds are read.
+    /// The rules for policy kinds.
     pub rules: Arc<ProfileRules>,
 }
 
-/// What tells one state of a directory from another without reading the files.
+/// Distinguishes two states of a directory without reading the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(Vec<(PathBuf, Option<Stamp>)>);
 
-/// What changes whenever a file is written or another takes its place: device, inode, length, and the times of its
-/// content and of itself. The last one nobody can set.
+/// Changes whenever a file is written or replaced: device, inode, length, mtime and ctime. Nobody can set the ctime.
 type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
 
 // === impl Directory ===
 
 impl Directory {
-    /// Reads it once. The fingerprint is taken first: what changes while it is read is read again.
+    /// Reads the directory once. The fingerprint is taken first, so that a file that changes during the read is read
+    /// again.
     pub fn load(&self) -> (Loaded, Fingerprint) {
         let fingerprint = Fingerprint::of(&self.paths, self.links);
         let loaded = directory::load_as(&self.paths, self.links, &self.rules, &self.namespace);
@@ -80,8 +80,8 @@ fn stamp(it: &Metadata) -> Stamp {
     )
 }
 
-/// Looks at the directory each `every`, and publishes a new snapshot when it changed. Never ends by itself; says
-/// why if it does. Looking is cheap and works on every file system, which notifications do not.
+/// Polls the directory at the interval `every` and publishes a new snapshot when it changed. Does not return unless it
+/// fails; then it returns the reason. Polling is cheap and works on every file system, unlike notifications.
 pub async fn watch_directory(
     directory: Directory,
     mut seen: Fingerprint,
@@ -103,7 +103,7 @@ pub async fn watch_directory(
         }
         let shared = Arc::clone(&directory);
         let before = seen.clone();
-        // Reading files blocks.
+        // Reading files blocks the thread.
         let looked = tokio::task::spawn_blocking(move || {
             (changed || Fingerprint::of(&shared.paths, shared.links) != before)
                 .then(|| shared.load())
@@ -120,7 +120,7 @@ pub async fn watch_directory(
     }
 }
 
-/// Tells what was read, and what could not be.
+/// Logs what was read, and what could not be.
 pub fn log(loaded: &Loaded, from: &str) {
     for problem in &loaded.problems {
         problem.log();

@@ -1,4 +1,4 @@
-//! Directories as people have them in Git: kustomizations are built, patches and templates are no manifests.
+//! Reads directories as they are kept in Git: builds kustomizations, and leaves out patches and templates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,21 +14,21 @@ use super::skipped::{Skipped, What};
 use crate::engine::ids::GroupKind;
 use crate::engine::literal;
 
-/// What was read.
+/// The manifests of a repository.
 #[derive(Clone, Debug, Default)]
 pub struct Repository {
-    /// What belongs together.
+    /// The manifests that belong together.
     pub manifests: Manifests,
-    /// Builds that define the same objects, one of which counts at a time: for different clusters.
+    /// Builds that define the same objects, for different clusters. Only one of each group applies at a time.
     pub alternatives: Vec<Vec<Build>>,
-    /// What to know of how it was read.
+    /// Notes for the user on how the files were read.
     pub notes: Vec<String>,
 }
 
-/// What one kustomization came to.
+/// The result of building a kustomization.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The last part of its directory: `prod`.
+    /// The last component of its directory: `prod`.
     pub label: String,
     /// Its directory.
     pub dir: String,
@@ -36,10 +36,10 @@ pub struct Build {
     pub manifests: Manifests,
 }
 
-/// An object as kustomize names it.
+/// Kind, namespace and name of an object.
 type Name = (GroupKind, String, String);
 
-/// Reads files and directories without building anything: patches are left out.
+/// Reads files and directories without building kustomizations; patches are left out.
 pub(super) fn unbuilt(paths: &[PathBuf], links: Links) -> Manifests {
     let found = files(paths, links);
     let named = |path: &PathBuf| paths.contains(path);
@@ -48,8 +48,7 @@ pub(super) fn unbuilt(paths: &[PathBuf], links: Links) -> Manifests {
     rest(found, paths, &all, &BTreeSet::new())
 }
 
-/// Reads files and directories. What stands in kustomizations is read as it is built, where there is a program for it
-/// and nothing has to be fetched.
+/// Reads files and directories. Kustomizations are built if there is a program for it and nothing has to be fetched.
 pub fn read(paths: &[PathBuf], links: Links) -> Repository {
     let found = files(paths, links);
     let named = |path: &PathBuf| paths.contains(path);
@@ -101,7 +100,7 @@ pub fn read(paths: &[PathBuf], links: Links) -> Repository {
     repository
 }
 
-/// Reads the files that are read as they are.
+/// Reads the files that are not part of a build.
 fn rest(
     found: Vec<Found>,
     paths: &[PathBuf],
@@ -131,10 +130,10 @@ fn rest(
     manifests
 }
 
-/// What kustomize makes of one directory; what is wrong with it is the caller's to say.
+/// Builds the kustomization in one directory. The caller reports problems.
 ///
 /// # Errors
-/// When there is no program for it, or it fails.
+/// Fails if neither kustomize nor kubectl is there, or the build fails.
 pub fn kustomization(dir: &Path) -> Result<Manifests, String> {
     let text = exec::kustomize(dir).map_err(|trouble| match trouble {
         Trouble::Missing => format!(
@@ -159,10 +158,10 @@ fn sources_of(dir: &Path, root: &Kustomization) -> BTreeSet<PathBuf> {
     all.sources(root)
 }
 
-/// What Helm makes of a chart.
+/// Renders a Helm chart.
 ///
 /// # Errors
-/// When there is no Helm, or it fails.
+/// Fails if Helm is not there, or rendering fails.
 pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifests, String> {
     let text = exec::helm(dir, values, namespace).map_err(|trouble| match trouble {
         Trouble::Missing => format!(
@@ -174,7 +173,7 @@ pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifest
     let mut manifests = Manifests::default();
     for document in documents(&text) {
         let document = document.text;
-        // `# Source: chart/templates/routes.yaml`, where the first part is the name of the chart.
+        // `# Source: chart/templates/routes.yaml`, where the first component is the name of the chart.
         let source = document
             .lines()
             .find_map(|line| line.strip_prefix("# Source: "))
@@ -196,7 +195,7 @@ pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifest
     Ok(manifests)
 }
 
-/// The objects of a build, each with the place where it is written.
+/// The objects of a build, each with the origin of its source if it can be found.
 fn build(root: &Kustomization, text: &str, sources: &BTreeSet<PathBuf>) -> Build {
     let dir = shown(&root.dir);
     let mut manifests = Manifests::default();
@@ -219,7 +218,7 @@ fn build(root: &Kustomization, text: &str, sources: &BTreeSet<PathBuf>) -> Build
     }
 }
 
-/// Where an object is written: kustomize may have put something before its name or behind it.
+/// The origin of an object of a build; kustomize may have added a prefix or suffix to its name.
 fn place(object: &Manifest, places: &BTreeMap<(GroupKind, String), Vec<Origin>>) -> Option<Origin> {
     let (gk, _, name) = name(object);
     if let Some([one]) = places.get(&(gk.clone(), name.clone())).map(Vec::as_slice) {
@@ -258,12 +257,12 @@ fn shown(path: &Path) -> String {
 // === impl Repository ===
 
 impl Repository {
-    /// Adds builds: those that define an object in common are alternatives.
+    /// Groups builds: those that define an object in common are alternatives.
     fn add(&mut self, builds: Vec<Build>) {
         let mut groups: Vec<(BTreeSet<Name>, Vec<Build>)> = Vec::new();
         for build in builds {
             let mut names: BTreeSet<Name> = build.manifests.objects.iter().map(name).collect();
-            // Every overlay may have the Namespace in which its objects live.
+            // Each overlay may define the Namespace of its objects.
             names.retain(|(gk, ..)| !gk.is_core("Namespace"));
             let (same, others): (Vec<_>, Vec<_>) = groups
                 .into_iter()
@@ -286,13 +285,13 @@ impl Repository {
         }
     }
 
-    /// What the alternatives are called; none where there are none.
+    /// The labels of the alternatives; empty if there are no alternatives.
     pub fn labels(&self) -> BTreeSet<String> {
         let all = self.alternatives.iter().flat_map(|builds| labels(builds));
         all.collect()
     }
 
-    /// What there is with the alternatives of that label. Where there is none of it the last one counts.
+    /// All manifests, with the alternatives of this label. Groups without it use their last one.
     pub fn with(&self, label: &str) -> Manifests {
         let mut manifests = self.manifests.clone();
         for builds in &self.alternatives {
@@ -308,8 +307,8 @@ impl Repository {
         manifests
     }
 
-    /// One state of all: with the alternatives for production where some are called so, else with the last ones. What
-    /// was chosen is noted.
+    /// Merges everything into one state: with the alternatives for production if any are named so, else with the last
+    /// ones. A note says which were chosen.
     #[must_use]
     pub fn merged(mut self) -> Self {
         let labels = self.labels();
@@ -336,7 +335,7 @@ impl Repository {
     }
 }
 
-/// The last parts of the directories, or all of them where two have the same.
+/// The last components of the directories, or the whole paths if two are the same.
 fn labels(builds: &[Build]) -> Vec<String> {
     let short: BTreeSet<&str> = builds.iter().map(|build| &*build.label).collect();
     let is_enough = short.len() == builds.len();

@@ -1,4 +1,4 @@
-//! Which kinds the API server serves, by its own word: one request, whatever definitions there are.
+//! Discovery: the kinds that the API server serves, in one request if the server supports aggregated discovery.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::engine::object::Crd;
 
 use super::trouble::Trouble;
 
-/// All groups in one answer, from Kubernetes 1.27 on; older servers answer with the names of the groups.
+/// Aggregated discovery, from Kubernetes 1.27 on. Older servers answer with the names of the groups.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                       application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
                       application/json";
-/// Requests at once where the groups have to be asked for one by one.
+/// Concurrent requests if each group has to be asked separately.
 const AT_ONCE: usize = 16;
 
-/// Kubernetes' own kinds that policies may be about, which are there without asking: kind, group, plural,
-/// short names, and whether they live in namespaces. All of them have been `v1` for long.
+/// Kubernetes' own kinds that policies may refer to, known without discovery: kind, group, plural, short names, and
+/// whether they are namespaced. All have been `v1` for a long time.
 const OWN: [(&str, &str, &str, &[&str], bool); 18] = [
     ("ConfigMap", "", "configmaps", &["cm"], true),
     ("Endpoints", "", "endpoints", &["ep"], true),
@@ -65,24 +65,24 @@ const OWN: [(&str, &str, &str, &[&str], bool); 18] = [
     ),
 ];
 
-/// The kinds that are served.
+/// The kinds that the API server serves.
 #[derive(Clone, Debug, Default)]
 pub struct Served(BTreeMap<GroupKind, Kind>);
 
-/// A kind that is served.
+/// A kind that the API server serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Its versions; the one that the API server prefers first.
+    /// Served versions, the preferred one first.
     pub versions: Vec<Arc<str>>,
-    /// The name in URLs.
+    /// Plural name, as in URLs.
     pub plural: Arc<str>,
-    /// Other names that people may call it by: the singular and the short ones.
+    /// Other names for it: the singular and the short names.
     pub aliases: Vec<Arc<str>>,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     pub namespaced: bool,
 }
 
-/// Either of the two answers to `/apis`.
+/// Either form of the answer to `/apis`.
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
@@ -91,7 +91,7 @@ struct Answer {
     groups: Vec<APIGroup>,
 }
 
-/// A resource, whichever answer it is from.
+/// A resource from either form.
 struct Resource {
     kind: String,
     plural: String,
@@ -104,10 +104,10 @@ struct Resource {
 // === impl Served ===
 
 impl Served {
-    /// Asks the API server. Groups whose own server does not answer are left out.
+    /// Runs discovery. Groups whose API server does not answer are left out.
     ///
     /// # Errors
-    /// When it does not answer, or refuses.
+    /// Fails if the API server does not answer, or refuses.
     pub async fn ask(client: &Client) -> Result<Self, Trouble> {
         let answer: Answer = get(client, "/apis").await?;
         let mut served = Self::default();
@@ -132,7 +132,7 @@ impl Served {
             let found: Result<APIResourceList, Trouble> = get(client, &path).await;
             (group, version, found)
         });
-        // In order: the preferred version of a group comes first.
+        // Keep the order: the preferred version of a group comes first.
         let mut asked = asked.buffered(AT_ONCE);
         while let Some((group, version, found)) = asked.next().await {
             let resources = found.map_or_else(|_| Vec::new(), |found| found.resources);
@@ -143,7 +143,7 @@ impl Served {
         Ok(served)
     }
 
-    /// The kinds of definitions.
+    /// The kinds that CRDs define.
     pub fn of<'a>(crds: impl IntoIterator<Item = &'a Crd>) -> Self {
         let served = crds.into_iter().filter(|crd| !crd.served.is_empty());
         Self(
@@ -154,7 +154,7 @@ impl Served {
     }
 
     fn add(&mut self, group: &str, version: &str, resource: Resource) {
-        // Subresources, and kinds of which there are no objects.
+        // Skip subresources, and kinds without readable objects.
         let is_read = resource.verbs.iter().any(|verb| verb == "get");
         if resource.kind.is_empty() || resource.plural.contains('/') || !is_read {
             return;
@@ -173,7 +173,7 @@ impl Served {
         }
     }
 
-    /// Kubernetes' own kinds.
+    /// Kubernetes' own kinds, without discovery.
     pub fn own() -> Self {
         let own = OWN.iter().map(|(kind, group, plural, short, namespaced)| {
             let short = short.iter().map(|name| (*name).into());
@@ -190,14 +190,14 @@ impl Served {
         Self(own.collect())
     }
 
-    /// Adds what others know; what is here already stays.
+    /// Adds kinds that are not known yet.
     pub fn add_missing(&mut self, others: Self) {
         for (gk, kind) in others.0 {
             self.0.entry(gk).or_insert(kind);
         }
     }
 
-    /// A kind, if it is served.
+    /// The entry of a kind, if it is served.
     pub fn get(&self, gk: &GroupKind) -> Option<&Kind> {
         self.0.get(gk)
     }
@@ -207,7 +207,7 @@ impl Served {
         self.0.iter()
     }
 
-    /// Whether nothing is known.
+    /// Whether no kind is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -216,7 +216,7 @@ impl Served {
 // === impl Kind ===
 
 impl Kind {
-    /// How to reach it, in the version that the API server prefers.
+    /// The API resource in the preferred version.
     pub fn resource(&self, gk: &GroupKind) -> Option<ApiResource> {
         let version = self.versions.first()?;
         let gvk = GroupVersionKind::gvk(&gk.group, version, &gk.kind);

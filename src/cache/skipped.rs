@@ -1,4 +1,4 @@
-//! Files that are no manifests: what they are, as far as their names and their texts show.
+//! Recognizes files that are not manifests, by name and contents.
 
 use std::fmt;
 use std::path::{Component, Path};
@@ -7,35 +7,35 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-/// A file, or a document in it, that is no manifest.
+/// A file, or a document in it, that is not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     /// The file.
     pub file: String,
     /// The line on which the document begins, from 1; 0 for the file as a whole.
     pub line: u64,
-    /// What it is.
+    /// What it is instead.
     pub what: What,
 }
 
-/// What a file is that is no manifest.
+/// What a file is that is not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
-    /// It is rendered by Helm or another program.
+    /// A template for Helm or another program.
     Template,
-    /// `Chart.yaml` and the like.
+    /// `Chart.yaml` or a similar file.
     Chart,
-    /// Values of a Helm chart.
+    /// The values of a Helm chart.
     Values,
-    /// What kustomize builds from.
+    /// Input of kustomize.
     Kustomization,
     /// A patch of this kustomization, or another file that it reads.
     Patch(String),
-    /// Of Docker Compose.
+    /// A Docker Compose file.
     Compose,
-    /// Of this tool.
+    /// A file of this tool.
     Tool(&'static str),
-    /// It has no apiVersion and no kind, or is no YAML.
+    /// It has no apiVersion and no kind, or is not YAML.
     Other,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for What {
 // === impl What ===
 
 impl What {
-    /// What a file without apiVersion and kind is by its name.
+    /// Recognizes a file without apiVersion and kind by its name.
     pub(super) fn of_name(file: &str) -> Option<Self> {
         let name = Path::new(file).file_name()?.to_str()?.to_lowercase();
         let (stem, _) = name.rsplit_once('.')?;
@@ -98,7 +98,7 @@ impl What {
         tool.map(|(_, name)| Self::Tool(name))
     }
 
-    /// What a file is by where it is and what its text holds, before it is parsed: a template of a chart.
+    /// Recognizes a chart template by its location and text, before parsing.
     pub(super) fn of_place(path: &Path, text: &str) -> Option<Self> {
         let in_chart = || {
             let templates = path.ancestors().skip(1).filter(|dir| {
@@ -111,7 +111,7 @@ impl What {
         (text.contains("{{") && in_chart()).then_some(Self::Template)
     }
 
-    /// What a document is that cannot be parsed, where that is known: a template, or a file of another tool.
+    /// Recognizes a document that cannot be parsed: a template, or a file of another tool.
     pub(super) fn of_broken(file: &str, text: &str) -> Option<Self> {
         if is_template(text) {
             return Some(Self::Template);
@@ -119,7 +119,7 @@ impl What {
         Self::of_name(file).filter(|_| !looks_like_manifest(text))
     }
 
-    /// What a document without apiVersion or kind is; none where it looks like a manifest that lacks one of them.
+    /// Recognizes a document without apiVersion or kind; `None` if it looks like a manifest that lacks one of them.
     pub(super) fn of_value(file: &str, value: &Value) -> Option<Self> {
         let by_name = Self::of_name(file);
         let has = |field: &str| value.get(field).is_some();
@@ -131,7 +131,7 @@ impl What {
     }
 }
 
-/// Whether a line of a text begins as those of manifests do.
+/// Whether any line begins like one of a manifest.
 pub(super) fn looks_like_manifest(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start().trim_start_matches(['"', '\'', '{', ' ']);
@@ -139,14 +139,14 @@ pub(super) fn looks_like_manifest(text: &str) -> bool {
     })
 }
 
-/// Whether a text has marks of Helm, Jinja or the like outside YAML.
+/// Whether a text has markup of Helm, Jinja or a similar language.
 pub(super) fn is_template(text: &str) -> bool {
     static MARK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"\{\{-?\s*[.$A-Za-z/]|\{%").ok());
     MARK.as_ref().is_some_and(|mark| mark.is_match(text))
 }
 
-/// Whether an object is a template all the same: its name is made by a program.
+/// Whether the name, namespace or kind of a valid object is a template expression.
 pub(super) fn is_templated(value: &Value) -> bool {
     let metadata = value.get("metadata");
     let texts = [

@@ -1,4 +1,4 @@
-//! What has been listed, and what is wrong with the kinds that have not: the ground of readiness.
+//! Which kinds have been listed, and why the others have not: the basis of readiness.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,33 +16,33 @@ use crate::metrics::{Metrics, watched_kind};
 
 use super::heard::Heard;
 
-/// Where a kind stands.
+/// The sync state of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindState {
     /// Not listed yet.
     Pending,
-    /// Listed, applied, and followed.
+    /// Listed, applied, and watched.
     Synced,
-    /// The API server says that it may not be listed or is not there; its answer.
+    /// The API server forbids to list it or does not serve it; its answer.
     Denied(String),
-    /// It fails, since when; what was known is kept.
+    /// Requests fail, since this time; the cached objects are kept.
     Failing(String, Instant),
 }
 
 /// One line for `/readyz?verbose`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What was looked at.
+    /// What was checked.
     pub name: String,
-    /// Whether it is well.
+    /// Whether the check passed.
     pub ok: bool,
-    /// Whether readiness rests on it: with `ok` false, it is what is being waited for.
+    /// Whether readiness depends on it; if `ok` is false, readiness is waiting for it.
     pub required: bool,
-    /// What is wrong, or how far it is.
+    /// What is wrong, or the progress.
     pub detail: String,
 }
 
-/// Sync state of all kinds; shared, never locked.
+/// The sync state of all kinds. Shared, without a lock.
 #[derive(Debug)]
 pub struct SyncState {
     ready: AtomicBool,
@@ -53,7 +53,7 @@ pub struct SyncState {
 #[derive(Clone, Debug, Default)]
 struct Inner {
     kinds: OrdMap<GroupKind, Kind>,
-    /// The kinds that were there at the first list of CRDs; none before it.
+    /// The kinds that existed at the first list of CRDs; `None` before it.
     required: Option<Arc<BTreeSet<GroupKind>>>,
     /// Policy kinds beyond the limit.
     left_out: Arc<[GroupKind]>,
@@ -70,7 +70,7 @@ struct Kind {
 #[derive(Clone, Debug)]
 struct Trouble {
     why: Arc<str>,
-    /// The API server answered, and waiting will not change the answer.
+    /// The API server refused, and waiting will not change that.
     denied: bool,
     since: Instant,
 }
@@ -78,7 +78,7 @@ struct Trouble {
 // === impl SyncState ===
 
 impl SyncState {
-    /// Nothing known yet.
+    /// Creates a state without any kinds.
     pub fn new(metrics: Arc<Metrics>) -> Self {
         Self {
             ready: AtomicBool::new(false),
@@ -87,19 +87,19 @@ impl SyncState {
         }
     }
 
-    /// Whether every kind that was there at the first list of CRDs is in the published snapshot, or cannot be.
-    /// Once true it stays true: neither a lost API server nor a new CRD may take the webhook away.
+    /// Whether every kind that existed at the first list of CRDs is in the published snapshot, or cannot be. Once true
+    /// it stays true: neither a lost API server nor a new CRD may make the webhook unready.
     pub fn ready(&self) -> bool {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// Where a kind stands; none when it is not watched.
+    /// The state of a kind; `None` if it is not watched.
     pub fn state(&self, gk: &GroupKind) -> Option<KindState> {
         self.inner.load().kinds.get(gk).map(Kind::state)
     }
 
-    /// The kinds whose objects are known, and of which nothing was heard for longer than this. One that was never
-    /// listed is not among them: nothing is said of its objects.
+    /// The stale kinds: listed kinds whose last contact is longer ago than `limit`. A kind that was never listed is not
+    /// included, since nothing is claimed about its objects.
     pub fn old(&self, limit: Duration) -> Old {
         let inner = self.inner.load();
         let listed = inner.kinds.iter().filter(|(_, kind)| kind.listed);
@@ -108,14 +108,14 @@ impl SyncState {
         old.map(|(gk, age)| (gk.clone(), age)).collect()
     }
 
-    /// When something was last heard of a kind.
+    /// The last contact with the API server about a kind.
     pub(super) fn heard(&self, gk: &GroupKind) -> Arc<Heard> {
         let inner = self.inner.load();
         let kind = inner.kinds.get(gk);
         kind.map(|kind| Arc::clone(&kind.heard)).unwrap_or_default()
     }
 
-    /// Everything there is to say, sorted by name.
+    /// All checks, sorted by name.
     pub fn checks(&self) -> Vec<Check> {
         let inner = self.inner.load();
         let mut checks: Vec<Check> = inner
@@ -161,7 +161,7 @@ impl SyncState {
         self.metrics.forget(&watched_kind(gk));
     }
 
-    /// The objects of a kind are in the published snapshot, or (`false`) have left it.
+    /// Records that the objects of a kind are in the published snapshot, or (`false`) have left it.
     pub(super) fn listed(&self, gk: &GroupKind, listed: bool) {
         self.change(gk, |kind| {
             kind.listed = listed;
@@ -171,7 +171,7 @@ impl SyncState {
         });
     }
 
-    /// The watch of a kind does well.
+    /// Records that the watch of a kind works.
     pub(super) fn fine(&self, gk: &GroupKind) {
         let troubled = |kind: &Kind| kind.listed && kind.trouble.is_some();
         if self.inner.load().kinds.get(gk).is_some_and(troubled) {
@@ -179,7 +179,7 @@ impl SyncState {
         }
     }
 
-    /// A kind fails. True when it is news.
+    /// Records that a kind fails. Returns true if that is new.
     pub(super) fn failing(&self, gk: &GroupKind, why: &str, denied: bool) -> bool {
         let news = self
             .inner
@@ -201,7 +201,7 @@ impl SyncState {
         news
     }
 
-    /// Readiness waits for these; only the first call counts.
+    /// Sets the kinds that readiness waits for. Only the first call counts.
     pub(super) fn require(&self, kinds: impl Iterator<Item = GroupKind>) {
         if self.inner.load().required.is_none() {
             let required = Arc::new(kinds.collect());
@@ -209,7 +209,7 @@ impl SyncState {
         }
     }
 
-    /// Policy kinds that are not watched, because there are too many. True when it is news.
+    /// Records the policy kinds that exceed the limit and are not watched. Returns true if they changed.
     pub(super) fn left_out(&self, kinds: &[GroupKind], limit: usize) -> bool {
         let news = *self.inner.load().left_out != *kinds;
         if news {
@@ -223,7 +223,7 @@ impl SyncState {
 
     fn change(&self, gk: &GroupKind, change: impl Fn(&mut Kind)) {
         self.update(|inner| {
-            // A kind that has been stopped stays away, whatever is still on its way.
+            // A stopped kind stays removed, even if events are still in flight.
             if let Some(kind) = inner.kinds.get_mut(gk) {
                 change(kind);
             }
@@ -258,7 +258,7 @@ impl SyncState {
 impl Inner {
     fn is_ready(&self) -> bool {
         let crds = self.kinds.get(&GroupKind::crd());
-        // Without CRDs no policy kind is known: such a server must not replace one that works.
+        // Without CRDs no policy kind is known, and such a server must not replace one that works.
         crds.is_some_and(|crds| crds.listed)
             && self.required.as_ref().is_some_and(|required| {
                 required
@@ -267,7 +267,7 @@ impl Inner {
             })
     }
 
-    /// How many kinds are not watched that should be, by reason.
+    /// The number of kinds that should be watched but are not, by reason.
     fn unwatched(&self) -> [(&'static str, usize); 3] {
         let troubles = self.kinds.values().filter_map(|kind| kind.trouble.as_ref());
         let (denied, failing): (Vec<_>, Vec<_>) = troubles.partition(|trouble| trouble.denied);
@@ -322,13 +322,13 @@ impl Kind {
         }
     }
 
-    /// Whether waiting for it makes no sense any more.
+    /// Whether readiness need not wait for it any longer.
     fn is_settled(&self) -> bool {
         self.listed || self.trouble.as_ref().is_some_and(|trouble| trouble.denied)
     }
 }
 
-/// The first kinds by name, and how many more.
+/// The names of the first kinds, and how many more there are.
 fn names(kinds: &[GroupKind], total: usize) -> String {
     const SHOWN: usize = 5;
     let mut text = kinds

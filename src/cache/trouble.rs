@@ -1,4 +1,4 @@
-//! Why the API server did not give what was asked for, in words for the person who asked.
+//! Why a request to the API server failed, in words for the user.
 
 use std::error::Error as _;
 use std::fmt;
@@ -8,25 +8,25 @@ use kube::client::AuthError;
 
 use super::watch::short;
 
-/// Why something was not read.
+/// Why something could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
-    /// Whoever asks may not read it; the API server's own words.
+    /// The user may not read it; the API server's message.
     Forbidden(String),
-    /// The API server does not know who asks.
+    /// The API server does not recognize the user.
     Unknown(String),
-    /// The API server serves no such kind.
+    /// The API server does not serve the kind.
     NotServed,
-    /// It answered, but not with what was asked for.
+    /// The API server answered with an error or an unexpected response.
     Failed(String),
-    /// It does not answer.
+    /// The API server does not answer.
     Away(String),
 }
 
 // === impl Trouble ===
 
 impl Trouble {
-    /// What a failed request says.
+    /// Classifies a failed request.
     pub fn of(error: &kube::Error) -> Self {
         match error {
             kube::Error::Api(status) => {
@@ -54,7 +54,7 @@ impl Trouble {
         }
     }
 
-    /// What a connection that could not be made says.
+    /// Classifies a failed connection attempt.
     pub fn unconnected(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::TimedOut {
             return Self::Away("timed out".to_owned());
@@ -62,7 +62,7 @@ impl Trouble {
         Self::Away(without_number(&error.to_string()))
     }
 
-    /// Who was refused, as the API server calls them.
+    /// The name of the refused user, from the API server's message.
     pub fn user(&self) -> Option<&str> {
         let Self::Forbidden(said) = self else {
             return None;
@@ -85,7 +85,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Why there are no credentials: the command that the kubeconfig names for them failed.
+/// Why there are no credentials: the kubeconfig's exec command for them failed.
 fn credentials(error: &kube::Error) -> Option<String> {
     let mut auth = causes(error).filter_map(|cause| cause.downcast_ref::<AuthError>());
     auth.next().map(of_command)
@@ -103,7 +103,7 @@ fn of_command(error: &AuthError) -> String {
     }
 }
 
-/// The cause that a person can do something about: the innermost, without the numbers of the system.
+/// The innermost cause, which the user can act on, without the errno.
 fn cause(error: &kube::Error) -> String {
     let timed_out = causes(error).any(|cause| {
         let io = cause.downcast_ref::<io::Error>();
@@ -115,7 +115,7 @@ fn cause(error: &kube::Error) -> String {
     without_number(&short(error))
 }
 
-/// `Connection refused (os error 111)` as part of a sentence.
+/// Rewords `Connection refused (os error 111)` as part of a sentence.
 fn without_number(text: &str) -> String {
     let text = first_line(text);
     let text = match text.split_once(" (os error") {

@@ -1,4 +1,4 @@
-//! One task per kind: what the API server says about its objects, as changes.
+//! Watches one kind per task and turns the API server's events into changes.
 
 use std::collections::HashSet;
 use std::error::Error as _;
@@ -23,55 +23,55 @@ use super::heard::Listener;
 use super::raw::RawObject;
 use super::sync::{KindState, SyncState};
 
-/// The API server ends a watch after this; a dead connection is noticed 5 s later.
+/// The API server closes a watch after this time; a dead connection is noticed 5 s later.
 const WATCH_SECONDS: u32 = 60;
-/// A watch that works is renewed within this time, and says so.
+/// A working watch has some activity within this time.
 const QUIET: Duration = Duration::from_secs(70);
-/// After a failure, how long it may take until one that was taken up again is seen to work.
+/// How soon after a failure to check whether the resumed watch works.
 const RESUMED: Duration = Duration::from_secs(10);
 /// Objects per page of a list.
 const PAGE: u32 = 500;
-/// Objects per page once lists were too slow: each page is a round trip, and a list that takes longer than the API
-/// server remembers, five minutes by default, begins anew for ever. All at once would be worse: a hundred thousand
-/// objects as text are more than the memory of a small pod.
+/// The largest page, for use after lists were too slow. Each page is a round trip, and a list that takes longer than
+/// the API server keeps its history (five minutes by default) starts again for ever. A single page would be worse: a
+/// hundred thousand objects as text exceed the memory of a small pod.
 const LARGEST_PAGE: u32 = 8_000;
-/// Lists in a row that were too slow until pages become larger.
+/// After this many slow lists, pages become larger.
 const SLOW_LISTS: u32 = 2;
 const FIRST_DELAY: Duration = Duration::from_millis(800);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
-/// Failures in a row after which everything is listed anew, and not gone on from where the watch was: a server
-/// that was away so long may be back with the state of a backup, which knows nothing of where that was.
+/// After this many failures in a row everything is listed again instead of resuming the watch: a server that was away
+/// for so long may have been restored from a backup, to which the resource version means nothing.
 const AWAY: u32 = 3;
 
-/// Where objects come from and where trouble is told.
+/// Where objects come from, and where failures are reported.
 #[derive(Clone)]
 pub struct Source {
     /// The API server.
     pub client: kube::Client,
-    /// Told when a kind fails or recovers.
+    /// Notified when a kind fails or recovers.
     pub sync: Arc<SyncState>,
-    /// Counts.
+    /// Metrics of watches.
     pub metrics: Arc<Metrics>,
 }
 
-/// What happened to the objects of a kind, read as `T`.
+/// An event about the objects of a kind, read as `T`.
 #[derive(Debug)]
 pub enum Event<T> {
-    /// These are all objects.
+    /// The complete list.
     Listed(Vec<T>),
-    /// One is new or changed.
+    /// An object was created or changed.
     Applied(T),
-    /// One is gone, or cannot be understood any more.
+    /// An object was deleted, or cannot be read any more.
     Deleted(ObjectKey),
 }
 
-/// A delay that doubles, with jitter so that replicas do not come back together.
+/// Exponential backoff, with jitter so that replicas do not reconnect at the same time.
 #[derive(Debug, Default)]
 pub struct Backoff {
     failures: u32,
 }
 
-/// Objects that could not be read, so that they are counted and told once.
+/// Objects that could not be read, to count and log each only once.
 struct Skipped {
     gk: GroupKind,
     label: String,
@@ -79,7 +79,7 @@ struct Skipped {
     metrics: Arc<Metrics>,
 }
 
-/// Follows a kind for ever; ends only when nobody wants its events any more.
+/// Watches a kind until the receiver of its events is gone.
 pub async fn follow<T, M>(
     source: Source,
     gk: GroupKind,
@@ -108,7 +108,7 @@ pub async fn follow<T, M>(
         let patience = if resuming { RESUMED } else { QUIET };
         let event = match timeout(patience, stream.next()).await {
             Err(_) => {
-                // Neither a list that hangs nor a watch that is never answered is a quiet watch.
+                // Silence is only fine while a watch is running, not during a list or before the watch is answered.
                 if listing.is_none() && listener.words() != words {
                     source.sync.fine(&gk);
                     if !resuming {
@@ -139,7 +139,7 @@ pub async fn follow<T, M>(
             Ok(Some(Ok(event))) => event,
         };
         let event = match event {
-            // Sent before any request, so it is no sign of progress.
+            // Emitted before any request, so it does not show that the API server answers.
             watcher::Event::Init => {
                 skipped.clear();
                 listing = Some(Vec::new());
@@ -158,7 +158,7 @@ pub async fn follow<T, M>(
             }
             watcher::Event::Apply(raw) => match skipped.filter(&raw, read(&raw, &gk)) {
                 Some(object) => Event::Applied(object),
-                // What it was before is no longer true.
+                // Its previous version is outdated.
                 None => Event::Deleted(raw.key(&gk)),
             },
             watcher::Event::Delete(raw) => {
@@ -175,7 +175,7 @@ pub async fn follow<T, M>(
     }
 }
 
-/// The same with pages four times as large.
+/// Makes pages four times as large.
 fn larger(config: watcher::Config) -> watcher::Config {
     let page = config.page_size.unwrap_or(PAGE).saturating_mul(4);
     config.page_size(page.min(LARGEST_PAGE))
@@ -192,13 +192,13 @@ fn report(source: &Source, gk: &GroupKind, error: &watcher::Error, first: bool) 
         .watch_errors
         .with_label_values(&[&watched_kind(gk), &label])
         .inc();
-    // 410: the history is gone, and a new list follows. That is how watches live; but a list for which the
-    // history is too short again and again is trouble.
+    // 410 means that the history has expired and a new list follows. That is normal for watches, but not for a list
+    // that expires again and again.
     if first && code == Some(410) {
         return;
     }
     let denied = matches!(code, Some(403 | 404));
-    // One failure of a watch is part of life too: servers restart, new kinds start up.
+    // A single failure of a watch is normal too: servers restart, and new kinds take time to be served.
     if first && !denied && source.sync.state(gk) == Some(KindState::Synced) {
         return;
     }
@@ -236,11 +236,11 @@ fn request_error(error: &watcher::Error) -> Option<&kube::Error> {
     }
 }
 
-/// The API server's own words, else the innermost cause.
+/// The API server's message, else the innermost cause.
 pub(super) fn short(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => return status.message.clone(),
-        // Its own text repeats values of what was read.
+        // The message of the error itself would quote the object.
         kube::Error::SerdeError(error) => return unreadable(error),
         _ => {}
     }
@@ -253,7 +253,7 @@ pub(super) fn short(error: &kube::Error) -> String {
     text
 }
 
-/// The same for a log, where something was sent along: who refuses it may repeat any part of it.
+/// Like [`short`], for the log, after a request with a body: the server's message may quote any part of it.
 pub(super) fn unquoted(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => {
@@ -277,7 +277,7 @@ fn unreadable(error: &serde_json::Error) -> String {
 // === impl Backoff ===
 
 impl Backoff {
-    /// Whether nothing has failed since it was made.
+    /// Whether nothing has failed yet.
     pub fn is_fresh(&self) -> bool {
         self.failures == 0
     }
@@ -288,13 +288,13 @@ impl Backoff {
             .saturating_mul(1 << self.failures.min(10))
             .min(LONGEST_DELAY);
         self.failures = self.failures.saturating_add(1);
-        // The hasher's keys are random; that is random enough to part two replicas.
+        // The hasher's keys are random, which is random enough to separate two replicas.
         let random = RandomState::new().build_hasher().finish() % 256;
         full.saturating_sub(full / 1024 * u32::try_from(random).unwrap_or(0))
     }
 }
 
-/// Why an object cannot be read whole, and what is known of it.
+/// Why an object cannot be read completely, and what could be read of it.
 pub struct Partly<T> {
     pub(super) why: Unreadable,
     pub(super) left: Option<T>,
@@ -318,7 +318,7 @@ impl Skipped {
         }
     }
 
-    /// What is known of it; one that cannot be read whole is counted.
+    /// Returns what could be read of an object; one that is incomplete is counted.
     fn filter<T>(&mut self, raw: &RawObject, read: Result<T, Partly<T>>) -> Option<T> {
         match read {
             Ok(object) => {
@@ -328,7 +328,7 @@ impl Skipped {
             Err(Partly { why, left }) => {
                 let key = raw.key(&self.gk);
                 if self.names.insert(key.clone()) {
-                    // What stands in an object is not for the log, and its name only at `debug`.
+                    // The contents of an object do not belong in the log, and its name only at `debug`.
                     tracing::warn!(kind = %self.gk, why = why.part(), "object not read whole");
                     tracing::debug!(object = %key, "object not read whole");
                     self.count();

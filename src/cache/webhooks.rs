@@ -1,7 +1,7 @@
-//! Keeps the rules and the CA of attache's own webhook configurations as they should be.
+//! Keeps the rules and `caBundle` of attache's own webhook configurations up to date.
 //!
-//! Every replica does it: all apply the same, and whoever comes second finds nothing left to do. It may
-//! fail for ever without harm to anything else; that is told and tried again.
+//! Every replica does this. They all apply the same, so the second one finds nothing to change. A failure affects
+//! nothing else: it is reported and tried again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,60 +24,59 @@ use crate::registration::{
 use super::sync::Check;
 use super::watch::short;
 
-/// The policy kinds that are watched; none before the first list of definitions.
+/// The watched policy kinds; `None` before the first list of CRDs.
 pub type Watched = Option<Arc<Policies>>;
 
-/// How often the configurations are looked at: others may have changed them, and the right to watch
-/// them would be one more.
+/// How often to check the configurations, which others may have changed. A watch would need one more permission.
 const POLL: Duration = Duration::from_secs(10);
-/// Definitions come in dozens; after the first, the others are waited for.
+/// CRDs are often applied in groups: after a change, wait this long for the others.
 const SETTLE: Duration = Duration::from_secs(1);
-/// One request to the API server.
+/// Timeout of a request to the API server.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Whoever is overtaken so often by others waits for the next round.
+/// After this many conflicts with other writers, wait for the next round.
 const ATTEMPTS: usize = 3;
-/// The object has changed since it was read.
+/// Status code: the object has changed since it was read.
 const CONFLICT: u16 = 409;
 const NOT_FOUND: u16 = 404;
 
-/// What is kept.
+/// What to keep up to date.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// The name of both configurations.
     pub name: String,
-    /// The CA in PEM, read again and again; without it `caBundle` is left to others.
+    /// The file with the CA in PEM, read again each time; without it `caBundle` is left alone.
     pub ca: Option<PathBuf>,
-    /// Which of the two.
+    /// Which of the two configurations.
     pub endpoints: Vec<Endpoint>,
 }
 
-/// How it went last; shared, never locked.
+/// The last result for each part. Shared, without a lock.
 #[derive(Debug, Default)]
 pub struct WebhookState(ArcSwap<BTreeMap<&'static str, Option<String>>>);
 
-/// The task.
+/// The task that updates the configurations.
 pub struct Webhooks {
     client: Client,
     kept: Kept,
     watched: watch::Receiver<Watched>,
     state: Arc<WebhookState>,
     metrics: Arc<Metrics>,
-    /// The last CA that could be used: a file that is gone for a moment changes nothing.
+    /// The last valid CA, so that a file that is missing for a moment changes nothing.
     ca: Option<String>,
 }
 
-/// How one configuration was left.
+/// The result for one configuration.
 enum Left {
     AsItWas,
     Applied,
-    /// Somebody wrote between our reading and our writing, as other replicas do.
+    /// Somebody wrote between our read and our write, as other replicas do.
     Overtaken,
 }
 
 // === impl WebhookState ===
 
 impl WebhookState {
-    /// A line for each configuration, and for the CA when there is one to keep.
+    /// A check for each configuration, and for the CA if there is one to keep.
     pub fn checks(&self) -> Vec<Check> {
         let state = self.0.load();
         let check = |(name, trouble): (&&str, &Option<String>)| Check {
@@ -89,7 +88,7 @@ impl WebhookState {
         state.iter().map(check).collect()
     }
 
-    /// Notes how a part does. True when it is news.
+    /// Records the result for a part. Returns true if it changed.
     fn note(&self, part: &'static str, trouble: Option<&str>) -> bool {
         let before = self.0.load();
         let trouble = trouble.map(str::to_owned);
@@ -106,7 +105,7 @@ impl WebhookState {
 // === impl Webhooks ===
 
 impl Webhooks {
-    /// Nothing is looked at before [`Webhooks::run`].
+    /// Creates the task; nothing happens before [`Webhooks::run`].
     pub fn new(
         client: Client,
         kept: Kept,
@@ -130,12 +129,12 @@ impl Webhooks {
         }
     }
 
-    /// How it goes.
+    /// The last results.
     pub fn state(&self) -> Arc<WebhookState> {
         Arc::clone(&self.state)
     }
 
-    /// Runs until nothing is watched any more, and says so.
+    /// Runs until no kinds are followed any more, and returns the reason.
     pub async fn run(mut self) -> String {
         loop {
             tokio::select! {
@@ -151,7 +150,7 @@ impl Webhooks {
 
     async fn round(&mut self) {
         let watched = self.watched.borrow_and_update().clone();
-        // Rules without the kinds that are there would take attache away from them.
+        // Without the known kinds, the rules would stop sending attache their requests.
         let Some(policies) = watched else {
             return;
         };
@@ -204,7 +203,7 @@ impl Webhooks {
             Ok(current) => current,
             Err(kube::Error::Api(status)) if status.code == NOT_FOUND => {
                 return match endpoint {
-                    // Who wants no mutation leaves it out.
+                    // The mutating webhook is optional.
                     Endpoint::Mutate => Ok(Left::AsItWas),
                     Endpoint::Validate => Err(format!("there is no {} {name}", endpoint.kind())),
                 };

@@ -1,4 +1,4 @@
-//! The single owner of the state: takes what has come, applies it, publishes a snapshot.
+//! The single owner of the state: applies incoming changes and publishes snapshots.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::metrics::{Metrics, watched_kind};
 use super::Published;
 use super::sync::SyncState;
 
-/// Changes between two snapshots at most, so that a flood does not keep readers on an old one.
+/// The most changes between two snapshots, so that a flood of changes does not delay readers.
 const BATCH: usize = 256;
 
-/// Runs until no watch is left that could send a change.
+/// Runs until no watch is left to send changes.
 pub async fn run(
     mut queue: mpsc::Receiver<Change>,
     published: Published,
@@ -25,7 +25,7 @@ pub async fn run(
     let mut state = published.load_full();
     let mut batch = Vec::with_capacity(BATCH);
     while queue.recv_many(&mut batch, BATCH).await > 0 {
-        // What was said of each kind last in this batch: true when its objects are all there.
+        // The last listed state of each kind in this batch: true if all its objects are there.
         let mut listed: BTreeMap<GroupKind, Option<bool>> = BTreeMap::new();
         for change in batch.drain(..) {
             let (gk, said) = touched(&change);
@@ -37,7 +37,7 @@ pub async fn run(
         }
         published.store(Arc::clone(&state));
         metrics.snapshot_publishes.inc();
-        // Only now: who sees a kind as listed must find it in the snapshot.
+        // Only now, because a kind reported as listed must be in the published snapshot.
         for (gk, said) in listed {
             count(&metrics, &state, &gk, said);
             if let Some(said) = said {
@@ -62,7 +62,7 @@ fn touched(change: &Change) -> (GroupKind, Option<bool>) {
 fn count(metrics: &Metrics, state: &Snapshot, gk: &GroupKind, listed: Option<bool>) {
     let label = watched_kind(gk);
     if listed == Some(false) {
-        // They went with the watch; what was reviewed since has made new ones.
+        // Its series went with the watch, but reviews since then may have made new ones.
         metrics.forget(&label);
         return;
     }

@@ -1,4 +1,5 @@
-//! What is needed to tell what acts on a route: its parents, its backends, and what these name in turn.
+//! What is needed to find the policies that act on a route: its parents, its backends, and the objects that these refer
+//! to.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +7,14 @@ use crate::engine::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object, is_route};
 use crate::engine::snapshot::{class_key, namespace_key};
 
-/// Whether what lies around these objects is little: nothing has to be looked for among all objects of a
-/// kind. What names a Gateway, a Service or a Namespace is only found by looking at everything.
+/// Whether the objects needed for these are few, so that no kind has to be listed whole. This is true of routes only:
+/// to find what refers to a Gateway, Service or Namespace, everything has to be read.
 pub(super) fn is_little(keys: &[ObjectKey]) -> bool {
     keys.iter().all(|key| is_route(&key.gk))
 }
 
-/// The kinds of which every object counts for routes: grants, `ListenerSets` that take ports from one another, and routes
-/// of the kind with which one of these may not share a hostname.
+/// The kinds that routes need whole: grants, `ListenerSets`, which compete for ports, and the routes of a kind that
+/// cannot share a hostname with these.
 pub(super) fn needed_whole(keys: &[ObjectKey]) -> BTreeSet<GroupKind> {
     let mut kinds: BTreeSet<GroupKind> = ["ReferenceGrant", "ListenerSet"]
         .map(GroupKind::gateway_api)
@@ -27,13 +28,13 @@ pub(super) fn needed_whole(keys: &[ObjectKey]) -> BTreeSet<GroupKind> {
     kinds
 }
 
-/// What is needed of an object that may not be there.
+/// The keys needed for an object that may not exist: itself and its Namespace.
 pub(super) fn needed_for(key: &ObjectKey) -> Vec<ObjectKey> {
     let namespace = (!key.namespace.is_empty()).then(|| namespace_key(&key.namespace));
     std::iter::once(key.clone()).chain(namespace).collect()
 }
 
-/// What is needed beside an object, for paths through it.
+/// The objects that paths through an object need in addition to it.
 pub(super) fn needed_beside(object: &Object) -> BTreeSet<ObjectKey> {
     let mut named: Vec<&ObjectKey> = Vec::new();
     let mut needed = BTreeSet::new();
@@ -54,7 +55,7 @@ pub(super) fn needed_beside(object: &Object) -> BTreeSet<ObjectKey> {
     needed
 }
 
-/// Whether paths look at objects of a kind: other backends count as there, whatever they are.
+/// Whether paths need the objects of a kind. Backends of other kinds count as existing.
 fn is_looked_at(gk: &GroupKind) -> bool {
     gk.is_core("Service") || gk.is_gateway_api("Gateway") || gk.is_listener_set()
 }

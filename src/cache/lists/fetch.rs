@@ -1,4 +1,4 @@
-//! One kind or one object, read once.
+//! Reads one kind or one object once.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::engine::object::Object;
 
 /// Objects per page of a list.
 const PAGE: u32 = 500;
-/// What was read is too old for the rest of it to be read.
+/// Status code: the continue token of a list has expired.
 const EXPIRED: u16 = 410;
 
-/// A kind, and how to reach it.
+/// A kind and its API resource.
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
     pub(super) gk: GroupKind,
@@ -25,18 +25,18 @@ pub(super) struct Reach {
     pub(super) namespaced: bool,
 }
 
-/// What a list came to.
+/// The result of a list.
 #[derive(Debug)]
 pub(super) struct List {
-    /// What was read.
+    /// The objects that can be used.
     pub(super) objects: Vec<Object>,
-    /// What of it cannot be used, and why.
+    /// The objects that cannot, and why.
     pub(super) odd: Vec<(ObjectKey, String)>,
-    /// The namespace that was listed in the place of all, and why not all.
+    /// The only namespace that could be listed, and why not all of them.
     pub(super) only: Option<(Arc<str>, Trouble)>,
 }
 
-/// Reads; where all namespaces may not be listed, one.
+/// Lists and gets objects. If the user may not list all namespaces, it lists one.
 #[derive(Clone)]
 pub(super) struct Fetch {
     pub(super) client: Client,
@@ -44,7 +44,7 @@ pub(super) struct Fetch {
 }
 
 impl Fetch {
-    /// All objects of a kind, or those of the own namespace where no more may be seen.
+    /// Lists all objects of a kind, or those of one namespace if the user may not see more.
     pub(super) async fn list(&self, kind: &Reach) -> Result<List, Trouble> {
         let client = self.client.clone();
         let all = Api::all_with(client, &kind.resource);
@@ -66,14 +66,14 @@ impl Fetch {
         pages(&kind.gk, &api).await
     }
 
-    /// One object; none where it is not there.
+    /// Gets one object; `None` if it does not exist.
     pub(super) async fn get(
         &self,
         kind: &Reach,
         key: &ObjectKey,
     ) -> Result<Option<Object>, Trouble> {
         if !is_name(&key.name) || (kind.namespaced && !is_name(&key.namespace)) {
-            // No object can have such a name, and it would lead elsewhere in a URL.
+            // No object can have such a name, and in a URL it would address something else.
             return Ok(None);
         }
         let client = self.client.clone();
@@ -90,7 +90,7 @@ impl Fetch {
                     .map_err(|why| Trouble::Failed(why.to_string()))
             }
             Err(error) => match Trouble::of(&error) {
-                // The kind is served: it was asked for by what the API server says of itself.
+                // Discovery says that the kind is served, so 404 means that the object does not exist.
                 Trouble::NotServed => Ok(None),
                 trouble => Err(trouble),
             },
@@ -109,7 +109,7 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, Trouble> {
         let page = match api.list(&params).await {
             Ok(page) => page,
             Err(kube::Error::Api(status)) if status.code == EXPIRED && params.limit.is_some() => {
-                // Reading took longer than the API server remembers: all at once, then.
+                // Paging took longer than the API server keeps its history, so list everything in one request.
                 params = ListParams::default();
                 (list.objects, list.odd) = (Vec::new(), Vec::new());
                 continue;

@@ -1,4 +1,4 @@
-//! What was read, put together; and what was not.
+//! Combines the results of lists and gets, and records what could not be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,30 +15,30 @@ use crate::engine::snapshot::{Change, Snapshot};
 /// Something that is not in the state, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
-    /// What is not there.
+    /// What is missing.
     pub what: Unseen,
     /// Why.
     pub why: Trouble,
 }
 
-/// What may not be in the state.
+/// What may be missing from the state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unseen {
-    /// The definitions. Policy kinds that only they tell are not known; these kinds may be some.
+    /// The CRDs. Policy kinds without a profile are unknown then; these kinds may be some.
     Definitions(Vec<GroupKind>),
-    /// A definition, by its name.
+    /// A CRD, by its name.
     Definition(Arc<str>),
-    /// Gateway API: none of its kinds is served.
+    /// Gateway API: the API server serves none of its kinds.
     GatewayApi,
     /// The objects of a kind.
     Kind(GroupKind),
-    /// The objects of a kind in other namespaces than this one.
+    /// The objects of a kind outside this namespace.
     Elsewhere(Arc<str>, GroupKind),
     /// One object.
     Object(ObjectKey),
 }
 
-/// What was read so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     lists: BTreeMap<GroupKind, List>,
@@ -47,7 +47,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Takes in the end of a list.
+    /// Adds the result of a list.
     pub(super) fn list(&mut self, gk: GroupKind, list: Result<List, Trouble>) {
         match list {
             Ok(list) => {
@@ -66,7 +66,7 @@ impl Gathered {
         }
     }
 
-    /// Takes in the end of a read.
+    /// Adds the result of a get.
     pub(super) fn object(&mut self, key: ObjectKey, found: Result<Option<Object>, Trouble>) {
         match found {
             Ok(found) => {
@@ -76,22 +76,22 @@ impl Gathered {
         }
     }
 
-    /// The objects that were read one by one.
+    /// The objects that were read with a get.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.objects.values().flatten()
     }
 
-    /// Whether an object was read and is not there.
+    /// Whether a get found that an object does not exist.
     pub(super) fn lacks(&self, key: &ObjectKey) -> bool {
         self.objects.get(key).is_some_and(Option::is_none)
     }
 
-    /// Takes down what was not read.
+    /// Records something that could not be read.
     pub(super) fn miss(&mut self, what: Unseen, why: Trouble) {
         self.missing.insert(Missing { what, why });
     }
 
-    /// Takes in what another part gathered.
+    /// Adds the results of another part.
     pub(super) fn and(mut self, other: Self) -> Self {
         self.lists.extend(other.lists);
         self.objects.extend(other.objects);
@@ -99,7 +99,7 @@ impl Gathered {
         self
     }
 
-    /// The state that it comes to. Definitions go first: policies are read by what they say.
+    /// Builds the state. CRDs go first, because policies are read according to them.
     pub(super) fn listed(self, rules: &Arc<ProfileRules>, crds: Option<&Found>) -> Listed {
         let mut snapshot = Snapshot::new(Arc::clone(rules));
         let mut objects: Vec<Object> = Vec::new();
@@ -117,7 +117,7 @@ impl Gathered {
         }
         for (key, found) in self.objects {
             if snapshot.knows(&key.gk) {
-                // The list says it too, and says it of all at one moment.
+                // The list has the object too, as of one point in time.
                 continue;
             }
             snapshot = snapshot.apply(match found {
@@ -149,7 +149,7 @@ impl Gathered {
     }
 }
 
-/// Whether labels of Namespaces play a part: something selects by them.
+/// Whether labels of Namespaces matter: something selects Namespaces by label.
 fn asks_for_namespaces(snapshot: &Snapshot) -> bool {
     let selects = |from: &From| matches!(from, From::Selector(_));
     let by_node = |object: &Arc<Object>| match &object.node {

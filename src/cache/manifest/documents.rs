@@ -1,36 +1,36 @@
-//! The documents of a file, found as kubectl finds them: by what stands in it, whatever the file is called.
+//! Splits a text into documents as kubectl does: by its contents, whatever the name of the file.
 
 use serde_json::value::RawValue;
 
 use super::room::{LEAST, SMALL};
 
-/// A document.
+/// A document in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Document<'a> {
-    /// The line that it begins at.
+    /// The line where it begins, from 1.
     pub(crate) line: u64,
     /// Its text.
     pub(crate) text: &'a str,
-    /// What it is written in.
+    /// Its format.
     pub(super) form: Form,
 }
 
-/// What a document is written in.
+/// The format of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// JSON.
     Json,
-    /// YAML; where it looks like JSON and is not, what is wrong with it as JSON, and where.
+    /// YAML. If it begins like JSON but is not valid JSON, the error as JSON.
     Yaml(Option<Fault>),
-    /// Neither.
+    /// Neither; the error.
     Neither(Fault),
 }
 
-/// What is wrong, and at which line and column of the file.
+/// Line and column in the file, and the error.
 pub(super) type Fault = ((u64, u64), String);
 
-/// The documents of a text. JSON values follow one another. In YAML a line that begins with `---` ends a document
-/// wherever it stands, even in the middle of a scalar, so this needs no parser.
+/// Splits a text into documents. JSON values follow one another. In YAML a line that begins with `---` ends a document
+/// anywhere, even in the middle of a scalar, so no parser is needed.
 pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut found = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
         rest = text.get(json.end..).unwrap_or_default();
         fault = json.fault;
         found = json.documents;
-        // One value may be a document of YAML; several are a stream of JSON.
+        // A single value may be a YAML document; several are a stream of JSON.
         if let Some(fault) = fault.take_if(|_| found.len() > 1) {
             found.push(Document {
                 line: fault.0.0,
@@ -66,10 +66,10 @@ pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
 
 struct Json<'a> {
     documents: Vec<Document<'a>>,
-    /// Where the last one ends.
+    /// The offset where the last one ends.
     end: usize,
     line: u64,
-    /// What is wrong with what comes then.
+    /// The error in what follows.
     fault: Option<Fault>,
 }
 
@@ -127,7 +127,7 @@ fn yaml<'a>(text: &'a str, first: u64, mut fault: Option<Fault>, found: &mut Vec
                 .take()
                 .or_else(|| only_directives(before, start_line));
             put(start_line, before, directives);
-            // What follows on the line is a comment, which some parsers want a space before.
+            // The rest of the line is a comment, and some parsers require a space before it.
             (start, start_line) = (at + "---".len(), line);
             parts += 1;
             let after = after.trim();
@@ -146,7 +146,7 @@ fn yaml<'a>(text: &'a str, first: u64, mut fault: Option<Fault>, found: &mut Vec
     );
 }
 
-/// Directives have a document of their own for kubectl, which refuses it.
+/// kubectl takes directives as a document of their own, and refuses it.
 fn only_directives(document: &str, line: u64) -> Option<Form> {
     let mut lines = document
         .lines()
@@ -158,7 +158,7 @@ fn only_directives(document: &str, line: u64) -> Option<Form> {
     is_one.then(|| Form::Neither(((line, 1), why.to_owned())))
 }
 
-/// Nothing but comments and markers.
+/// Whether a document has only comments and markers.
 fn is_empty(document: &str) -> bool {
     let mut lines = document.split(['\n', '\r']);
     lines.all(|line| {
@@ -168,12 +168,12 @@ fn is_empty(document: &str) -> bool {
     })
 }
 
-/// Whether so many documents in so many bytes are none that anybody wrote.
+/// Whether there are too many documents for so few bytes to be written by a person.
 pub(super) fn is_crowd(documents: usize, bytes: usize) -> bool {
     documents > SMALL && bytes / LEAST < documents
 }
 
-/// Lines before the first line of the object itself.
+/// The number of lines before the first line of the object itself.
 pub(super) fn blank_lines(document: &str) -> u64 {
     let blank = document.lines().take_while(|line| is_empty(line)).count();
     blank as u64
@@ -187,7 +187,7 @@ pub(crate) fn lines_in(text: &str) -> u64 {
 mod tests {
     use super::{Form, documents};
 
-    /// Line, form and first letters of each.
+    /// Line, format and first letters of each.
     fn found(text: &str) -> Vec<(u64, &'static str, String)> {
         let form = |form: &Form| match form {
             Form::Json => "json",

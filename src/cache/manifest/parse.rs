@@ -1,4 +1,4 @@
-//! A document as JSON text, and what of it is looked at before it is an object.
+//! Converts a document to JSON text, and reads the fields that identify it.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::transcode::{Transcode, Written};
 use super::{LONGEST_WITH_DOUBLES, options, plain};
 use crate::engine::literal;
 
-/// What a document or an item of a list is told by.
+/// The fields that identify a document or an item of a list.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Head<'a> {
@@ -27,19 +27,19 @@ pub(super) struct Head<'a> {
     spec: Option<IgnoredAny>,
 }
 
-/// The list that an object stands in.
+/// The list that contains an object.
 #[derive(Default)]
 pub(super) struct Inside<'a> {
-    /// Its place in it.
+    /// The index of the object in it.
     pub(super) items: Vec<usize>,
-    /// The version and kind of items that say none.
+    /// The version and kind of items that leave them out.
     pub(super) of: Option<(&'a str, &'a str)>,
 }
 
-/// A document of YAML as JSON text.
+/// A YAML document as JSON text.
 pub(super) struct Yaml {
     pub(super) text: String,
-    /// The line at which more comes behind its end.
+    /// The line where another document follows.
     pub(super) more: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Head<'_> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// What of it tells a manifest from other files: which fields are there, and its names.
+    /// The fields that distinguish a manifest from other files: which ones there are, and its name and namespace.
     pub(super) fn sketch(&self) -> Value {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -82,7 +82,7 @@ impl Head<'_> {
     }
 }
 
-/// A JSON value without spaces, its keys each once, the last one counting.
+/// Rewrites a JSON value without whitespace. Of duplicate keys the last one counts.
 pub(super) fn json(text: &str) -> Result<String, Fault> {
     let fault = |error: &serde_json::Error| {
         let place = (error.line() as u64, error.column() as u64);
@@ -128,12 +128,12 @@ pub(super) fn yaml(text: &str) -> Result<Yaml, Fault> {
     })
 }
 
-/// The most that a text may stand for. What is escaped takes up to six times as much as JSON.
+/// The most bytes of JSON that a text may expand to. Escapes take up to six times their length.
 fn most(text: &str) -> usize {
     6 * text.len() + (1 << 20)
 }
 
-/// The items of a list, one after the other.
+/// Calls a function with each item of a list and its index.
 pub(super) fn each_item(list: &RawValue, item: impl FnMut(usize, &RawValue)) {
     struct Items<F>(F);
     impl<'de, F: FnMut(usize, &RawValue)> Visitor<'de> for Items<F> {
@@ -151,6 +151,6 @@ pub(super) fn each_item(list: &RawValue, item: impl FnMut(usize, &RawValue)) {
         }
     }
     let mut reader = serde_json::Deserializer::from_str(list.get());
-    // It was written by us.
+    // The text was written by attache, so it is valid.
     let _ = reader.deserialize_seq(Items(item));
 }

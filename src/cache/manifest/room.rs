@@ -1,19 +1,20 @@
-//! How much a run takes in: what is read is counted before anything is made of it.
+//! The memory budget of a run: files are counted before objects are built from them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What an object takes beside its text, roughly.
+/// Estimated bytes per object, besides its text.
 const OBJECT: usize = 1024;
-/// What a byte of its JSON takes: it is kept, read, and kept again by kind.
+/// Estimated bytes per byte of JSON, which is held as text, as values and in the snapshot.
 const BYTE: usize = 5;
-/// The most that all may take: 512 MiB with the program itself.
+/// The most bytes for everything: 512 MiB with the program itself.
 const MOST: usize = 448 << 20;
-/// Objects that may be as small as they like: they take some 256 MiB.
+/// Up to this many objects may be of any size; they take some 256 MiB.
 pub(super) const SMALL: usize = 200_000;
-/// The least length in files of more than those, on average. Smaller ones would take more than eight times their text.
+/// The least average length in bytes of more objects than that. Smaller ones would take more than eight times their
+/// text.
 pub(super) const LEAST: usize = 128;
 
-/// What was read so far, by all threads.
+/// What all threads have read so far.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     /// Bytes of files.
@@ -31,7 +32,7 @@ impl Room {
         self.input.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Counts an object; says whether there is room for it.
+    /// Counts an object and says whether the budget allows it.
     pub(super) fn object(&self, bytes: usize) -> bool {
         self.objects.fetch_add(1, Ordering::Relaxed);
         self.json.fetch_add(bytes, Ordering::Relaxed);
@@ -43,7 +44,7 @@ impl Room {
         objects * OBJECT + self.json.load(Ordering::Relaxed) * BYTE
     }
 
-    /// Why this is too much, if it is.
+    /// Returns a message if the budget is exceeded.
     pub(super) fn refusal(&self) -> Option<String> {
         let objects = self.objects.load(Ordering::Relaxed);
         let input = self.input.load(Ordering::Relaxed);
@@ -58,7 +59,7 @@ impl Room {
     }
 }
 
-/// What is said of very many small objects.
+/// The message for a very large number of small objects.
 pub(super) fn crowd() -> String {
     format!(
         "more than {SMALL} objects, of fewer than {LEAST} bytes each: these are no manifests, and nothing of them is used"

@@ -1,4 +1,4 @@
-//! YAML or JSON as JSON text, written while it is read: values in memory would take up to a hundred times the text.
+//! Converts YAML or JSON to JSON text while reading it: values in memory would take up to a hundred times the text.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -6,24 +6,24 @@ use std::hash::{BuildHasher, RandomState};
 use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// What was read, as JSON text.
+/// The JSON text so far.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// The text.
     pub(super) text: String,
-    /// Whether an object in it has a key twice.
+    /// Whether an object in it has a duplicate key.
     pub(super) has_double: bool,
 }
 
-/// Writes what a deserializer reads.
+/// Writes a deserializer's input as JSON.
 pub(super) struct Transcode<'a> {
     to: &'a mut Written,
-    /// The most bytes that are written.
+    /// The most bytes to write.
     most: usize,
     hasher: RandomState,
 }
 
-/// Said where more would be written.
+/// The error when the output would exceed the limit.
 pub(super) const TOO_LONG: &str = "it stands for more than it is";
 
 // === impl Transcode ===
@@ -51,7 +51,7 @@ impl<'a> Transcode<'a> {
     }
 }
 
-/// One value; it borrows what the whole is written to.
+/// The visitor for one value.
 struct One<'w, 'a>(&'w mut Transcode<'a>);
 
 impl<'de> DeserializeSeed<'de> for &mut Transcode<'_> {
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for One<'_, '_> {
     }
 
     fn visit_f64<E: Error>(self, read: f64) -> Result<(), E> {
-        // Infinity and what is no number become null.
+        // Infinity and NaN become null.
         self.0.value(&read)
     }
 
@@ -145,7 +145,7 @@ impl<'de> Visitor<'de> for One<'_, '_> {
     }
 }
 
-/// The keys of an object so far: most have a handful.
+/// Hashes of the keys of an object so far; most objects have only a few.
 #[derive(Default)]
 struct Known {
     few: Vec<u64>,
@@ -161,7 +161,7 @@ impl Known {
         self.few.is_empty()
     }
 
-    /// Whether it is new.
+    /// Adds a key; false if it was there.
     fn insert(&mut self, key: u64) -> bool {
         if self.few.contains(&key) {
             return false;
