@@ -1,5 +1,5 @@
-//! What the commands tell, as data: the interface that programs read (design 5.1). Pure; how it is
-//! shown to people is the business of `cli::render`.
+//! The answers of the commands as data: the interface that programs read (design 5.1). Pure; `cli::render` shows them
+//! to people.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -24,12 +24,12 @@ pub mod workload;
 pub use effective::Effective;
 pub use named::{KindName, Named};
 
-/// The version of the interface.
+/// The version of that interface.
 pub const API_VERSION: &str = "attache.dev/v1";
 
-/// One kind of answer.
+/// The answer of one command.
 pub trait Answer: Serialize + JsonSchema {
-    /// Its `kind`.
+    /// Its `kind` in JSON.
     const KIND: &'static str;
 }
 
@@ -42,7 +42,7 @@ struct Document<'a, T> {
     body: &'a T,
 }
 
-/// An answer as programs read it, in whatever form.
+/// An answer with its `apiVersion` and `kind`, ready for any serialization format.
 pub fn document<T: Answer>(answer: &T) -> impl Serialize + '_ {
     Document {
         api_version: API_VERSION,
@@ -54,7 +54,7 @@ pub fn document<T: Answer>(answer: &T) -> impl Serialize + '_ {
 /// An answer as JSON text: the same bytes for the same answer.
 ///
 /// # Errors
-/// Never for the answers of this module: none has keys that are not text.
+/// None for the answers of this module: all their keys are strings.
 pub fn json<T: Answer>(answer: &T) -> serde_json::Result<String> {
     let mut text = serde_json::to_string_pretty(&document(answer))?;
     text.push('\n');

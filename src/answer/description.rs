@@ -1,5 +1,5 @@
-//! `attache describe`: the policies that act on an object, what is in force on its paths, and for a
-//! policy what it does where.
+//! `attache describe`: the policies that act on an object and the effective policies on its paths; for a policy, its
+//! outcome on each target.
 
 use std::collections::BTreeMap;
 
@@ -233,7 +233,7 @@ pub struct OfWorkload {
 // === impl Description ===
 
 impl Description {
-    /// The object that is described; none of a kind.
+    /// The object that is described. `None` for a policy kind.
     pub fn object(&self) -> Option<&Named> {
         match self {
             Self::Target(about) => Some(&about.object),

@@ -1,4 +1,4 @@
-//! What is in force on a path of one kind of policy, value by value with its source (design 5.1).
+//! The effective policy of one kind on a path, each value with its source (design 5.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ pub struct OnPaths {
 // === impl Effective ===
 
 impl Effective {
-    /// What is in force on a path through these places.
+    /// The effective policy on a path through these places.
     pub fn along(kind: &GroupKind, path: &[&Place], effective: &merge::Effective) -> Self {
         let mut sources = BTreeMap::new();
         let mut removed = BTreeSet::new();
@@ -96,7 +96,7 @@ impl From<(&GroupKind, &Group)> for OnPaths {
         let entrances: BTreeSet<&Place> =
             group.ends.uppers.iter().filter_map(|u| u.last()).collect();
         let targets: BTreeSet<&Place> = group.ends.targets().collect();
-        // Other paths take the requests of everybody.
+        // Paths without a consumer namespace take requests from every namespace.
         let consumers: Option<BTreeSet<&str>> = group
             .ends
             .uppers
@@ -116,7 +116,7 @@ impl From<(&GroupKind, &Group)> for OnPaths {
     }
 }
 
-/// A group without the paths that do not lead through a place; none where that leaves nothing.
+/// The part of a path group whose paths lead through a place. `None` if no path does.
 pub fn through(group: &Group, place: &Place) -> Option<Group> {
     let leads = |steps: &[Step]| steps.iter().any(|step| step.place == *place);
     let uppers = group.ends.uppers.iter().filter(|upper| leads(&upper.steps));

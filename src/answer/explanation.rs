@@ -1,4 +1,4 @@
-//! `attache explain`: what a request takes on its way, and every setting that is in force there.
+//! `attache explain`: the path that a request takes, and every setting in force on it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -306,7 +306,7 @@ pub enum Fate {
 // === impl Standing ===
 
 impl Standing {
-    /// Says of a policy with settings for CORS that origins are not compared with them.
+    /// Adds a caveat to a policy with CORS settings: attache does not compare the request's origin with them.
     fn note_cors(&mut self, snapshot: &Snapshot) {
         let is_in_force = matches!(self.state, Fate::Enforced | Fate::PartiallyEnforced);
         let policy = snapshot.policy(&self.policy.0.object);
@@ -320,7 +320,7 @@ impl Standing {
 // === impl Fate ===
 
 impl Fate {
-    /// The word.
+    /// The state as JSON and tables spell it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Enforced => "Enforced",
@@ -336,7 +336,7 @@ impl Answer for Explanation {
     const KIND: &'static str = "Explanation";
 }
 
-/// Explains a request that comes to the Gateways that are asked about.
+/// Explains a request to those Gateways for which `asked` returns true.
 pub fn at_gateways(
     matching: &Matching<'_>,
     request: &Request,
@@ -356,8 +356,7 @@ pub fn at_gateways(
     )
 }
 
-/// Explains a request that comes to a Service of a mesh, from clients in a namespace where that is
-/// said.
+/// Explains a request to a Service of a mesh, from clients in the namespace `from` if one is given.
 pub fn at_service(
     matching: &Matching<'_>,
     request: &Request,

@@ -1,4 +1,4 @@
-//! The topology and the policies as nodes and edges: what `attache graph` tells.
+//! `attache graph`: topology and policies as nodes and edges.
 
 use std::sync::Arc;
 
@@ -129,18 +129,18 @@ pub enum Link {
     NotAttached,
 }
 
-/// What of a state is shown.
+/// The part of a state that the graph shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// All of it.
     Everything,
-    /// What is in a namespace, and above and below that.
+    /// Everything in a namespace, with its ancestors and descendants.
     Namespace(Arc<str>),
-    /// An object or a section of it, and what is above and below that.
+    /// An object or a section of it, with its ancestors and descendants.
     Place {
-        /// Which.
+        /// The object or section.
         place: Place,
-        /// How many steps up and how many down.
+        /// The limit of steps up and of steps down. `None`: no limit.
         depth: Option<usize>,
     },
 }
@@ -151,8 +151,8 @@ impl Answer for Graph {
     const KIND: &'static str = "Graph";
 }
 
-/// The graph of a state; none when there is nothing in it of what it is asked to show. What rules match is known of
-/// the routes whose specs are known.
+/// The graph of a state. `None` if the state holds nothing of the focus. Facts about rule matches appear only for
+/// routes whose spec is known.
 pub fn graph(matching: &Matching<'_>, focus: &Focus) -> Option<Graph> {
     let snapshot = matching.snapshot();
     let mut sketch = Sketch::new(snapshot);
@@ -167,12 +167,12 @@ pub fn graph(matching: &Matching<'_>, focus: &Focus) -> Option<Graph> {
 // === impl Link ===
 
 impl Link {
-    /// Whether it leads from a policy to a target.
+    /// Whether the edge leads from a policy to a target.
     pub fn is_of_policy(self) -> bool {
         matches!(self, Self::Attached | Self::NotAttached)
     }
 
-    /// Whether it is a reference that does not count.
+    /// Whether the edge is a reference without effect: a rejected parent or backend, or a policy that is not attached.
     pub fn is_refused(self) -> bool {
         matches!(self, Self::Rejected | Self::NotAttached)
     }

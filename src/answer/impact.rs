@@ -1,4 +1,4 @@
-//! What a change does: before and after, per effective target, field by field.
+//! `attache impact`: what a change does, before and after, per effective target, field by field.
 
 use std::collections::BTreeSet;
 
@@ -126,18 +126,18 @@ impl Answer for Impact {
     const KIND: &'static str = "Impact";
 }
 
-/// What is done, all of it as one change.
+/// The objects of one change.
 #[derive(Clone, Debug, Default)]
 pub struct Doing {
     /// The objects that are applied.
     pub applied: BTreeSet<ObjectKey>,
-    /// The objects that are deleted, as they were named.
+    /// The objects that are deleted, as the user named them.
     pub deleted: BTreeSet<ObjectKey>,
-    /// What goes with them.
+    /// The objects that are deleted with these.
     pub with_them: BTreeSet<ObjectKey>,
 }
 
-/// What a change does, seen from the state before it and the one after it.
+/// Compares the states before and after a change.
 pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
     let touched: Vec<ObjectKey> = doing.all().cloned().collect();
     let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
@@ -153,7 +153,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
     let objects: BTreeSet<&ObjectKey> = objects.collect();
     let traffic = traffic::of(before, after, &differing);
     let mut lost_protection = protection::lost_protection(before, after, &found);
-    // Of a route that no request reaches it is enough to say that.
+    // A route that no request reaches is reported as detached; its lost protections would add nothing.
     lost_protection.retain(|lost| !traffic.detached.contains(&lost.object));
     Impact {
         applied: named(&doing.applied),
@@ -172,7 +172,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
     }
 }
 
-/// How many routes that were attached to something are deleted.
+/// Counts the deleted routes that were attached to a parent.
 fn attached_routes(before: &Snapshot, doing: &Doing) -> usize {
     let mut one_kind = OneKind::new(before);
     let gone = doing.deleted.iter().chain(&doing.with_them);
@@ -192,7 +192,7 @@ fn attached_routes(before: &Snapshot, doing: &Doing) -> usize {
     .count()
 }
 
-/// What goes with objects that are deleted: what a Namespace holds, and the objects of a definition.
+/// The objects that are deleted along with others: the contents of a Namespace, and the objects of a CRD.
 pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {
     let mut namespaces = BTreeSet::new();
     let mut kinds: BTreeSet<GroupKind> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! `attache kinds`: policy kinds, what is known of each, and where each fact came from.
+//! `attache kinds`: the policy kinds, and the facts about each with their sources.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Answer for Kinds {
     const KIND: &'static str = "Kinds";
 }
 
-/// The policy kinds: those with a definition, those in use, and with `all` those of the profiles.
+/// The policy kinds with a CRD and those in use; with `all`, also those that only a profile knows.
 pub fn kinds(rules: &ProfileRules, crds: &[Arc<Crd>], used: &[GroupKind], all: bool) -> Kinds {
     let mut found: BTreeMap<GroupKind, Kind> = BTreeMap::new();
     for crd in crds {

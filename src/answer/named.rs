@@ -1,4 +1,4 @@
-//! Objects, sections and kinds as programs read them: `{"group", "kind", "namespace", "name"}`.
+//! Objects, sections and kinds in JSON: `{"group", "kind", "namespace", "name"}`.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 
-/// An object, or a section of it. Cluster-scoped objects have an empty namespace, core an empty group.
+/// An object, or a section of it. The namespace of a cluster-scoped object and the group of core are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Named(pub Place);
 
@@ -30,7 +30,7 @@ impl From<&Place> for Named {
     }
 }
 
-/// Names of many objects, in their order.
+/// The names of many objects, in the given order.
 pub fn named<'a>(keys: impl IntoIterator<Item = &'a ObjectKey>) -> Vec<Named> {
     keys.into_iter().map(Named::from).collect()
 }

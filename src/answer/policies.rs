@@ -1,4 +1,4 @@
-//! Every policy: what it names, what it does, and how much it acts on.
+//! `attache policies`: every policy with its targets, its state, and the number of objects it acts on.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -88,22 +88,22 @@ impl Answer for Policies {
     const KIND: &'static str = "Policies";
 }
 
-/// Which policies, and in which order.
+/// A query: which policies, and in which order.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
-    /// Of this kind; of all where none is said.
+    /// Policies of this kind. `None`: of all kinds.
     pub kind: Option<GroupKind>,
-    /// In this namespace; in all, and in none, where none is said.
+    /// Policies in this namespace. `None`: in all namespaces, and cluster-scoped policies.
     pub namespace: Option<Arc<str>>,
-    /// With these labels.
+    /// Policies with these labels.
     pub selector: Selector,
-    /// Those that act on this object, or section of one.
+    /// Policies that act on this object or section.
     pub acting_on: Option<Place>,
-    /// In these states; in all where none is said.
+    /// Policies in these states. Empty: in all states.
     pub states: BTreeSet<PolicyState>,
     /// The order.
     pub sort: Sort,
-    /// Policies whose time of creation only stands for their order.
+    /// Policies whose creation time is made up and only encodes their order in the files.
     pub undated: &'a BTreeSet<ObjectKey>,
 }
 
@@ -113,13 +113,13 @@ pub enum Sort {
     /// By kind, namespace and name.
     #[default]
     Name,
-    /// The oldest first, which is the order of precedence.
+    /// Oldest first: the order of precedence.
     Age,
-    /// Those that act on most first.
+    /// By the number of objects a policy acts on, largest first.
     ActsOn,
 }
 
-/// The policies of a state that were asked for.
+/// The policies that a query selects.
 pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
     let mut survey = Survey::new(snapshot);
     let mut found: Vec<&Arc<Policy>> = match &asked.acting_on {
@@ -151,7 +151,7 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
 // === impl Policies ===
 
 impl Policies {
-    /// These policies, counted.
+    /// Counts policies and wraps them with the counts.
     pub fn of(policies: Vec<Listed>) -> Self {
         Self {
             summary: Summary::of(&policies),

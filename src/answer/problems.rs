@@ -1,4 +1,4 @@
-//! What keeps requests away from an object: parents that do not take a route, backends that count for nothing, listeners
+//! Why requests do not reach an object: parents that do not accept a route, backends that get no requests, listeners
 //! that are not accepted.
 
 use std::collections::BTreeSet;
@@ -41,13 +41,13 @@ pub enum What {
     Route,
 }
 
-/// The problems of an object, or of a section of it.
+/// The problems of an object or section.
 pub(super) fn problems(survey: &mut Survey<'_>, place: &Place) -> Vec<Problem> {
     let mut one_kind = OneKind::new(survey.snapshot());
     of_object(survey, &mut one_kind, place)
 }
 
-/// The same of one object of many.
+/// [`problems`] for callers that ask about many objects and share `one_kind`.
 pub(super) fn of_object(
     survey: &mut Survey<'_>,
     one_kind: &mut OneKind<'_>,

@@ -1,4 +1,4 @@
-//! `attache check`: what is wrong with a set of manifests, or with what is there.
+//! `attache check`: the findings on a set of manifests or on a cluster.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -110,14 +110,14 @@ pub struct Summary {
     pub suppressed: usize,
 }
 
-/// Where something stands.
+/// A position in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
     /// The file.
     pub file: String,
-    /// The line, from 1; 0 where it is the file as a whole.
+    /// The line, from 1; 0 for the whole file.
     pub line: u64,
-    /// The column, from 1; 0 where it is the line as a whole.
+    /// The column, from 1; 0 for the whole line.
     pub column: u64,
 }
 
@@ -128,7 +128,7 @@ impl Answer for Report {
 // === impl Report ===
 
 impl Report {
-    /// The findings in order, counted.
+    /// Sorts and counts the findings.
     pub fn new(mut findings: Vec<Told>, objects: usize, policies: usize) -> Self {
         findings.sort_by(|a, b| a.order().cmp(&b.order()));
         let mut summary = Summary {
@@ -158,7 +158,7 @@ impl Report {
 // === impl Told ===
 
 impl Told {
-    /// A finding as it is told.
+    /// A finding of the engine as part of a report.
     pub fn new(finding: &Finding, spot: Option<Spot>, suppressed: Option<String>) -> Self {
         let spot = spot.unwrap_or_default();
         let object = (!finding.object.gk.kind.is_empty()).then(|| Named::from(&finding.object));
@@ -184,12 +184,12 @@ impl Told {
         }
     }
 
-    /// Whether it may make a check fail.
+    /// Whether the finding can make a check fail.
     pub fn counts(&self) -> bool {
         !self.notice && !self.known && self.suppressed.is_none()
     }
 
-    /// Refusals first, then warnings, then notices; in each by file and line.
+    /// Refusals first, then warnings, then notices; each by file and line.
     fn order(&self) -> impl Ord {
         let weight = (self.severity, self.notice);
         let place = (&self.file, self.line, self.column);

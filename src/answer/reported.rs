@@ -1,4 +1,4 @@
-//! What the controllers of a policy report of it, beside what attache expects (design 9, ruling 36).
+//! The status that controllers wrote on a policy, next to the state that attache expects (design 9, ruling 36).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,7 +77,7 @@ pub enum Differs {
 // === impl FromStatus ===
 
 impl FromStatus {
-    /// What is said of a policy, and how that differs from what attache takes it to be.
+    /// What the status says, and how it differs from the expected state.
     pub fn with(said: &Said, differs: Option<Disagreement>) -> Self {
         Self {
             reported_state: match said.opinion {
@@ -93,7 +93,7 @@ impl FromStatus {
     }
 }
 
-/// What there is to tell people of it, in words.
+/// What the status says that a user should know, in words. `None` if it only confirms the expected state.
 pub fn told(said: &Said, differs: Option<Disagreement>) -> Option<String> {
     let rejection = said.reports.iter().find(|report| report.is_rejection);
     match (differs, said.opinion) {

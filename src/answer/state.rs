@@ -1,4 +1,4 @@
-//! What a policy does, in one word: the states that programs read and people filter by.
+//! The state of a policy in one word, for programs and filters.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub enum Acceptance {
 // === impl PolicyState ===
 
 impl PolicyState {
-    /// All of them, in the order in which they are listed.
+    /// All states, in the order of lists.
     pub const ALL: [Self; 8] = [
         Self::Enforced,
         Self::PartiallyEnforced,
@@ -56,7 +56,7 @@ impl PolicyState {
         Self::NoEffect,
     ];
 
-    /// The word.
+    /// The state as JSON and tables spell it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Enforced => "Enforced",
@@ -70,8 +70,8 @@ impl PolicyState {
         }
     }
 
-    /// What a policy does that is attached, and what it is where it is not. None where nothing is
-    /// known of what an attached one does.
+    /// The state of a policy: from `state` if it is attached, from `accepted` if it is not. `None` if it is attached
+    /// and its state is not known.
     pub fn of(accepted: &Accepted, state: Option<&State>) -> Option<Self> {
         match accepted {
             Accepted::Accepted => state.map(Self::from),
@@ -106,7 +106,7 @@ impl From<&Accepted> for Acceptance {
     }
 }
 
-/// Why a policy has no effect, where it has none.
+/// Why a policy has no effect. `None` in all other states.
 pub fn no_effect(state: Option<&State>) -> Option<&str> {
     match state {
         Some(State::NoEffect(why)) => Some(why),

@@ -1,18 +1,20 @@
-//! How a policy merges, in the words of its own fields: `replaces (mergeType unset)`, `merges (StrategicMerge)`, `overrides, atomic`.
+//! How a policy merges, in the words of its own fields: `replaces (mergeType unset)`, `merges (StrategicMerge)`,
+//! `overrides, atomic`.
 
 use serde_json::{Value, json};
 
 use crate::engine::policy::{Policy, Stanza, StanzaPlace, at};
 use crate::engine::profile::{Direction, Op, Strategies, Strategy, words};
 
-/// By the engine's words: `atomic defaults`; both of a policy of the older dialect. None where the strategy cannot be used.
+/// The strategy by its GEP-713 name: `atomic defaults`. A policy of the legacy dialect can have two. `None` if the
+/// strategy cannot be used.
 pub(super) fn strategy(policy: &Policy) -> Option<String> {
     let stanzas = policy.strategies.as_ref()?;
     let names: Vec<String> = stanzas.iter().map(|s| words(s.strategy)).collect();
     Some(names.join(" and "))
 }
 
-/// By what the policy says; none where that cannot be used.
+/// The strategy as the policy's own fields name it. `None` if it cannot be used.
 pub(super) fn as_written(policy: &Policy) -> Option<String> {
     let stanzas = policy.strategies.as_ref()?;
     let spec = policy.spec();
@@ -45,13 +47,13 @@ fn one(stanza: Stanza, spec: &Value, said: &Strategies) -> String {
             let field = path.rsplit('.').next().unwrap_or(path);
             format!("{} ({field} unset)", verb(stanza.strategy))
         }
-        // Settings outside of both stanzas count as one of them.
+        // Settings outside of both stanzas count as one of the stanzas.
         None if stanzas.is_some() => outside(stanza.strategy),
         None => verb(stanza.strategy).to_owned(),
     }
 }
 
-/// What it does with the policies that it meets.
+/// What the strategy does with other policies on the path.
 fn verb(strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::None => "none",

@@ -1,4 +1,4 @@
-//! Workloads and the Services that lead to them, from the specs of both.
+//! Workloads and the Services that select them, from the specs of both.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::object::Object;
 use crate::engine::policy::spec;
 
-/// Whether a kind runs Pods or is one.
+/// Whether objects of a kind run Pods or are Pods.
 pub fn is_workload(gk: &GroupKind) -> bool {
     let of_apps = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
     gk.is_core("Pod") || (&*gk.group == "apps" && of_apps.contains(&&*gk.kind))
 }
 
-/// Describes the Services that select a workload; none where it is not among the objects.
+/// Describes the Services that select a workload. `None` if the workload is not among the objects.
 pub fn workload(
     survey: &mut Survey<'_>,
     objects: &[Object],
@@ -52,7 +52,7 @@ pub fn workload(
     })
 }
 
-/// The labels of its Pods.
+/// The labels of the workload's Pods.
 fn labels(object: &Object) -> BTreeMap<String, String> {
     if object.key.gk.is_core("Pod") {
         let labels = object.meta.labels.iter();
@@ -63,7 +63,7 @@ fn labels(object: &Object) -> BTreeMap<String, String> {
     strings(spec(object).pointer("/template/metadata/labels"))
 }
 
-/// Whether a Service sends requests to Pods with these labels; one without selector does to none.
+/// Whether a Service selects Pods with these labels. A Service without a selector selects none.
 fn selects(service: &Object, labels: &BTreeMap<String, String>) -> bool {
     let wanted = strings(spec(service).get("selector"));
     !wanted.is_empty()

@@ -1,4 +1,5 @@
-//! The conditions that the status of a policy should have (GEP-713): what a controller that does as attache expects writes.
+//! The conditions that the status of a policy should have (GEP-713): those that a controller would write if it agreed
+//! with attache.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +10,7 @@ use crate::engine::effective::Survey;
 use crate::engine::ids::ObjectKey;
 use crate::engine::policy::Policy;
 
-/// The conditions of a policy by the names that GEP-713 has for them since 2026; the engine knows the older ones too.
+/// The condition types of GEP-713 since 2026. The engine knows the older ones too.
 const NAMES: [&str; 2] = ["Accepted", "Programmed"];
 
 /// A condition.
@@ -38,7 +39,7 @@ pub struct Ancestor {
     pub conditions: Vec<Condition>,
 }
 
-/// The conditions of a policy on all its targets together, and of what comes through each ancestor.
+/// The conditions of a policy over all its targets, and those for each ancestor.
 pub(super) fn of(
     survey: &mut Survey<'_>,
     policy: &Policy,

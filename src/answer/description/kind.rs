@@ -1,4 +1,4 @@
-//! What is known of a policy kind, and its policies.
+//! `attache describe` for a policy kind: its facts and its policies.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::engine::profile::ProfileRules;
 use crate::engine::selector::Selector;
 use crate::engine::snapshot::Snapshot;
 
-/// Describes a policy kind; none where it is none. `undated` are policies whose time of creation only
-/// stands for their order.
+/// Describes a policy kind. `None` if `gk` is not a policy kind. The creation time of the policies in `undated` is made
+/// up and only encodes their order.
 pub fn kind(
     snapshot: &Snapshot,
     rules: &ProfileRules,

@@ -1,4 +1,5 @@
-//! What stands above routes: its listeners, the routes below it, and what keeps requests away from these.
+//! `GatewayClasses`, Gateways, `ListenerSets` and Namespaces: their listeners, the routes below them, and the problems
+//! of those routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ pub struct BrokenRoute {
     pub problems: Vec<Problem>,
 }
 
-/// What stands above routes; none of other kinds, and of a section.
+/// The overview of an object above the routes. `None` for other kinds and for sections.
 pub(super) fn overview(survey: &mut Survey<'_>, place: &Place) -> Option<Overview> {
     let snapshot = survey.snapshot();
     let object = snapshot.get(&place.object)?;
@@ -106,7 +107,7 @@ pub(super) fn overview(survey: &mut Survey<'_>, place: &Place) -> Option<Overvie
     Some(found)
 }
 
-/// The objects with listeners by which routes come below an object; none of a Namespace.
+/// The object and the Gateways and `ListenerSets` below it; empty for a Namespace.
 fn owners(snapshot: &Snapshot, object: &Arc<Object>) -> BTreeSet<ObjectKey> {
     let mut found = BTreeSet::new();
     let mut open = vec![object.key.clone()];
@@ -127,7 +128,7 @@ fn owners(snapshot: &Snapshot, object: &Arc<Object>) -> BTreeSet<ObjectKey> {
     found
 }
 
-/// The routes that name one of these as their parent, or that are in the Namespace; sorted.
+/// The routes with one of the owners as parent; without owners, the routes in the Namespace. Sorted.
 fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) -> Vec<Arc<Object>> {
     let all: BTreeMap<ObjectKey, Arc<Object>> = if owners.is_empty() {
         let below = snapshot.below(&object.key);
@@ -144,7 +145,7 @@ fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) ->
     all.into_values().collect()
 }
 
-/// What the object says of itself.
+/// Fills in what the object's own spec says: class, controller, listeners.
 fn about(
     snapshot: &Snapshot,
     object: &Arc<Object>,

@@ -1,4 +1,4 @@
-//! What a policy does, target by target.
+//! `attache describe` for a policy: its outcome on each target.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
     }
 }
 
-/// What is otherwise without it.
+/// The changes that the policy makes: the state without it against the state with it.
 fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Change> {
     let without = snapshot.what_if(engine::Change::Deleted(policy.key().clone()));
     let doing = Doing {
@@ -56,7 +56,7 @@ fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Cha
     };
     let mut changes = impact(&without, snapshot, &doing).changes;
     if *accepted != Accepted::Accepted {
-        // One that only keeps others out sets nothing itself.
+        // A policy that is not accepted can still keep others out. Changes without any settings are left out.
         let sets_something = |side: &Option<Value>| {
             let settings = side.as_ref().and_then(Value::as_object);
             settings.is_some_and(|settings| !settings.is_empty())
@@ -66,7 +66,7 @@ fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Cha
     changes
 }
 
-/// Its settings by the stanza in which they stand.
+/// The policy's settings, by the stanza that holds them.
 fn settings(policy: &Policy) -> BTreeMap<String, Value> {
     let names = policy.profile.strategies.value.stanzas;
     let stanzas = policy.strategies.iter().flatten();

@@ -1,4 +1,4 @@
-//! What is in force on the routes that lead to a backend, where it ends before the backend itself.
+//! Effective policies on the routes to a backend, for kinds whose policies do not reach the backend.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use crate::engine::object::{BackendRef, Node, Object, Rule};
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
-/// The results on routes to a backend, or to one port of it, of kinds whose policies do not reach the backend.
+/// The effective policies on the routes to a backend or to one of its ports, for kinds whose policies do not reach the
+/// backend.
 pub(super) fn on_routes(survey: &mut Survey<'_>, place: &Place) -> Vec<OnPaths> {
     let (snapshot, backend) = (survey.snapshot(), &place.object);
     let routes: Vec<Arc<Object>> = using(snapshot, place).cloned().collect();
@@ -36,7 +37,7 @@ pub(super) fn on_routes(survey: &mut Survey<'_>, place: &Place) -> Vec<OnPaths> 
     found
 }
 
-/// Whether what a kind sets on routes is in force at the backend as well.
+/// Whether policies of a kind on the routes are also in force at the backend.
 fn reaches(survey: &mut Survey<'_>, backend: &ObjectKey, kind: &GroupKind) -> bool {
     let profile = survey.snapshot().profile(kind);
     profile.is_some_and(|profile| profile.inherits())
@@ -46,7 +47,7 @@ fn reaches(survey: &mut Survey<'_>, backend: &ObjectKey, kind: &GroupKind) -> bo
             .any(|group| !group.stack.is_empty())
 }
 
-/// The routes that send requests to a backend, or to one port of it.
+/// The routes that forward to a backend, or to one of its ports.
 pub(super) fn using<'a>(
     snapshot: &'a Snapshot,
     place: &'a Place,
@@ -61,7 +62,7 @@ fn leads_to(to: &BackendRef, place: &Place, port: Option<u16>) -> bool {
     to.object == place.object && is_port
 }
 
-/// The number of the port that a place is.
+/// The port number of a place that is a port of a Service.
 fn port(snapshot: &Snapshot, place: &Place) -> Option<u16> {
     let object = snapshot.get(&place.object)?;
     let Node::Service { ports } = &object.node else {
@@ -72,7 +73,7 @@ fn port(snapshot: &Snapshot, place: &Place) -> Option<u16> {
     named.map(|(port, _)| port.number)
 }
 
-/// A route of which every rule leads to such a backend, or the rules that do.
+/// The places of a route that forward to a matching backend: the route if all its rules do, else those rules.
 pub(in crate::answer) fn leading(
     route: &Object,
     is_meant: impl Fn(&BackendRef) -> bool,

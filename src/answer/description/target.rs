@@ -1,4 +1,5 @@
-//! What acts on an object or a section of it, and what is in force on its paths.
+//! `attache describe` for a target: the policies that act on an object or section, and the effective policies on its
+//! paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,19 +27,19 @@ use crate::engine::rivals::winner;
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
-/// The policies that stand over an object, by policy and place.
+/// The policies that are attached at an object or above it, by policy and by the place of attachment.
 type Found = BTreeMap<(ObjectKey, Place), Over>;
 
-/// A policy over an object.
+/// A policy at an object or above it.
 struct Over {
     policy: Arc<Policy>,
-    /// The level of the place where it stands.
+    /// The level of the place that it is attached to.
     level: Level,
-    /// What became of it there.
+    /// Its outcome on the paths through the object.
     status: TargetStatus,
 }
 
-/// Describes an object, or a section of it, and what is in force on the routes to it.
+/// Describes an object or section, with the effective policies on the routes to it.
 pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
     let about = on_its_own(survey, place);
     OfTarget {
@@ -47,7 +48,7 @@ pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
     }
 }
 
-/// Describes an object, or a section of it.
+/// Describes an object or section without the routes to it.
 pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
     let key = &place.object;
     let mut found = Found::new();
@@ -57,7 +58,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
         let all = on(survey, place, &kind);
         let (bare, mut groups): (Vec<Group>, Vec<Group>) =
             all.into_iter().partition(|group| group.stack.is_empty());
-        // No request takes a path that begins nowhere.
+        // No request takes a path that begins at no listener.
         let taken = bare.iter().filter(|group| group.attached);
         without.extend(taken.map(|group| OnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
@@ -93,7 +94,7 @@ pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> O
     }
 }
 
-/// The policies on the backends of a route, or of one rule of it.
+/// The policies on the backends of a route or rule.
 fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBackend> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
@@ -120,8 +121,7 @@ fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBac
     found
 }
 
-/// The policies over a backend, and what becomes of them on the paths through a route: other routes to
-/// the backend are another matter.
+/// The policies at a backend or above it, with their outcome on the paths through this route only.
 fn on_backend(survey: &mut Survey<'_>, object: &ObjectKey, route: &Place) -> Vec<Standing> {
     let backend = object.whole();
     let mut found = Found::new();
@@ -138,17 +138,16 @@ fn on_backend(survey: &mut Survey<'_>, object: &ObjectKey, route: &Place) -> Vec
     sorted(survey.snapshot(), object, found)
 }
 
-/// The kinds of which policies stand at the object or on paths through it.
+/// The kinds with policies attached at the object or on paths through it.
 fn kinds(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<GroupKind> {
-    // What stands below the object is on paths through it too.
+    // Descendants of the object are on paths through it too, so every kind in use counts.
     let used: Vec<GroupKind> = survey.snapshot().used_kinds().cloned().collect();
     let mut kinds = survey.kinds_over(key);
     kinds.extend(used);
     kinds
 }
 
-/// The groups of paths through a place; of a section on which no direct policy stands, those of the
-/// whole object.
+/// The path groups through a place. A section without its own direct policies has those of the whole object.
 pub(super) fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Vec<Group> {
     let groups = survey.through(&place.object, kind);
     if place.section.is_none() {
@@ -167,7 +166,7 @@ pub(super) fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Ve
     leading
 }
 
-/// Policies on the paths, at the place or above it.
+/// Adds the policies of these path groups that are attached at the place or above it.
 fn over(snapshot: &Snapshot, place: &Place, groups: &[Group], found: &mut Found) {
     for group in groups {
         let Some(own) = group.level(&place.object) else {
@@ -205,7 +204,7 @@ fn over(snapshot: &Snapshot, place: &Place, groups: &[Group], found: &mut Found)
     }
 }
 
-/// Policies that name the object and are not attached to it.
+/// Adds the policies that name the object but are not attached to it.
 fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
     let snapshot = survey.snapshot();
     let naming: Vec<Arc<Policy>> = snapshot.standing(&place.object).cloned().collect();
@@ -285,7 +284,8 @@ fn sorted(snapshot: &Snapshot, object: &ObjectKey, found: Found) -> Vec<Standing
     told.collect()
 }
 
-/// Where requests to an object come in; what stands above the routes is an entrance itself.
+/// The listeners and mesh Services through which requests reach an object, without the object itself. Empty for objects
+/// above the routes.
 fn entrances(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<Place> {
     if Level::end_for(&key.gk).is_upper() {
         return BTreeSet::new();
@@ -295,7 +295,7 @@ fn entrances(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<Place> {
     entrances
 }
 
-/// Parents of a route that do not take it.
+/// The parents of a route that do not accept it.
 fn not_attached_to(
     survey: &Survey<'_>,
     key: &ObjectKey,

@@ -1,5 +1,4 @@
-//! What is in force on the way of one request: exactly its Gateway, listener, route, rule and
-//! backends.
+//! The settings in force for one request: on exactly its Gateway, listener, route, rule and backends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -23,31 +22,31 @@ use crate::engine::topology::{
 };
 use crate::engine::words;
 
-/// The way of a request in the topology.
+/// The path of a request through the topology.
 pub(super) struct Path {
-    /// The way in.
+    /// From the `GatewayClass` to the listener or mesh Service.
     upper: Upper,
-    /// The ways on: one for each backend that can be used.
+    /// From the route on: one for each backend that can be used.
     lowers: Vec<Lower>,
-    /// The rule.
+    /// The rule that matched.
     rule: Option<Place>,
-    /// The namespace that the request comes from.
+    /// The namespace of the client.
     from: Option<Arc<str>>,
 }
 
-/// Everything that is found about one policy.
+/// Everything found about one policy.
 #[derive(Default)]
 struct Found {
     at: BTreeSet<Place>,
     survives: bool,
     conflicted: bool,
-    /// By which its controllers reject it.
+    /// The report by which its controllers reject it.
     report: Option<Report>,
     by: BTreeSet<ObjectKey>,
     lost: BTreeSet<LeafPath>,
 }
 
-/// A way as a kind sees it, and the group that holds it.
+/// A path as a policy kind sees it, and the path group that holds it.
 type Held<'g> = (&'g Group, Rc<Upper>, Option<Rc<Lower>>);
 type Standings = BTreeMap<ObjectKey, Found>;
 
@@ -80,14 +79,14 @@ impl Path {
         path
     }
 
-    /// Whether a way on leads through the rule. A route without rules has none to lead through.
+    /// Whether a route path leads through the matched rule. True for a route without rules.
     fn leads(&self, lower: &Lower) -> bool {
         let mut rules = lower.steps.iter().filter(|s| s.level == Level::Rule);
         rules.all(|step| Some(&step.place) == self.rule.as_ref())
     }
 
-    /// Whether a way in is this one. Where a Service sends requests to its own endpoints, its two
-    /// roles have ways of their own.
+    /// Whether an ancestor path is the one of this request. A Service that forwards to its own endpoints is frontend
+    /// and backend at once, and each role has its own paths.
     fn comes(&self, upper: &Upper, end: Option<&Lower>) -> bool {
         match (&self.rule, end) {
             (None, Some(_)) => upper.steps.is_empty(),
@@ -95,7 +94,7 @@ impl Path {
         }
     }
 
-    /// What is in force, and the policies that stand on the way, by kind and path.
+    /// The effective policies and the attached policies of this path, by kind.
     pub(super) fn settings(&self, survey: &mut Survey<'_>) -> (Vec<Effective>, Vec<Standing>) {
         let snapshot = survey.snapshot();
         let (mut found, mut standings) = (Vec::new(), Standings::new());
@@ -124,7 +123,7 @@ impl Path {
         self.upper.steps.iter().chain(lowers)
     }
 
-    /// Direct policies act on what they name: every object and section of the way by itself.
+    /// Direct policies act only on their target: each object and section of the path is resolved on its own.
     fn direct(
         &self,
         survey: &mut Survey<'_>,
@@ -146,7 +145,7 @@ impl Path {
                 let lower = group.ends.lowers.first().and_then(|lower| lower.target());
                 lower.cloned()
             };
-            // A section of the way has a group of its own where policies stand on it.
+            // A section of the path has its own path group if policies are attached to it.
             let on_way = |group: &&Group| {
                 let place = last(group);
                 place.is_some_and(|place| place.section.is_some() && sections.contains(&&place))
@@ -171,7 +170,7 @@ impl Path {
         }
     }
 
-    /// Others come together along the way, to each of its ends.
+    /// Inherited policies merge along the path; one effective policy for each of its ends.
     fn inherited(
         &self,
         survey: &mut Survey<'_>,
@@ -198,7 +197,7 @@ impl Path {
         }
     }
 
-    /// The groups of a kind among which the way is.
+    /// The path groups of a kind that can hold this path.
     fn groups(&self, survey: &mut Survey<'_>, kind: &GroupKind) -> Vec<Group> {
         let entrance = self.upper.last().map(|place| place.object.clone());
         let route = self.rule.as_ref().map(|rule| rule.object.clone());
@@ -209,17 +208,17 @@ impl Path {
         if shape.end().is_some_and(Level::is_upper) {
             return entrance.map_or_else(Vec::new, |entrance| survey.through(&entrance, kind));
         }
-        // A policy on a backend makes its way longer.
+        // A policy on a backend extends the paths of its kind to the backend.
         for step in self.steps().filter(|step| step.level == Level::Backend) {
             shape = shape.or(survey.shape(&step.place.object, kind));
         }
         survey.shaped(&object, kind, &shape)
     }
 
-    /// The group that holds this way to one of its ends, and the way as the kind sees it. Where
-    /// clients of a namespace have a way of their own, that is theirs.
+    /// The path group that holds this path to one of its ends, and the path as the kind sees it. A path for clients of
+    /// the request's namespace goes before the path for all clients.
     fn one_of<'g>(&self, groups: &'g [Group], end: Option<&Lower>) -> Option<Held<'g>> {
-        // Where a kind's paths do not end, or do not begin, nothing of it is in force.
+        // Nothing of a kind is in force on a path that is incomplete or not attached.
         let acting = groups
             .iter()
             .filter(|group| group.complete && group.attached);
@@ -246,7 +245,7 @@ impl Path {
         of(self.from.as_ref()).or_else(|| of(None)).cloned()
     }
 
-    /// Policies of the way that are rejected for others.
+    /// Adds the policies on this path that lose a conflict, and those that controllers reject.
     fn rejected(&self, survey: &mut Survey<'_>, standings: &mut Standings) {
         for step in self.steps() {
             for (stand, rival) in survey.stands_and_rivals(&step.place.object) {
@@ -266,7 +265,7 @@ impl Path {
         }
     }
 
-    /// Policies that name a place of the way and that their controllers reject.
+    /// Adds the policies that target a place of this path and that their controllers reject.
     fn rejected_by_controllers(&self, snapshot: &Snapshot, step: &Step, standings: &mut Standings) {
         let object = &step.place.object;
         let policies = snapshot.standing(object);
@@ -299,7 +298,7 @@ impl Path {
     }
 }
 
-/// The way in through a listener or a Service of a mesh.
+/// The ancestor path of a listener or mesh Service.
 fn upper(snapshot: &Snapshot, front: &Front) -> Option<Upper> {
     let (uppers, last) = match front {
         Front::Nowhere | Front::Gateway { .. } => return None,
@@ -315,7 +314,7 @@ fn upper(snapshot: &Snapshot, front: &Front) -> Option<Upper> {
     found.map(|upper| (**upper).clone())
 }
 
-/// The ways to a Service that sends requests to its own endpoints.
+/// The route paths to a Service that forwards to its own endpoints.
 fn straight(snapshot: &Snapshot, taken: &Taken) -> Vec<Lower> {
     let to = |to: &Backend| {
         let mut all = backend(snapshot, &to.object, true);
@@ -328,12 +327,12 @@ fn straight(snapshot: &Snapshot, taken: &Taken) -> Vec<Lower> {
     taken.backends.iter().flat_map(to).collect()
 }
 
-/// Whether a kind's way on is the start of the whole way.
+/// Whether the route path of a kind is a prefix of the whole route path.
 fn is_start(lower: &Lower, whole: &Lower) -> bool {
     whole.steps.starts_with(&lower.steps)
 }
 
-/// Whether policies of the kind mean this role of a Service (design 9, ruling 22).
+/// Whether policies of the kind act on a Service in this role (design 9, ruling 22).
 fn plays(level: Level, profile: &Profile) -> bool {
     match level {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,
@@ -372,7 +371,7 @@ impl Found {
             (true, false) => Fate::PartiallyEnforced,
             (false, _) if self.report.is_some() => Fate::Rejected,
             (false, _) if self.conflicted => Fate::Conflicted,
-            // From what sets nothing, nothing is taken.
+            // A policy without settings has none to lose.
             (_, true) => Fate::Enforced,
             (false, false) => Fate::Overridden,
         };

@@ -1,4 +1,4 @@
-//! Ways of requests as data.
+//! Converts the outcome of request matching to the answer of `attache explain`.
 
 use super::{
     Answered, Asked, Backend, Considered, Entrance, Matched, Mirror, Pair, Step, Unserved, Wanted,
@@ -30,7 +30,7 @@ impl Asked {
     }
 }
 
-/// The method of a request; what only TLS, TCP or UDP is seen of has none.
+/// The method of a request. `None` if the proxy sees only TLS, TCP or UDP.
 fn method<'a>(request: &'a Request, ways: &[Way]) -> Option<&'a str> {
     let mut kinds = ways.iter().filter_map(|way| match &way.outcome {
         Outcome::Taken(taken) => taken.rule.as_ref().map(|rule| &rule.route.gk),
@@ -56,7 +56,7 @@ impl From<&(String, String)> for Pair {
     }
 }
 
-/// A way that a request takes; what is in force on it is looked up elsewhere.
+/// A served request, without the settings in force.
 pub(super) fn step(way: &Way, taken: &Taken) -> Step {
     let rule = taken.rule.as_ref();
     Step {
@@ -77,7 +77,7 @@ pub(super) fn step(way: &Way, taken: &Taken) -> Step {
     }
 }
 
-/// Where a request is not served.
+/// A request that is not served, and why.
 pub(super) fn unserved(way: &Way, missed: &Missed) -> Unserved {
     Unserved {
         entrance: entrance(&way.front),

@@ -1,5 +1,5 @@
-//! What of a graph belongs to what was asked: that itself, what is above and below, and the policies
-//! on all of it.
+//! Selects the part of a graph that a focus asks for: the objects themselves, their ancestors and descendants, and the
+//! policies on all of these.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::engine::object::Node;
 use crate::engine::section::{self, SectionNames};
 use crate::engine::snapshot::namespace_key;
 
-/// Who is next to whom.
+/// The neighbours of each node, by direction.
 struct Neighbours {
     above: Vec<Vec<(Index, Link)>>,
     below: Vec<Vec<(Index, Link)>>,
 }
 
-/// Which nodes are shown; none when what was asked for is not there.
+/// For each node, whether it is shown. `None` if the focus is not in the graph.
 pub(super) fn kept(sketch: &mut Sketch<'_>, focus: &Focus) -> Option<Vec<bool>> {
     let (centre, depth) = match focus {
         Focus::Everything => return Some(vec![true; sketch.spots().len()]),
@@ -36,7 +36,8 @@ pub(super) fn kept(sketch: &mut Sketch<'_>, focus: &Focus) -> Option<Vec<bool>> 
     Some(kept)
 }
 
-/// Where to begin: a policy stands for what it is attached to, and a Namespace for what is in it.
+/// The nodes to start from. A policy is replaced by the nodes it is attached to, and a Namespace among those by its
+/// contents.
 fn around(
     sketch: &Sketch<'_>,
     neighbours: &Neighbours,
@@ -76,7 +77,7 @@ fn of_namespace(sketch: &Sketch<'_>, namespace: &Arc<str>) -> Vec<Index> {
     here.map(|(index, _)| index).collect()
 }
 
-/// The nodes of a place; that of an object to which nothing refers is drawn.
+/// The nodes of a place. An object that nothing refers to is added to the sketch first.
 fn of_place(sketch: &mut Sketch<'_>, place: &Place) -> Option<Vec<Index>> {
     let snapshot = sketch.snapshot;
     let object = snapshot.get(&place.object);
@@ -90,7 +91,7 @@ fn of_place(sketch: &mut Sketch<'_>, place: &Place) -> Option<Vec<Index>> {
         sketch.object(&place.object, false);
     }
     let mut found = nodes(sketch, place);
-    // A port may be called by its number, a rule by its place among the others.
+    // Users may write a port by its number and a rule by its position.
     let other_name = object.zip(place.section.as_ref());
     let other_name =
         other_name.and_then(|(object, name)| section::resolve(object, name, SectionNames::ANY));
@@ -103,8 +104,7 @@ fn of_place(sketch: &mut Sketch<'_>, place: &Place) -> Option<Vec<Index>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// Keeps what can be reached in one direction. A reference that does not count leads to its end and no
-/// further.
+/// Keeps everything reachable in one direction. A rejected reference leads to its end and no further.
 fn walk(from: &[Index], next: &[Vec<(Index, Link)>], depth: Option<usize>, kept: &mut [bool]) {
     let mut seen = vec![false; kept.len()];
     let mut todo: VecDeque<(Index, usize)> = from.iter().map(|index| (*index, 0)).collect();
@@ -129,7 +129,7 @@ fn walk(from: &[Index], next: &[Vec<(Index, Link)>], depth: Option<usize>, kept:
     }
 }
 
-/// Keeps the Namespaces of what is kept, where policies stand on them.
+/// Keeps the Namespaces of kept nodes if policies are attached to them.
 fn keep_namespaces(sketch: &Sketch<'_>, kept: &mut [bool]) {
     let mut namespaces: HashMap<ObjectKey, Index> = HashMap::new();
     for (index, spot) in sketch.spots().iter().enumerate() {
@@ -152,7 +152,7 @@ fn keep_namespaces(sketch: &Sketch<'_>, kept: &mut [bool]) {
     }
 }
 
-/// Keeps the objects of the sections that are kept.
+/// Keeps the objects of kept sections.
 fn keep_owners(sketch: &Sketch<'_>, kept: &mut [bool]) {
     for line in sketch.lines() {
         if line.link == Link::Contains && kept.get(line.to).copied().unwrap_or(false) {
@@ -161,7 +161,7 @@ fn keep_owners(sketch: &Sketch<'_>, kept: &mut [bool]) {
     }
 }
 
-/// Keeps the policies on what is kept.
+/// Keeps the policies on kept nodes.
 fn keep_policies(neighbours: &Neighbours, kept: &mut [bool]) {
     let shown: Vec<Index> = (0..kept.len())
         .filter(|index| kept.get(*index).copied().unwrap_or(false))

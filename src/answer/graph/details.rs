@@ -1,5 +1,5 @@
-//! What there is to know of each node beside its place in the graph: the policies over it, and what is
-//! in force there, with its spec. For a page that people look around in; programs ask for it object by object.
+//! Details of each node for the HTML page: the policies at it and above it, the settings in force there, and its spec.
+//! Not part of the JSON answer: programs ask `attache describe` for one object.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -25,105 +25,105 @@ mod yaml;
 use groups::{level, path, relevant, settings};
 use yaml::yaml;
 
-/// Different outcomes that are told of a node; further ones are counted.
+/// The limit of different outcomes shown per node; further ones are only counted.
 const MOST_OUTCOMES: usize = 8;
-/// Bytes of specs in all: of the objects that come after these none is shown.
+/// The limit of all specs together, in bytes; later specs are left out.
 const MOST_SPECS: usize = 8 << 20;
-/// Policies and values that are told in all: more make no page that a browser can show.
+/// The limit of policies and values in all: a larger page is more than a browser can show.
 const MOST_ENTRIES: usize = 100_000;
 
-/// What there is to know of each node, in the order of the nodes.
+/// Details of all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Details {
-    /// One for each node.
+    /// One entry per node, in the order of the graph's nodes.
     pub nodes: Vec<About>,
 }
 
-/// What there is to know of a node.
+/// Details of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct About {
-    /// The policies that stand at it or above.
+    /// The policies that are attached at it or above it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<Acting>,
-    /// What is in force, by kind of policy; equal paths together.
+    /// The settings in force, by policy kind. Equal paths share one entry.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effective: Vec<InForce>,
-    /// Whether there is more to know than is told, because too much was told before.
+    /// Whether entries are missing because the page is at its limit.
     #[serde(skip_serializing_if = "is_false")]
     pub omitted: bool,
     /// How many more outcomes there are.
     #[serde(skip_serializing_if = "is_none")]
     pub more: usize,
-    /// Of a policy: direct or inherited.
+    /// For a policy: direct or inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Of a policy: why it is not attached or has no effect, and where its controllers disagree.
+    /// For a policy: why it is not attached or has no effect, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Of a policy: what controllers say of it in its status, where that is not plainly good.
+    /// For a policy: the conditions in its status that report a problem.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reported: Vec<String>,
-    /// The spec as YAML: of policies and of the Gateway API's own objects.
+    /// The spec as YAML, for policies and for the Gateway API's own objects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<String>,
-    /// Of a policy: its settings.
+    /// For a policy: its settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Stanza>,
 }
 
-/// A policy that stands at a node or above.
+/// A policy that is attached at a node or above it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Acting {
     /// Its id.
     pub policy: Arc<str>,
-    /// Where it stands, as people write it.
+    /// The place that it is attached to, as users write it.
     pub at: String,
-    /// What it does on the paths through the node.
+    /// Its state on the paths through the node.
     pub state: PolicyState,
 }
 
-/// What comes of the policies of a kind.
+/// The effective policy of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InForce {
     /// The kind.
     pub kind: String,
-    /// The first of the paths on which it is so.
+    /// The first of the paths that share this effective policy.
     pub path: Vec<String>,
-    /// How many there are.
+    /// How many paths share it.
     pub paths: usize,
-    /// The settings that are in force; none where only the kind's own controller can tell.
+    /// The settings in force. `None` if only the kind's own controller knows them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Vec<Setting>>,
 }
 
-/// A value in force.
+/// A setting in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Setting {
-    /// Where.
+    /// Its field.
     pub field: String,
-    /// What, as YAML; none where it was removed.
+    /// Its value as YAML. `None` if a policy removed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The id of the policy or object that it comes from.
     pub from: Arc<str>,
 }
 
-/// Settings of a policy that merge in one way.
+/// Settings of a policy that share a merge strategy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stanza {
-    /// How they merge.
+    /// The strategy.
     pub strategy: String,
-    /// What they are, as YAML.
+    /// The settings as YAML.
     pub spec: String,
 }
 
-/// What there is to know of the nodes of a graph of this state, with the specs of these objects.
+/// The details of all nodes of a graph of this state. `specs` are the objects whose specs may be shown.
 pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details {
     let mut survey = Survey::new(snapshot);
     let mut nodes: Vec<About> = vec![About::default(); graph.nodes.len()];
@@ -161,7 +161,7 @@ pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details 
                 }
             }
         }
-        // A Namespace is where others live: what is in force is told of each of them.
+        // A Namespace has no settings of its own: they are shown on each object in it.
         if object.gk.is_core("Namespace") || snapshot.get(object).is_none() {
             continue;
         }
@@ -194,7 +194,7 @@ fn put(nodes: &mut [About], number: usize, about: About) {
     }
 }
 
-/// The spec of an object as YAML, where there is room for it. Objects of other kinds may hold what nobody asked for.
+/// The spec of an object as YAML, if the budget has room for it. Other kinds may hold secrets and are left out.
 fn spec_of(object: &Object, room: &mut usize) -> Option<String> {
     let is_shown = match object.node {
         Kind::Gateway { .. }
@@ -235,7 +235,7 @@ fn of_policy(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> Abo
 // === impl About ===
 
 impl About {
-    /// Adds what the groups of paths through the object of a node tell of the node; how much that is.
+    /// Adds what these path groups say about a node. Returns the number of entries added.
     fn add(
         &mut self,
         snapshot: &Snapshot,
@@ -292,7 +292,8 @@ impl About {
         count + self.policies.len() - before
     }
 
-    /// Notes the policies of a group that are attached at a place or above it, and what they do on the paths through it.
+    /// Adds the policies of a path group that are attached at a place or above it, with their state on the paths
+    /// through it.
     fn note(&mut self, snapshot: &Snapshot, group: &Group, place: &Place, through: &[Group]) {
         let Some(level) = level(group, place) else {
             return;

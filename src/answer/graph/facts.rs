@@ -1,4 +1,4 @@
-//! What people look for in an object of the graph beside its name: hostnames, ports, what a rule matches.
+//! Facts about a node besides its name: hostnames, ports, the matches of a rule.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,19 +34,19 @@ pub struct Facts {
     pub unaccepted: Option<String>,
 }
 
-/// More matches of one rule are left out.
+/// The limit of matches shown per rule.
 const MOST_MATCHES: usize = 64;
-/// A longer match is cut.
+/// The limit of characters per match; a longer one is cut.
 const LONGEST: usize = 400;
 
-/// What the rules of a route match, rule by rule; why not, where a match cannot be read.
+/// The matches of each rule of a route; an error for a match that cannot be read.
 type Matches = Vec<Vec<Result<Wants, String>>>;
 
-/// Reads the facts of places, those of the rules of one route one after the other.
+/// Reads the facts of nodes. Fast if the rules of one route come one after the other.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     matching: &'a Matching<'a>,
-    /// What the rules of the route match that was read last.
+    /// The route read last, with its matches.
     last: Option<(ObjectKey, Matches)>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The facts of a place; `ordinal` is the number of the section within its object.
+    /// The facts of a place; `ordinal` is the position of the section within its object.
     pub(super) fn facts(&mut self, place: &Place, ordinal: usize) -> Facts {
         let snapshot = self.matching.snapshot();
         let Some(object) = snapshot.get(&place.object) else {
@@ -123,7 +123,7 @@ fn said(wants: &Result<Wants, String>) -> String {
     shortened(&text, LONGEST).into_owned()
 }
 
-/// What a match wants: `PathPrefix /cart, method GET, header x-env=canary`.
+/// A match in words: `PathPrefix /cart, method GET, header x-env=canary`.
 fn words(wants: &Wants) -> String {
     let pair = |what: &str, (name, text): &(String, Text)| {
         let sign = if text.is_expression() { "=~" } else { "=" };

@@ -1,4 +1,4 @@
-//! Names of nodes: stable, readable, and never the same for two.
+//! Ids of nodes: stable, readable and unique.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::engine::ids::{GATEWAY_API, GroupKind, Place};
 use crate::engine::object::is_route;
 use crate::engine::verdict::escape;
 
-/// The id of a node; `frontend` says that it is a Service as clients of a mesh call it.
+/// The id of a node; `frontend` marks a Service in its role as a parent of mesh routes.
 pub(super) fn of(place: &Place, frontend: bool) -> Arc<str> {
     let object = &place.object;
     let mut id = kind(&object.gk);
@@ -27,8 +27,8 @@ pub(super) fn of(place: &Place, frontend: bool) -> Arc<str> {
     id.into()
 }
 
-/// The kind, with its group unless it is one of the Gateway API's own or of core. A kind of core that is
-/// called like one of the Gateway API has the empty group behind a dot.
+/// The kind, followed by its group unless the kind is one of the Gateway API's own or of core. A core kind with the
+/// name of a Gateway API kind ends in a dot and the empty group.
 fn kind(gk: &GroupKind) -> String {
     let mut text = String::new();
     plain(&gk.kind, ".", &mut text);
@@ -46,7 +46,7 @@ fn kind(gk: &GroupKind) -> String {
     text
 }
 
-/// A part of an id, with what has a meaning in it, and what cannot be shown, written in hexadecimal.
+/// Appends a part of an id. Separators, the characters in `more`, and unprintable characters are percent-encoded.
 fn plain(part: &str, more: &str, text: &mut String) {
     for c in part.chars() {
         let mut bytes = [0; 4];

@@ -1,4 +1,4 @@
-//! The policies, and what they are attached to.
+//! Adds the policies and their targets to a graph.
 
 use super::Link;
 use super::sketch::Sketch;
@@ -8,7 +8,7 @@ use crate::engine::effective::Survey;
 use crate::engine::policy::Policy;
 use crate::engine::profile::ServiceAs;
 
-/// Draws every policy with an edge to each of its targets, there or not.
+/// Adds every policy with an edge to each of its targets, whether the target exists or not.
 pub(super) fn draw(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>) {
     let snapshot = sketch.snapshot;
     for kind in snapshot.used_kinds() {

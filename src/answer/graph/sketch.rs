@@ -1,4 +1,4 @@
-//! A graph while it is drawn: nodes by place, each once.
+//! A graph under construction: one node per place.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::engine::object::Node as Kind;
 use crate::engine::section::{self, SectionNames};
 use crate::engine::snapshot::Snapshot;
 
-/// A node of the sketch.
+/// The index of a node in the sketch.
 pub(super) type Index = usize;
 
-/// A graph while it is drawn.
+/// A graph under construction.
 #[derive(Debug)]
 pub(super) struct Sketch<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -27,21 +27,21 @@ pub(super) struct Sketch<'a> {
     lines: Vec<Line>,
 }
 
-/// A node before it has its place in the order.
+/// A node before it is sorted.
 #[derive(Debug)]
 pub(super) struct Spot {
     pub(super) role: Role,
     pub(super) place: Place,
-    /// Among the sections of its object; what is not there comes last.
+    /// The position among the sections of its object; missing sections come last.
     ordinal: usize,
     missing: bool,
-    /// Whether it is a Service as clients of a mesh call it, or a section of one.
+    /// Whether it is a Service in its role as a parent of mesh routes, or a section of one.
     frontend: bool,
     reason: Option<String>,
     state: Option<PolicyState>,
 }
 
-/// An edge between nodes of the sketch.
+/// An edge between two nodes of the sketch.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Line {
     pub(super) from: Index,
@@ -55,7 +55,7 @@ pub(super) struct Line {
 // === impl Sketch ===
 
 impl<'a> Sketch<'a> {
-    /// An empty one.
+    /// An empty graph.
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
@@ -75,12 +75,12 @@ impl<'a> Sketch<'a> {
         &self.lines
     }
 
-    /// The node of a place, if it has one; `frontend` asks for a Service as clients of a mesh call it.
+    /// The node of a place, if it has one; `frontend` asks for a Service in its role as a parent of mesh routes.
     pub(super) fn find(&self, place: &Place, frontend: bool) -> Option<Index> {
         self.by_place.get(&(place.clone(), frontend)).copied()
     }
 
-    /// The node of an object, drawn with its sections when it is new.
+    /// The node of an object. A new node is added together with its sections.
     pub(super) fn object(&mut self, key: &ObjectKey, frontend: bool) -> Index {
         let whole = key.whole();
         if let Some(known) = self.find(&whole, frontend) {
@@ -91,12 +91,12 @@ impl<'a> Sketch<'a> {
         let role = Role::of(self.snapshot, key, frontend);
         let node = self.add(role, whole, 0, missing, frontend);
         if frontend {
-            // Requests reach the ports of a Service as a backend.
+            // The ports belong to the Service in its role as a backend.
             return node;
         }
         let labels = object.map_or_else(Vec::new, |object| section::labels(object));
         for (ordinal, label) in labels.into_iter().enumerate() {
-            // Two sections may have one name.
+            // Two sections may have the same name.
             let place = key.section(label);
             if self.find(&place, false).is_none() {
                 let part = self.add(role.of_sections(), place, ordinal, false, false);
@@ -106,7 +106,7 @@ impl<'a> Sketch<'a> {
         node
     }
 
-    /// The node of a place; a section that is not there is drawn as missing.
+    /// The node of a place. A section that does not exist is added as missing.
     pub(super) fn place(&mut self, place: &Place, frontend: bool) -> Index {
         let whole = self.object(&place.object, frontend);
         if let Some(known) = self.find(place, frontend) {
@@ -118,7 +118,7 @@ impl<'a> Sketch<'a> {
         let role = Role::of(self.snapshot, &place.object, frontend);
         let missing = match self.snapshot.get(&place.object) {
             None => self.snapshot.knows(&place.object.gk),
-            // What sections of such a kind are is not known.
+            // attache does not know the sections of such a kind.
             Some(object) if matches!(object.node, Kind::Other) => false,
             Some(object) => section::resolve(object, label, SectionNames::ANY).is_none(),
         };
@@ -155,7 +155,7 @@ impl<'a> Sketch<'a> {
         index
     }
 
-    /// Draws an edge.
+    /// Adds an edge.
     pub(super) fn line(&mut self, from: Index, to: Index, link: Link, reason: Option<String>) {
         self.lines.push(Line {
             from,
@@ -167,7 +167,7 @@ impl<'a> Sketch<'a> {
         });
     }
 
-    /// Says what policies do, on all targets and on each.
+    /// Sets the states of policies, over all their targets and on each.
     pub(super) fn set_states(
         &mut self,
         states: &HashMap<Index, PolicyState>,
@@ -191,14 +191,14 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Says why a policy is attached to nothing.
+    /// Sets the reason why a policy is attached to nothing.
     pub(super) fn say(&mut self, node: Index, reason: &str) {
         if let Some(spot) = self.spots.get_mut(node) {
             spot.reason = Some(reason.to_owned());
         }
     }
 
-    /// The graph of the nodes that are kept, in order.
+    /// The graph of the kept nodes, sorted.
     pub(super) fn finish(self, matching: &Matching<'_>, kept: &[bool]) -> Graph {
         let is_kept = |index: &Index| kept.get(*index).copied().unwrap_or(false);
         let mut facts = Reader::new(matching);
@@ -267,7 +267,7 @@ impl Spot {
 // === impl Role ===
 
 impl Role {
-    /// That of an object.
+    /// The role of an object.
     fn of(snapshot: &Snapshot, key: &ObjectKey, frontend: bool) -> Self {
         if frontend {
             return Self::Frontend;
@@ -283,7 +283,7 @@ impl Role {
         }
     }
 
-    /// That of the sections of an object.
+    /// The role of an object's sections.
     fn of_sections(self) -> Self {
         match self {
             Self::Gateway | Self::ListenerSet => Self::Listener,

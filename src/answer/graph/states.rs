@@ -1,4 +1,4 @@
-//! What each policy of the graph does, on all its targets and on each of them, and what overrides it.
+//! The state of each policy in the graph, over all its targets and on each, with the policies that override it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::engine::effective::Survey;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::policy::Policy;
 
-/// Fills in the states of the policies that are kept, and of the edges that lead from them.
+/// Sets the states of the kept policies and of the edges from them.
 pub(super) fn fill(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>, kept: &[bool]) {
     let snapshot = sketch.snapshot;
     let spots = sketch.spots().iter().enumerate();
@@ -39,11 +39,11 @@ pub(super) fn fill(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>, kept: &[boo
     sketch.set_states(&states, on);
 }
 
-/// What a policy does on one target.
+/// The state of a policy on one target.
 #[derive(Debug)]
 pub(super) struct OnTarget {
     pub(super) state: Option<PolicyState>,
-    /// The ids of the policies that are in force in its place, wholly or in part.
+    /// The ids of the policies that override it there, wholly or in part.
     pub(super) by: Vec<Arc<str>>,
 }
 

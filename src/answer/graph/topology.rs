@@ -1,4 +1,4 @@
-//! The Gateway API's own objects, and what its rules make of the references between them.
+//! Adds the Gateway API's own objects and the references between them to a graph; marks rejected references.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::engine::topology::{
     Attachment, OneKind, attachment, not_usable, unaccepted, unreached, why_not_joined,
 };
 
-/// Draws everything that the Gateway API knows, and what it refers to.
+/// Adds every object of the Gateway API and the objects that they refer to.
 pub(super) fn draw(sketch: &mut Sketch<'_>) {
     let snapshot = sketch.snapshot;
     let mut one_kind = OneKind::new(snapshot);
@@ -48,7 +48,8 @@ fn set(sketch: &mut Sketch<'_>, set: &Object, node: Index, parent: &ParentRef) {
     join(sketch, above, node, Link::Parent, reason);
 }
 
-/// Joins a route to the listeners that take it; to the one that it names, or to their owner, when none does.
+/// Adds edges from the listeners that accept a route. If none does, adds a rejected edge from the listener that the
+/// parentRef names, or from its owner.
 fn attach(
     sketch: &mut Sketch<'_>,
     one_kind: &mut OneKind<'_>,
@@ -84,7 +85,7 @@ fn send(sketch: &mut Sketch<'_>, route: &Object, index: usize, rule: &Rule) {
     }
 }
 
-/// An edge that counts, or one that says why it does not.
+/// Adds an edge; with a reason, a rejected one.
 fn join(sketch: &mut Sketch<'_>, from: Index, to: Index, link: Link, reason: Option<String>) {
     match reason {
         None => sketch.line(from, to, link, None),

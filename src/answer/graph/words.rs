@@ -1,4 +1,4 @@
-//! Why a reference does not count, in words.
+//! Why a policy is attached to nothing, in words.
 
 pub(super) use crate::answer::policies::reason::not_attached;
 use crate::answer::policies::reason::{selecting_nothing, unusable};

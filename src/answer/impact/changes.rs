@@ -1,4 +1,4 @@
-//! Paths that change, told target by target.
+//! Changed paths as changes of effective targets.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -14,25 +14,25 @@ use crate::engine::impact::{Changed, Shifted};
 use crate::engine::merge::Effective;
 use crate::engine::snapshot::Snapshot;
 
-/// What is the same for paths on which the same is in force before and afterwards.
+/// The difference between two effective policies, shared by all paths that have both.
 #[derive(Debug, PartialEq)]
 struct Difference {
     before: Side,
     after: Side,
     fields: Vec<Field>,
-    /// Whose settings come or go.
+    /// The policies whose settings come into force or go out of it.
     moved: BTreeSet<ObjectKey>,
 }
 
-/// What is in force on one side.
+/// The effective policy before or after the change.
 #[derive(Debug, PartialEq)]
 struct Side {
     spec: Option<Value>,
     from: Vec<Named>,
 }
 
-/// The changes by target, kind and first path, and the policies whose settings come or go with them.
-/// Paths of one target that change alike are one change.
+/// The changes by target, kind and first path, and the policies whose settings come or go with them. Paths of one
+/// target that change alike are one change.
 pub(super) fn changes(
     before: &Snapshot,
     after: &Snapshot,
@@ -41,7 +41,7 @@ pub(super) fn changes(
     let mut known: HashMap<[*const Effective; 2], Rc<Difference>> = HashMap::new();
     let mut count = Counting::new(before, after);
     let mut changes = Vec::new();
-    // They come sorted by target and kind.
+    // `found` is sorted by target and kind.
     for alike in found.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind) {
         let mut told: Vec<(&Changed, What, Rc<Difference>, usize)> = Vec::new();
         for changed in alike {
@@ -82,12 +82,12 @@ pub(super) fn changes(
     (changes, policies)
 }
 
-/// Whether an object is deleted with the change.
+/// Whether the change deletes an object.
 pub(super) fn is_gone(before: &Snapshot, after: &Snapshot, object: &ObjectKey) -> bool {
     before.get(object).is_some() && after.get(object).is_none()
 }
 
-/// Whether the target stays. A path that comes or goes by itself is no change of what was in force.
+/// Whether the target stays. A path that appears or disappears changes nothing that was in force.
 fn what(shifted: &Shifted, difference: &Difference) -> What {
     let is_nothing = |side: &Side| side.from.is_empty();
     if shifted.stays {
@@ -144,11 +144,11 @@ impl Side {
     }
 }
 
-/// Counts the paths that lead to a target; looks at each object once.
+/// Counts the paths to a target. Resolves each object once.
 struct Counting<'a> {
     before: Survey<'a>,
     after: Survey<'a>,
-    /// Of the last object: its changes come together.
+    /// The last object asked for: its changes come one after the other.
     last: Option<(ObjectKey, GroupKind, [Vec<Group>; 2])>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// Those that there are on the side where the target is; the more of both where it stays.
+    /// The paths to a target: on the side that has it, or the larger number if both have it.
     fn paths(&mut self, target: &Place, kind: &GroupKind, what: What) -> usize {
         let key = &target.object;
         let known = matches!(&self.last, Some((last, of, _)) if last == key && of == kind);
@@ -186,7 +186,7 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// How many paths of a group lead to a target.
+/// The number of paths in a group that lead to a target.
 fn to(group: &Group, target: &Place) -> usize {
     if group.ends.lowers.is_empty() {
         let uppers = group.ends.uppers.iter();

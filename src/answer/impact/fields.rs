@@ -1,4 +1,4 @@
-//! Two effective policies compared, setting by setting.
+//! Compares two effective policies setting by setting.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,12 +29,12 @@ pub struct Field {
     pub removed: bool,
 }
 
-/// Where a setting stands. What is in force side by side takes no setting from anybody: it comes and
-/// goes policy by policy.
+/// The identity of a setting. Policies that are in force side by side do not replace each other's settings, so theirs
+/// are compared policy by policy.
 type Whose = (LeafPath, Option<ObjectKey>);
 
-/// The settings that differ, and everybody whose settings come or go with that. There are none where only
-/// the kind's own controller knows them.
+/// The settings that differ, and the policies whose settings come or go with that. No settings if only the kind's own
+/// controller knows them.
 pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTreeSet<ObjectKey>) {
     if before.is_opaque() || after.is_opaque() {
         let mut all = before.policies();

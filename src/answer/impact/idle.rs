@@ -12,8 +12,8 @@ use crate::engine::object::Node;
 use crate::engine::policy::Policy;
 use crate::engine::snapshot::Snapshot;
 
-/// Policies that are not among the `busy`, whose settings come or go; and an object that policies could act
-/// on, where it is touched `alone` and nothing comes of it.
+/// Policies of the change that are not in `busy`, the policies whose settings come or go; and the changed object
+/// itself, if it is `alone`, policies could act on it, and nothing else changes.
 pub(super) fn idle(
     before: &Snapshot,
     after: &Snapshot,
@@ -49,7 +49,7 @@ fn note(object: &ObjectKey, reason: String) -> Idle {
     }
 }
 
-/// What was done to an object.
+/// What the change does to an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     Applied,
@@ -61,7 +61,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
         Done::Applied => "is",
         Done::Deleted => "was",
     };
-    // Rivals are policies of the same kind, or the target itself.
+    // The winner is a policy of the same kind, or the target itself.
     let name = |key: &ObjectKey| {
         if key.gk == policy.key().gk {
             key.path()

@@ -1,4 +1,4 @@
-//! Protections that a change takes away, object by object.
+//! Protections that a change takes away, by object.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -47,7 +47,7 @@ pub(super) fn lost_protection(
         for loss in lost([before, after], kind, &changes) {
             let settings = loss.settings.keys().map(|path| words::field(path));
             let settings: Vec<String> = settings.collect();
-            // What goes needs no protection.
+            // An object that the change deletes needs no protection.
             let stays = loss.objects.iter();
             let stays = stays.filter(|object| !is_gone(before, after, object));
             let each = stays.map(|object| LostProtection {

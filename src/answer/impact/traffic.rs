@@ -1,5 +1,4 @@
-//! Requests that come otherwise after a change: routes that listeners no longer take or take from then on, and backends
-//! that get no more requests.
+//! Changes to requests: routes that listeners no longer accept or newly accept, and backends that get no more requests.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -80,7 +79,7 @@ pub struct Cut {
     pub reason: String,
 }
 
-/// What a change of these objects does to the requests of routes that stay.
+/// What a change to these objects does to the requests of the routes that stay.
 pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Traffic {
     let lost = traffic::traffic(before, after, objects, usize::MAX);
     let reduced = lost.reduced.iter().map(|(route, listeners)| Reduced {
@@ -119,7 +118,7 @@ pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> 
 }
 
 impl Traffic {
-    /// Whether requests come as before.
+    /// Whether no request changes.
     pub fn is_empty(&self) -> bool {
         self.detached.is_empty()
             && self.reduced.is_empty()

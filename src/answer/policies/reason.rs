@@ -1,4 +1,4 @@
-//! Why a policy does nothing, as far as its own fields say it.
+//! Why a policy has no effect, in words.
 
 use crate::answer::reported::told;
 use crate::answer::state::no_effect;
@@ -10,8 +10,8 @@ use crate::engine::policy::{Fault, Policy, StrategyFault, TargetRef, entries, st
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::not_there;
 
-/// What is wrong with its strategy or its target entries, why it is not attached or reaches nothing, and what its
-/// controllers say against it; none where there is nothing to say.
+/// Why a policy has no effect: a fault in its strategy or target entries, targets that it is not attached to or does
+/// not act on, and what its controllers report against it. `None` if there is nothing to report.
 pub(in crate::answer) fn reason(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -45,7 +45,7 @@ pub(in crate::answer) fn reason(
             add(wrong(&entry.path, fault));
         }
     }
-    // Where it is rejected, its targets say it.
+    // A rejected policy has its controllers' reason on its targets.
     if !matches!(status.accepted, Accepted::Rejected(_))
         && let Some(said) = told(&status.said, status.disagreement())
     {
@@ -58,14 +58,14 @@ pub(in crate::answer) fn reason(
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Why the API server or the controller refuses a policy for its version or its fields; none where they do not.
+/// Why the API server or the controller refuses a policy for its version or fields. `None` if neither does.
 pub(in crate::answer) fn unusable(policy: &Policy) -> Option<String> {
     let version = policy.unknown_version();
     let version = version.map(|version| format!("the kind has no version {version:?}"));
     version.or_else(|| policy.unmet().map(|needs| format!("it {needs}")))
 }
 
-/// Why a policy is not attached to a target, or why it has no effect there. None if it is in force.
+/// Why a policy is not attached to a target, or has no effect there. `None` if it is in force.
 pub(in crate::answer) fn of_target(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -75,7 +75,7 @@ pub(in crate::answer) fn of_target(
     not_attached(snapshot, policy, &target.target, &target.accepted).or(idle)
 }
 
-/// Why a policy is not attached to a target; none when it is.
+/// Why a policy is not attached to a target. `None` if it is.
 pub(in crate::answer) fn not_attached(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -122,7 +122,7 @@ pub(in crate::answer) fn not_attached(
     })
 }
 
-/// Why labels select nothing; none where none of its targets selects.
+/// Why the selectors of a policy select nothing. `None` if it has no selectors.
 pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy) -> Option<String> {
     let targets = policy.targets.iter().filter(|target| target.selects());
     let (seen, unseen): (Vec<_>, Vec<_>) = targets.partition(|target| snapshot.knows(&target.gk));
@@ -138,7 +138,7 @@ pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy)
         .then(|| format!("it selects no {} that it may name", names(seen, " and no ")))
 }
 
-/// What is wrong with its strategy.
+/// The fault in the strategy of a policy.
 pub(in crate::answer) fn of_strategy(policy: &Policy) -> Option<String> {
     let fault = stanzas(&policy.spec(), &policy.profile).err()?;
     Some(match fault {

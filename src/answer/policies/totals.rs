@@ -1,4 +1,4 @@
-//! How many policies there are, and in which states.
+//! Counts of policies by state, namespace and kind.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub struct Summary {
 // === impl Count ===
 
 impl Count {
-    /// How many are in a state.
+    /// How many policies are in a state.
     pub fn of(&self, state: PolicyState) -> usize {
         match state {
             PolicyState::Enforced => self.enforced,
@@ -85,7 +85,7 @@ impl Count {
 // === impl Summary ===
 
 impl Summary {
-    /// Counts what is listed.
+    /// Counts these policies.
     pub(super) fn of(policies: &[Listed]) -> Self {
         let mut all = Count::default();
         let mut parts: BTreeMap<(String, KindName), Count> = BTreeMap::new();

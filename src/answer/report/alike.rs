@@ -1,4 +1,4 @@
-//! One mistake is one finding: what several findings say of one object is told once.
+//! Joins findings on one object that come from the same mistake.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::ids::ObjectKey;
 use crate::engine::words;
 
-/// The findings on one object, those together that tell the same.
+/// The findings on one object, without repetitions.
 pub(super) fn together(mut findings: Vec<Finding>, is_policy: bool) -> Vec<Finding> {
     if is_policy {
         for code in [Code::Overridden, Code::PartlyOverridden] {
@@ -19,7 +19,7 @@ pub(super) fn together(mut findings: Vec<Finding>, is_policy: bool) -> Vec<Findi
     findings
 }
 
-/// One line for all that override a policy, where there are several.
+/// Joins all `code` findings of one object into one that names every overriding policy.
 fn one_line(findings: Vec<Finding>, code: Code, notice: bool) -> Vec<Finding> {
     let is_alike = |finding: &Finding| finding.code == code && finding.notice == notice;
     let (alike, mut rest): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(is_alike);
@@ -56,7 +56,7 @@ fn one_line(findings: Vec<Finding>, code: Code, notice: bool) -> Vec<Finding> {
     rest
 }
 
-/// What an empty policy takes away says that it is empty.
+/// Joins `spec-empty` with `protection-lost`: the empty policy is the cause of the loss.
 fn empty(findings: &mut Vec<Finding>) {
     let is_told = |finding: &Finding| finding.code == Code::ProtectionLost;
     let is_empty =

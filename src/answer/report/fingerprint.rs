@@ -1,13 +1,13 @@
-//! What a finding is the same by in another report (ruling 14): code, object and subject; never the
-//! line, an index or the text.
+//! The identity of a finding across reports (ruling 14): code, object and subject; never the line, an index or the
+//! text.
 
 use crate::engine::finding::Finding;
 
-/// FNV-1a of 128 bits: short, and the same on every machine.
+/// FNV-1a with 128 bits: short, and the same on every machine.
 const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
-/// The fingerprint of a finding; what is about no object is about its file.
+/// The fingerprint of a finding. A finding without an object is identified by its file.
 pub(super) fn of(finding: &Finding, file: Option<&str>) -> String {
     let object = &finding.object;
     let file = file.map(|file| file.strip_prefix("./").unwrap_or(file));

@@ -1,4 +1,4 @@
-//! Findings on the objects of a state, or of manifests on top of one, with the severities that they get.
+//! Collects the findings on objects of a state, or on manifests applied on top of one, and sets their severities.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use crate::engine::snapshot::{Snapshot, namespace_key};
 use crate::engine::validate::form;
 use crate::engine::verdict::Verdict;
 
-/// What is judged: objects, all of them as one change where there is a state before.
+/// The objects to check; one change if there is a state before.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// The state without them, where there is one.
+    /// The state without the objects, if there is one.
     pub before: Option<&'a Snapshot>,
-    /// The state with them.
+    /// The state with the objects.
     pub after: &'a Snapshot,
     /// The objects.
     pub objects: &'a BTreeSet<ObjectKey>,
-    /// Whether an API server has not seen them yet: what it would say of their form is said too.
+    /// Whether an API server has not validated them yet; if so, its own validation errors are added.
     pub unseen: bool,
-    /// What each code does.
+    /// The configured severities of the codes.
     pub severities: &'a Severities,
 }
 
-/// Judges one object after the other, and looks everything up once.
+/// Checks objects one after the other. Keeps its resolvers, so that each place is resolved once.
 #[derive(Debug)]
 pub struct Judge<'a> {
     case: Case<'a>,
@@ -47,7 +47,7 @@ pub fn of_file(code: Code, message: impl Into<String>) -> Finding {
 // === impl Case ===
 
 impl<'a> Case<'a> {
-    /// Knows nothing yet.
+    /// A judge with empty caches.
     pub fn judge(self) -> Judge<'a> {
         Judge {
             case: self,
@@ -56,7 +56,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What all objects together do, and what of them could not be judged.
+    /// The findings on the change as a whole, and on the kinds that could not be checked.
     pub fn together(&self) -> Vec<Finding> {
         let mut findings = unknown::kinds(self.after, self.objects.iter());
         if let Some(before) = self.before {
@@ -68,7 +68,7 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// A finding with its severity; none where its code is off.
+    /// A finding with its configured severity. `None` if its code is off.
     pub fn weighed(&self, finding: Finding) -> Option<Finding> {
         let key = finding.object.clone();
         self.judged(&key, vec![finding]).pop()
@@ -97,23 +97,23 @@ impl<'a> Case<'a> {
 // === impl Judge ===
 
 impl Judge<'_> {
-    /// Findings on an object.
+    /// The findings on one object.
     ///
-    /// What it had already before the change is a warning (ruling 14). Old and new are each judged in
-    /// their own state, because the change may be to what an object refers to: a listener that is
-    /// renamed under a policy is a fault of this change, though the policy is the same.
+    /// A fault that the object already had before the change is a warning (ruling 14). Old and new are each judged in
+    /// their own state, because the change may be to an object that this one refers to: if the change renames a
+    /// listener under a policy, the fault is new although the policy is the same.
     pub fn object(&mut self, key: &ObjectKey) -> Vec<Finding> {
         let case = self.case;
         let mut findings = all(&mut self.is, key, case.unseen);
         let is_policy = case.after.policy(key).is_some();
         let is_old = case.before.is_some_and(|before| before.get(key).is_some());
         findings.retain(|finding| match finding.code {
-            // Its policy says it of itself.
+            // The policy itself has this finding.
             Code::Overridden if !is_policy => {
                 let mut told = finding.tells_of.iter();
                 !told.all(|policy| case.objects.contains(policy))
             }
-            // What a change of it does is said of all changes together.
+            // For an existing object, `together` reports these for the whole change.
             Code::Affects | Code::ProtectionLost => !is_old,
             _ => true,
         });
@@ -139,7 +139,7 @@ fn all(survey: &mut Survey<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
     let mut findings = inspect(survey, key);
     let policy = survey.snapshot().policy(key).filter(|_| unseen);
     let form = policy.map(|policy| form(policy)).unwrap_or_default();
-    // A name of the wrong type is no name: it is enough to say the first.
+    // A name of the wrong type counts as missing too; the first finding is enough.
     findings.retain(|finding| {
         let missing = finding.code == Code::TargetMissingRef;
         !(missing && form.iter().any(|f| f.field == finding.field))
@@ -150,7 +150,7 @@ fn all(survey: &mut Survey<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
         !(unknown && form.iter().any(|f| f.field == finding.field))
     });
     findings.extend(form);
-    // Where anything else refuses the object, broken rules of its definition add nothing.
+    // If anything else refuses the object, broken rules of its CRD add nothing.
     let refuses = |finding: &Finding| {
         finding.severity == Severity::Deny && finding.code != Code::FieldInvalid
     };

@@ -1,8 +1,8 @@
-//! The page of each code: what it means, why it matters, an example, what to do. They are part of the program.
+//! The documentation page of each code: meaning, reason, example, remedy. Compiled into the program.
 
 use crate::engine::finding::Code;
 
-/// Where the pages are on the web.
+/// The address of the pages on the web.
 const SITE: &str = "https://attache.dev/findings";
 
 /// The page of a code, in Markdown.
@@ -80,7 +80,7 @@ pub fn page(code: Code) -> &'static str {
     }
 }
 
-/// The address of the page of a code.
+/// The web address of a code's page.
 pub fn address(code: Code) -> String {
     format!("{SITE}/{}", code.as_str())
 }

@@ -1,17 +1,17 @@
-//! What each code means and what to do about it, for those who read reports in other tools.
+//! A title and a remedy for each code, for reports that other tools show (SARIF).
 
 use crate::engine::finding::Code;
 
 /// A code in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// What it says of the object, in a few words.
+    /// The fault, in a few words.
     pub title: &'static str,
-    /// What to do.
+    /// The remedy.
     pub help: &'static str,
 }
 
-/// A code in words.
+/// The title and remedy of a code.
 #[expect(clippy::too_many_lines, reason = "one list")]
 pub fn rule(code: Code) -> Rule {
     let (title, help) = match code {

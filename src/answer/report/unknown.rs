@@ -1,4 +1,4 @@
-//! Kinds that look like policy kinds and that nothing here knows: their objects go unchecked.
+//! Kinds that look like policy kinds but have neither CRD nor profile: their objects cannot be checked.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::policy::spec;
 use crate::engine::snapshot::Snapshot;
 
-/// The fields by which policies name their targets.
+/// The fields that name the targets of policies.
 const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
-/// One finding for each such kind, on the first object of it.
+/// One finding for each such kind, on its first object.
 pub(super) fn kinds<'a>(
     snapshot: &Snapshot,
     objects: impl Iterator<Item = &'a ObjectKey>,
@@ -43,8 +43,8 @@ pub(super) fn kinds<'a>(
     findings.collect()
 }
 
-/// The policy kind that was most likely meant: one of the group with a name like it, or one of the name in a
-/// group like it.
+/// The policy kind that the user most likely meant: a similar kind in the same group, or the same kind in a similar
+/// group.
 fn meant(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
     let in_group = |known: &&GroupKind| known.group == kind.group;
     let kinds: Vec<&str> = snapshot
@@ -61,7 +61,7 @@ fn meant(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
         .filter(of_name)
         .map(|known| &*known.group)
         .collect();
-    // A group of which a part was forgotten, or that has one too many, is far from it in letters.
+    // A group with a missing or extra label is far away by edit distance.
     let within = |one: &str, other: &str| {
         one.strip_suffix(other)
             .is_some_and(|rest| rest.ends_with('.'))
@@ -73,7 +73,7 @@ fn meant(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
     Some(GroupKind::new(near, kind.kind.clone()))
 }
 
-/// Whether a kind comes with Kubernetes, or with Gateway API. Some of those have targets of another sort.
+/// Whether a kind belongs to Kubernetes or Gateway API. Some of those have target fields with another meaning.
 fn is_of_kubernetes(gk: &GroupKind) -> bool {
     let group = &*gk.group;
     group == GATEWAY_API || !group.contains('.') || group.ends_with(".k8s.io")
@@ -84,7 +84,7 @@ fn has_targets(snapshot: &Snapshot, key: &ObjectKey) -> bool {
         return false;
     };
     let text = object.spec.as_deref().unwrap_or_default();
-    // Most objects have none: look before parsing.
+    // Most specs have no target: test the text before parsing it.
     if !text.contains("\"target") {
         return false;
     }

@@ -1,4 +1,4 @@
-//! What groups of paths tell of one place on them.
+//! The part of a path group that concerns one place.
 
 use super::Setting;
 use super::yaml::yaml;
@@ -10,11 +10,11 @@ use crate::engine::merge::Effective;
 use crate::engine::profile::{Class, Profile};
 use crate::engine::words::{field, shortened};
 
-/// A longer value is cut.
+/// The limit of characters per value; a longer one is cut.
 const LONGEST: usize = 400;
 
-/// The groups of paths that a node stands on. Where no direct policy tells a section apart, that of the
-/// whole object holds for it.
+/// The path groups that contain a node. For a direct kind, a section without its own policies has the group of the
+/// whole object.
 pub(super) fn relevant<'a>(
     profile: &Profile,
     groups: &'a [Group],
@@ -41,15 +41,14 @@ pub(super) fn relevant<'a>(
     groups.iter().filter(stands).collect()
 }
 
-/// The level of a place on the paths of a group; that of its object where it has none of its own.
+/// The level of a place on the paths of a group; else the level of its object.
 pub(super) fn level(group: &Group, place: &Place) -> Option<Level> {
     let here = group.ends.steps().find(|step| step.place == *place);
     here.map(|step| step.level)
         .or_else(|| group.level(&place.object))
 }
 
-/// The first path of a group on which a place stands; only the part down to it where it stands above
-/// the routes.
+/// The first path of a group that contains a place. For a place above the routes, only the part down to it.
 pub(super) fn path(group: &Group, place: &Place, is_upper: bool) -> Vec<String> {
     let mut uppers = group.ends.uppers.iter();
     let way = uppers.find(|upper| upper.steps.iter().any(|step| step.place == *place));
@@ -63,7 +62,7 @@ pub(super) fn path(group: &Group, place: &Place, is_upper: bool) -> Vec<String> 
     }
 }
 
-/// The leaves with their sources; none where only the kind's controller knows.
+/// The settings with their sources. `None` if only the kind's controller knows them.
 pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
     if effective.is_opaque() {
         return None;

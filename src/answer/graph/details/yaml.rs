@@ -1,10 +1,10 @@
-//! JSON values as YAML, as people write it.
+//! JSON values as YAML in the usual style.
 
 use serde_json::Value;
 
-/// A value as YAML, with a line end behind it.
+/// A value as YAML, with a newline at the end.
 pub(super) fn yaml(value: &Value) -> String {
-    // What cannot be written so is JSON, which YAML takes too.
+    // The fallback is JSON, which is valid YAML.
     serde_saphyr::to_string(value).unwrap_or_else(|_| format!("{value:#}\n"))
 }
 
