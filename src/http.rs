@@ -1,7 +1,7 @@
-//! The API server's side: bytes to requests, verdicts to bytes, over TLS.
+//! The webhook server: reads requests and writes verdicts, over TLS.
 //!
-//! A request is one straight line: `server` (connection) -> `router` (limits) -> `envelope` (wire types) ->
-//! `admission` (engine, live reads) -> `envelope` -> bytes. `admin` is the plain port for probes and metrics.
+//! A request takes one path: `server` (connection) -> `router` (limits) -> `envelope` (wire types) -> `admission`
+//! (engine, live reads) -> `envelope` -> bytes. `admin` serves probes and metrics on a port without TLS.
 
 pub mod admin;
 pub mod admission;

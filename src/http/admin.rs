@@ -1,4 +1,4 @@
-//! Probes and metrics, on a plain port of their own: probes cannot do mutual TLS.
+//! Probes and metrics, on a separate port without TLS: probes cannot do mutual TLS.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use tokio::sync::watch;
 use super::drain::Phase;
 use crate::metrics::Metrics;
 
-/// One named part of readiness.
+/// One named check of readiness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// Its name.
     pub name: String,
-    /// Whether it is well.
+    /// Whether the check passed.
     pub ok: bool,
-    /// Whether the server is not ready without it.
+    /// Whether readiness requires it.
     pub required: bool,
-    /// Why it is not well.
+    /// Why it failed.
     pub detail: String,
 }
 
-/// Gives all checks as they are now.
+/// Runs all checks.
 pub type Checks = Arc<dyn Fn() -> Vec<Check> + Send + Sync>;
 
 #[derive(Clone)]
@@ -37,7 +37,7 @@ struct Admin {
     phase: watch::Receiver<Phase>,
 }
 
-/// `/livez`, `/readyz`, `/metrics`.
+/// Serves `/livez`, `/readyz` and `/metrics`.
 pub fn router(checks: Checks, metrics: Arc<Metrics>, phase: watch::Receiver<Phase>) -> Router {
     Router::new()
         .route("/livez", get(async || "ok\n"))
@@ -50,7 +50,7 @@ pub fn router(checks: Checks, metrics: Arc<Metrics>, phase: watch::Receiver<Phas
         })
 }
 
-/// Not ready from the first signal on; else as the required checks say. As in Kubernetes, the list comes with
+/// Ready if all required checks pass and no signal has arrived. As in Kubernetes, the list of checks comes with
 /// `?verbose` and with every failure.
 async fn readyz(State(admin): State<Admin>, RawQuery(query): RawQuery) -> Response {
     let mut checks = (admin.checks)();

@@ -1,4 +1,4 @@
-//! Wire <-> engine: judges a request, and confirms by live reads what a refusal rests on.
+//! Reviews requests: calls the engine, and confirms with live reads what a refusal depends on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,45 +27,45 @@ use crate::engine::verdict::Verdict;
 use crate::metrics::{Metrics, requested_kind};
 use crate::telemetry::traces::{Side, Trace, Traces};
 
-/// Most live reads of one review; what rests on more is told as not verified.
+/// The most live reads in a review. Findings that depend on further objects are reported as not verified.
 const MAX_READS: usize = 4;
 
-/// Most access reviews of one review, twice as many as there are lines to show.
+/// The most access reviews in a review: twice the number of warnings that can be shown.
 const MAX_ACCESS: usize = 20;
 
-/// Reads an object from the API server: none when it is not there, an error when that is not known.
+/// Reads an object from the API server: `None` if it does not exist, an error if that is unknown.
 pub type Confirm =
     Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<Object>, String>> + Send + Sync>;
 
-/// What judges requests: [`review`], or less than it where the cost of the rest is measured.
+/// Reviews a request: [`review`], or only part of it in benchmarks that measure the rest.
 pub type Judge = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
 
-/// Whether a user may `get` an object; an error is a no.
+/// Whether a user may `get` an object; an error counts as no.
 pub type MayGet = Arc<dyn Fn(Arc<Subject>, ObjectKey) -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// The kinds of which nothing was heard for too long.
+/// Returns the stale kinds.
 pub type Age = Arc<dyn Fn() -> Old + Send + Sync>;
 
-/// Notes that a policy was let through: the policy, the code of the finding, the line that was told.
+/// Records that a policy was allowed with a finding: the policy, the code, and the warning.
 pub type Note = Arc<dyn Fn(ObjectKey, &'static str, String) + Send + Sync>;
 
-/// What can be asked beyond the snapshot. Nothing, when the snapshot is the truth and whoever runs the server may
-/// read all of it (a directory of files).
+/// The sources beyond the snapshot. All are `None` if the snapshot is authoritative and the user of the server may read
+/// all of it (a directory of files).
 #[derive(Clone, Default)]
 pub struct Outside {
     /// Live reads of single objects.
     pub confirm: Option<Confirm>,
     /// Access reviews.
     pub may_get: Option<MayGet>,
-    /// How old the snapshot is.
+    /// Which kinds of the snapshot are stale.
     pub age: Option<Age>,
-    /// Where what was let through is noted.
+    /// Records policies that were allowed with a finding.
     pub note: Option<Note>,
-    /// Where reviews are traced.
+    /// Traces of reviews.
     pub traces: Traces,
 }
 
-/// What handlers share.
+/// State that the handlers share.
 pub struct App {
     judge: Judge,
     snapshot: Arc<ArcSwap<Snapshot>>,
@@ -73,14 +73,14 @@ pub struct App {
     pub(super) outside: Outside,
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: super::router::Limits,
-    /// Reviews that may be under way.
+    /// Limits concurrent reviews.
     pub(super) permits: Semaphore,
-    /// Requests that may wait for one to end.
+    /// Limits the requests that wait for one.
     pub(super) waiting: Semaphore,
     pub(super) bodies: Arc<Bodies>,
 }
 
-/// Which of the two webhooks is called.
+/// Which webhook is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// Refusals and warnings.
@@ -89,12 +89,12 @@ pub enum Endpoint {
     Mutate,
 }
 
-/// One call of the API server.
+/// One call by the API server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) endpoint: Endpoint,
     pub(super) arrived: Instant,
-    /// An answer after it is no answer.
+    /// The API server ignores a later answer.
     pub(super) deadline: Instant,
 }
 
@@ -113,7 +113,7 @@ impl Endpoint {
 // === impl App ===
 
 impl App {
-    /// Judges by [`review`].
+    /// Uses [`review`].
     pub fn new(
         snapshot: Arc<ArcSwap<Snapshot>>,
         conduct: Arc<ArcSwap<Conduct>>,
@@ -124,7 +124,7 @@ impl App {
         Self::judged_by(review, snapshot, conduct, outside, metrics, limits)
     }
 
-    /// The same with another judge.
+    /// Like [`App::new`], with another review function.
     pub fn judged_by(
         judge: Judge,
         snapshot: Arc<ArcSwap<Snapshot>>,
@@ -146,10 +146,10 @@ impl App {
         })
     }
 
-    /// Answers a body, live reads included; they end with the deadline at the latest.
+    /// Answers a request body, with live reads up to the deadline.
     ///
     /// # Errors
-    /// When the body is not a review.
+    /// Fails if the body is not an `AdmissionReview`.
     pub(super) async fn respond(
         &self,
         call: Call,
@@ -214,7 +214,7 @@ impl App {
         Ok(answer)
     }
 
-    /// Reads objects live, side by side; gives the snapshot that holds what was read.
+    /// Reads objects live, concurrently, and returns a snapshot with the results.
     async fn read(
         &self,
         confirm: &Confirm,
@@ -255,12 +255,12 @@ impl App {
     }
 }
 
-/// So many, as far as there can be.
+/// A semaphore with `most` permits, up to the maximum that tokio supports.
 fn semaphore(most: usize) -> Semaphore {
     Semaphore::new(most.min(Semaphore::MAX_PERMITS))
 }
 
-/// The outcome of a live read as a label.
+/// The result of a live read as a metric label.
 fn result(answer: &Result<Option<Object>, String>) -> &'static str {
     match answer {
         Ok(Some(_)) => "found",
@@ -269,8 +269,8 @@ fn result(answer: &Result<Option<Object>, String>) -> &'static str {
     }
 }
 
-/// The policies that the user may not read. Those beyond the first few are hidden unasked: as many lines as there
-/// are will not be shown.
+/// The policies that the user may not read. Those beyond the limit are hidden without an access review, since that many
+/// warnings are not shown anyway.
 async fn hidden(
     may_get: &MayGet,
     verdict: &Verdict,
@@ -299,11 +299,11 @@ async fn hidden(
     join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// Answers a body from a snapshot, without live reads. Pure: what a table of bodies or a fuzzer drives. There is no
-/// clock: suppressions that end have ended.
+/// Answers a request body from a snapshot, without live reads, for tests and fuzzing. It is pure: without a clock,
+/// every suppression with an end date has expired.
 ///
 /// # Errors
-/// When the body is not a review.
+/// Fails if the body is not an `AdmissionReview`.
 pub fn respond(
     snapshot: &Snapshot,
     conduct: &Conduct,
@@ -329,7 +329,7 @@ fn verdict(
         Ok(request) if endpoint == Endpoint::Mutate => {
             mutate(snapshot, &conduct.mutations, &request)
         }
-        // The validating endpoint is asked too; one answer to what cannot be understood is enough.
+        // The validating webhook is called too, and its warning about an unreadable request is enough.
         Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),
         Ok(request) => {
             let verdict = judge(snapshot, &request, evidence);
@@ -362,11 +362,11 @@ fn verdict(
     verdict
 }
 
-/// What the object of a request leaves out by its annotation, where it has one.
+/// The suppressions in the annotation of the request's object, if it has one.
 fn suppressions(envelope: &Envelope<'_>, endpoint: Endpoint) -> Option<Suppressions> {
     let request = envelope.request().ok()?;
     let text = request.object.filter(|_| endpoint == Endpoint::Validate)?;
-    // Hardly any object has it: look before parsing.
+    // Hardly any object has it, so search before parsing.
     if !text.get().contains(IGNORE) {
         return None;
     }

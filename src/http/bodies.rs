@@ -1,7 +1,7 @@
-//! Memory for bodies and answers, from one budget: when it is used up, who has held a part of it longest without
-//! coming to an end makes room.
+//! A memory budget for request bodies and answers. When it is used up, the reservation that has waited longest for its
+//! client is revoked.
 //!
-//! A permit for each request instead would let a few clients that send slowly keep everybody else out.
+//! Limiting the number of requests instead would let a few slow clients keep all others out.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::connections::Place;
 
-/// What a request takes besides its body: its head and the task that reads it.
+/// Bytes that a request takes besides its body: its headers and the task that reads it.
 const BESIDE: usize = 16 * 1024;
 
 /// The budget of one server.
@@ -24,7 +24,7 @@ pub(super) struct Bodies {
 struct Table {
     held: usize,
     next: u64,
-    /// Those that wait for their client, the longest first.
+    /// Reservations that wait for their client, the oldest first.
     waiting: BTreeMap<u64, Waiting>,
 }
 
@@ -32,11 +32,11 @@ struct Table {
 struct Waiting {
     bytes: usize,
     given_up: Arc<Notify>,
-    /// The connection that an answer waits for.
+    /// The connection that has to read the answer.
     place: Option<Place>,
 }
 
-/// One request's part of the budget; dropping it gives it back.
+/// A request's share of the budget, released when dropped.
 #[derive(Debug)]
 pub(super) struct Hold {
     bodies: Arc<Bodies>,
@@ -47,9 +47,9 @@ pub(super) struct Hold {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// In the table of those that wait, unless it was given up.
+    /// In the table of waiting reservations, unless it was revoked.
     Waiting,
-    /// All has come; it is worked on and cannot be given up.
+    /// The body is complete; the request is being reviewed and cannot be revoked.
     Working(usize),
 }
 
@@ -63,7 +63,7 @@ impl Bodies {
         })
     }
 
-    /// A part for a request whose body has yet to come; none when all is worked on.
+    /// Reserves memory for a request whose body has yet to arrive; `None` if all memory is used by reviews in progress.
     pub(super) fn begin(self: &Arc<Self>) -> Option<Hold> {
         let given_up = Arc::new(Notify::new());
         let mut table = self.table();
@@ -103,7 +103,7 @@ impl Table {
         self.waiting.insert(id, waiting);
     }
 
-    /// More for one that waits; false when it has been given up itself.
+    /// Enlarges a waiting reservation; false if it was itself revoked.
     fn grow(&mut self, id: u64, more: usize, budget: usize) -> bool {
         while self.held + more > budget {
             let Some((oldest, _)) = self.waiting.first_key_value() else {
@@ -120,7 +120,7 @@ impl Table {
         true
     }
 
-    /// What it held counts as free from now on; its task ends as soon as it runs.
+    /// Revokes a reservation. Its bytes count as free at once; its task ends when it next runs.
     fn give_up(&mut self, id: u64) {
         if let Some(waiting) = self.remove(id) {
             waiting.given_up.notify_one();
@@ -140,18 +140,18 @@ impl Table {
 // === impl Hold ===
 
 impl Hold {
-    /// More of the body has come; false when there is no room for it.
+    /// Enlarges it as more of the body arrives; false if there is no memory left.
     pub(super) fn grow(&mut self, bytes: usize) -> bool {
         let mut table = self.bodies.table();
         table.grow(self.id, bytes, self.bodies.budget)
     }
 
-    /// Resolves when others need the room.
+    /// Resolves when the reservation is revoked.
     pub(super) async fn given_up(&self) {
         self.given_up.notified().await;
     }
 
-    /// All has come; false when it was given up just before.
+    /// Marks the body as complete; false if the reservation was just revoked.
     pub(super) fn work(&mut self) -> bool {
         let mut table = self.bodies.table();
         let Some(waiting) = table.remove(self.id) else {
@@ -162,7 +162,7 @@ impl Hold {
         true
     }
 
-    /// The body is gone and an answer of that size waits to be read by the client at the other end of `place`.
+    /// Replaces the body by an answer of `bytes`, which waits for the client at `place` to read it.
     pub(super) fn answer(&mut self, bytes: usize, place: Option<Place>) {
         let mut table = self.bodies.table();
         if let State::Working(body) = self.state {
@@ -170,7 +170,7 @@ impl Hold {
             self.state = State::Waiting;
         }
         table.remove(self.id);
-        // It waits from now on.
+        // It counts as waiting from now on.
         self.id = table.next();
         table.wait(self.id, bytes, self.given_up.clone(), place);
     }
@@ -223,7 +223,7 @@ mod tests {
         assert!(good.grow(2 * BESIDE));
         assert!(is_given_up(&slow) && !is_given_up(&good));
         assert!(!slow.grow(1) && !slow.work());
-        // Nobody is left to make room for it.
+        // No other reservation is left to revoke.
         assert!(!good.grow(6 * BESIDE));
         assert!(is_given_up(&good));
         drop((slow, good));

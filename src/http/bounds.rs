@@ -1,70 +1,69 @@
-//! What one client may take: every time, size and count of a connection, each with its reason.
+//! Limits for one client: each time, size and count of a connection, with its reason.
 //!
-//! All of it together stays under the memory of a small pod: 1,024 connections with a full head each are 32 MiB
-//! beside their TLS, and what they may have sent as HTTP/2 without being read is 128 MiB. Bodies have a budget of
-//! their own ([`super::bodies`]).
+//! Together they stay below the memory of a small pod: 1,024 connections with full headers take 32 MiB besides TLS, and
+//! unread HTTP/2 data at most 128 MiB. Bodies have a separate budget ([`super::bodies`]).
 
 use std::time::Duration;
 
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 
-/// The API server's own limit is 3 MiB for an object; an UPDATE carries two, and there is an envelope.
+/// The API server limits an object to 3 MiB; an UPDATE carries two, plus the envelope.
 pub(super) const MAX_BODY: usize = 7 * 1024 * 1024;
 
-/// Bytes of a request's head. The API server sends a few hundred, with a bearer token a few thousand.
+/// Bytes of the headers of a request. The API server sends a few hundred, with a bearer token a few thousand.
 pub(super) const MAX_HEAD: usize = 32 * 1024;
 
-/// Header fields of an HTTP/2 request once they are unpacked: a few bytes of HPACK can stand for any number of
-/// them. It also decides after how many CONTINUATION frames a connection is given up.
+/// Bytes of the decoded header fields of an HTTP/2 request: a few bytes of HPACK can expand to any number of them. It
+/// also determines after how many CONTINUATION frames a connection is closed.
 const MAX_HEADER_LIST: u32 = 16 * 1024;
 
-/// Requests at once on one HTTP/2 connection. The API server speaks HTTP/1.1; a Go client that wants more opens
-/// another connection.
+/// Concurrent requests on an HTTP/2 connection. The API server uses HTTP/1.1; a Go client that needs more opens another
+/// connection.
 const MAX_STREAMS: u32 = 32;
 
-/// What may have been sent for one HTTP/2 request, and on one connection, before it is read.
+/// Unread bytes that a client may have sent for one HTTP/2 request, and on one connection.
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 2 * STREAM_WINDOW;
 
-/// Requests of one connection that were taken back before they were looked at, or that broke the protocol.
+/// Requests of a connection that were reset before they were read, or that violated the protocol.
 const MAX_RESETS: usize = 20;
 
-/// Answer bytes of one request that wait in memory for an HTTP/2 client.
+/// Bytes of an answer that are buffered for an HTTP/2 client.
 const SEND_BUFFER: usize = 64 * 1024;
 
-/// Bytes that a connection may send without a request being answered: a handshake and a head, and for each request
-/// under way the largest body with its framing. What is over that is a flood of frames that ask for nothing (PING,
+/// Bytes that a client may send before it gets an answer: on the connection, a handshake and headers; for each request
+/// in progress, the largest body with its framing. More than that is a flood of frames without requests (PING,
 /// SETTINGS, resets), or a body in chunks of a byte.
 pub(super) const UNASKED_BYTES: u64 = 256 * 1024;
 pub(super) const ASKED_BYTES: u64 = MAX_BODY as u64 + 1024 * 1024;
 
-/// A request counts for so many bytes until something is answered: a connection on which every request is taken
-/// back at once ends after thirty of them.
+/// A request counts as this many bytes until something is answered: a connection that resets every request at once is
+/// closed after thirty of them.
 pub(super) const REQUEST_BYTES: u64 = 8 * 1024;
 
-/// Bytes that are read of one connection before all others have their turn.
+/// Bytes to read from a connection before the others get their turn.
 pub(super) const TURN_BYTES: usize = 32 * 1024;
 
-/// How a listener treats its connections.
+/// Limits and timeouts for the connections of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Most open connections; the API server keeps at most 25 idle ones for a host.
+    /// The most open connections; the API server keeps at most 25 idle ones per host.
     pub max_connections: usize,
-    /// How long a new connection is not made to give way: for its handshake and the head of a request, while many come
-    /// at once. As many as there are places are then accepted in this time.
+    /// How long a new connection is protected from eviction: time for its handshake and the headers of a request when
+    /// many arrive at once. In a burst, at most `max_connections` are accepted in this time.
     pub time_to_ask: Duration,
-    /// Time for a TLS handshake; the API server's own limit.
+    /// Timeout of a TLS handshake; the API server uses the same.
     pub handshake_timeout: Duration,
-    /// Time that a connection may be idle, and that the head of a request may take. It must be more than the 90 s
-    /// after which the API server closes one itself: a POST on a connection that the other side closes at that
-    /// moment is not tried again.
+    /// How long a connection may be idle, and how long the headers of a request may take. It must exceed the 90 s after
+    /// which the API server closes an idle connection itself: a POST on a connection that the other side is just
+    /// closing is not retried.
     pub idle_timeout: Duration,
-    /// Time that a client may leave an answer unread.
+    /// How long a client may leave an answer unread.
     pub write_timeout: Duration,
-    /// How long to go on accepting after the first signal, until all endpoints have forgotten this pod.
+    /// How long to go on accepting after the first signal, until all endpoints have dropped this pod.
     pub drain_delay: Duration,
-    /// How long requests under way may take after that.
+    /// How long requests in progress may take after that.
     pub drain_timeout: Duration,
 }
 
@@ -83,16 +82,16 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What speaks HTTP on a connection. TLS has said which version it is; looking at the first bytes would wait
+    /// The HTTP server for a connection. TLS has negotiated the version: detecting it from the first bytes would wait
     /// for them without a limit.
     pub(super) fn builder(&self, h2: bool) -> Builder<TokioExecutor> {
         let mut builder = Builder::new(TokioExecutor::new());
         builder
             .http1()
             .timer(TokioTimer::new())
-            // This timer runs between requests too: it is the idle timeout.
+            // This timer also runs between requests, so it is the idle timeout.
             .header_read_timeout(self.idle_timeout)
-            // Bodies are read through it as well; a TLS record has 16 KiB.
+            // Bodies are read through this buffer too; a TLS record has 16 KiB.
             .max_buf_size(MAX_HEAD);
         builder
             .http2()

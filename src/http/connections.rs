@@ -1,8 +1,9 @@
-//! Open connections: at the limit, one of those that ask for nothing makes room.
+//! Tracks open connections. When the limit is reached, it evicts a connection that has no request in review.
 //!
-//! Refusing newcomers instead would let whoever opens enough connections and says nothing lock the API server out.
-//! First go those that never asked anything, then those of the address that has most, then the longest idle. Whoever
-//! is new has time to ask: in a burst the next newcomers wait for that, unless others that have asked can go.
+//! Refusing new connections instead would let a client that opens enough idle connections lock the API server out.
+//! Connections that never had a review answered go first: those of the address with the most connections, then those
+//! idle longest. New connections have a grace period: in a burst, further clients wait for it to end, unless a
+//! connection with an answered review can go.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,49 +20,49 @@ use super::bounds::{ASKED_BYTES, REQUEST_BYTES, UNASKED_BYTES};
 /// The open connections of one listener.
 #[derive(Debug)]
 pub(super) struct Connections {
-    /// How long each has to ask before it makes room.
+    /// How long a new connection is protected.
     time_to_ask: Duration,
     open: Mutex<Open>,
-    /// Counts what happens: an order of events that no clock can turn back.
+    /// A logical clock, which unlike the system's never goes back.
     ticks: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Open {
     all: HashMap<u64, Arc<Activity>>,
-    /// How many each address has.
+    /// The number of connections per address.
     peers: HashMap<IpAddr, Arc<AtomicUsize>>,
 }
 
-/// What one connection is doing.
+/// The activity of one connection.
 #[derive(Debug)]
 struct Activity {
     peer: IpAddr,
     entered: Instant,
-    /// How many connections its address has.
+    /// The number of connections of its address.
     of_peer: Arc<AtomicUsize>,
     /// Whether a review was ever answered on it.
     answered: AtomicBool,
     /// Requests that have begun and are not answered.
     begun: AtomicUsize,
-    /// Those of them that have come in full and are worked on.
+    /// Requests that have arrived completely and are in review.
     working: AtomicUsize,
     last_used: AtomicU64,
-    /// Bytes that came since the last answer.
+    /// Bytes received since the last answer.
     unanswered: AtomicU64,
     evicted: Notify,
 }
 
-/// Why there is no place.
+/// Why a new connection is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Full {
-    /// All are worked on.
+    /// All connections have a request in review.
     Busy,
-    /// Whoever would make room has so much of its time to ask left.
+    /// A connection could go once its grace period is over, in this time.
     Young(Duration),
 }
 
-/// One connection's place; dropping it gives the place back.
+/// An open connection's slot, released when dropped.
 #[derive(Clone, Debug)]
 pub(super) struct Place(Arc<Held>);
 
@@ -72,11 +73,11 @@ struct Held {
     activity: Arc<Activity>,
 }
 
-/// A request on a connection, until it is answered or taken back.
+/// A request on a connection, until it is answered or reset.
 #[derive(Debug)]
 pub(super) struct Begun(Place);
 
-/// A request that is worked on: its connection stays.
+/// A request in review. It keeps its connection from being evicted.
 #[derive(Debug)]
 pub(super) struct Working(Place);
 
@@ -91,11 +92,11 @@ impl Connections {
         }
     }
 
-    /// A place for a new connection.
+    /// Reserves a slot for a new connection.
     ///
     /// # Errors
     ///
-    /// There are `limit`, and none of them can make room, or not yet.
+    /// Fails if there are `limit` connections and none of them can be evicted, or not yet.
     pub(super) fn enter(
         self: &Arc<Self>,
         limit: usize,
@@ -103,7 +104,7 @@ impl Connections {
         now: Instant,
     ) -> Result<Place, Full> {
         let id = self.tick();
-        // One address however it is written.
+        // IPv4-mapped IPv6 addresses count as IPv4.
         let peer = peer.to_canonical();
         let mut open = self.open();
         if open.all.len() >= limit {
@@ -132,7 +133,7 @@ impl Connections {
         })))
     }
 
-    /// Ends so many, where there are more than file descriptors allow; how many may stay.
+    /// Evicts up to `by` connections, when file descriptors run out. Returns how many connections to allow.
     pub(super) fn shrink(&self, by: usize, now: Instant) -> usize {
         let mut open = self.open();
         for _ in 0..by {
@@ -155,8 +156,9 @@ impl Connections {
 // === impl Open ===
 
 impl Open {
-    /// Who makes room. Those that have asked do where they have more than half of the places, and all others are new:
-    /// else somebody could take all places with one question each, and leave one to all who come.
+    /// Selects the connection to evict. Those with an answered review are eligible only while less than half of the
+    /// connections are new: otherwise a client could take almost all slots with one request each, and leave one to
+    /// everybody else.
     fn first_to_go(&self, time_to_ask: Duration, now: Instant) -> Result<u64, Full> {
         let age = |a: &Activity| now.saturating_duration_since(a.entered);
         let (mut silent, mut answered) = (None, None);
@@ -208,17 +210,17 @@ impl Open {
 // === impl Place ===
 
 impl Place {
-    /// Resolves when the connection has to make room.
+    /// Resolves when the connection is evicted.
     pub(super) async fn evicted(&self) {
         self.0.activity.evicted.notified().await;
     }
 
-    /// Ends the connection.
+    /// Evicts the connection.
     pub(super) fn evict(&self) {
         self.0.activity.evicted.notify_one();
     }
 
-    /// Resolves when nothing has happened for that long, or up to twice as long.
+    /// Resolves when nothing has happened for this long, or up to twice as long.
     pub(super) async fn idle(&self, limit: Duration) {
         let activity = &self.0.activity;
         loop {
@@ -231,7 +233,7 @@ impl Place {
         }
     }
 
-    /// Notes bytes that came; false when they are more than a client with a request in mind would send.
+    /// Counts received bytes; false if they exceed what a client with genuine requests would send.
     pub(super) fn received(&self, bytes: u64) -> bool {
         let activity = &self.0.activity;
         let unanswered = activity.unanswered.fetch_add(bytes, Relaxed) + bytes;
@@ -242,7 +244,7 @@ impl Place {
                 .saturating_add(UNASKED_BYTES)
     }
 
-    /// Notes that a request has begun.
+    /// Records that a request has begun.
     pub(super) fn begin(&self) -> Begun {
         self.received(REQUEST_BYTES);
         self.0.activity.begun.fetch_add(1, Relaxed);
@@ -250,7 +252,7 @@ impl Place {
         Begun(self.clone())
     }
 
-    /// Marks the connection as worked for.
+    /// Protects the connection while a request is in review.
     pub(super) fn work(&self) -> Working {
         self.0.activity.working.fetch_add(1, Relaxed);
         Working(self.clone())
@@ -265,7 +267,7 @@ impl Place {
 // === impl Begun ===
 
 impl Begun {
-    /// Notes that something was answered, a review or not.
+    /// Records an answer, which may be a review or an error.
     pub(super) fn answered(&self, is_review: bool) {
         let activity = &self.0.0.activity;
         activity.unanswered.store(0, Relaxed);
@@ -306,7 +308,7 @@ mod tests {
 
     const TIME_TO_ASK: Duration = Duration::from_millis(50);
 
-    /// Whoever comes, comes after the others had their time.
+    /// New connections arrive after the grace period of the earlier ones.
     struct Door {
         connections: Arc<Connections>,
         limit: usize,
@@ -391,7 +393,7 @@ mod tests {
         refused.begin().answered(false);
         let greedy = [2, 2].map(|last| door.enter(last).unwrap());
         let fifth = door.enter(2).unwrap();
-        // Two of each address, and the other is not less idle: the oldest that got no review.
+        // Both addresses have two connections: the connection that was idle longest without a review.
         assert!(is_evicted(&refused));
         let sixth = door.enter(3).unwrap();
         assert!(is_evicted(&greedy[0]), "of three of one address");

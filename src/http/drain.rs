@@ -1,27 +1,27 @@
-//! The end of the process: drain on the first signal, stop on the second.
+//! Shutdown: drain on the first signal, stop on the second.
 
 use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// How far the process is on its way out.
+/// The phases of a shutdown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Serving.
     #[default]
     Running,
-    /// Not ready any more, still answering: endpoints take seconds to forget this pod.
+    /// No longer ready, but still answering: endpoints take seconds to drop this pod.
     Draining,
-    /// Out, at once.
+    /// Stop at once.
     Aborted,
 }
 
-/// Turns SIGTERM and SIGINT into phases. Handlers are installed when this returns: as PID 1 a process without
-/// them does not see the signals at all.
+/// Turns SIGTERM and SIGINT into phases. The handlers are installed when this returns: a process with PID 1 that has
+/// none does not receive the signals at all.
 ///
 /// # Errors
-/// When handlers cannot be installed.
+/// Fails if the handlers cannot be installed.
 pub fn on_signals(phase: watch::Sender<Phase>) -> io::Result<impl Future<Output = ()> + Send> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -37,7 +37,7 @@ pub fn on_signals(phase: watch::Sender<Phase>) -> io::Result<impl Future<Output 
     })
 }
 
-/// Waits until the process is at least that far; for ever when nobody can say so any more.
+/// Waits until the process has reached a phase; never returns if the sender is gone before.
 pub async fn reached(phase: &mut watch::Receiver<Phase>, wanted: Phase) {
     if phase.wait_for(|now| *now >= wanted).await.is_err() {
         std::future::pending::<()>().await;

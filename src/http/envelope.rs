@@ -1,8 +1,8 @@
-//! `AdmissionReview` v1 as it stands on the wire.
+//! The wire format of `AdmissionReview` v1.
 //!
-//! Objects stay borrowed raw JSON: the uid comes back whatever an object holds (without it the API server takes
-//! the call for failed, and with `failurePolicy: Ignore` whoever can write an odd object is past the webhook),
-//! and memory stays near the size of the body.
+//! Objects stay borrowed raw JSON. So the uid can be returned whatever an object holds (without it the API server takes
+//! the call for failed, and with `failurePolicy: Ignore` a user could bypass the webhook with an invalid object), and
+//! memory stays close to the size of the body.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,14 +27,14 @@ use crate::engine::verdict::{Cause, Verdict};
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
-/// A uid has 36 bytes, a name 253 at most; more than this is not echoed.
+/// A uid has 36 bytes, a name at most 253; nothing longer is echoed.
 const MAX_UID: usize = 256;
 
-/// A request as it came. Absent and null are one.
+/// The request of a review. Null counts as absent.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope<'a> {
-    /// Names this call; the answer must carry it.
+    /// Identifies this call; the answer must repeat it.
     #[serde(borrow, default, deserialize_with = "text")]
     pub uid: Cow<'a, str>,
     #[serde(borrow, default, deserialize_with = "object")]
@@ -56,7 +56,7 @@ pub struct Envelope<'a> {
     dry_run: Option<bool>,
     #[serde(borrow, default)]
     user_info: Option<&'a RawValue>,
-    /// The user, once somebody has asked.
+    /// The user, parsed when first needed.
     #[serde(skip)]
     subject: OnceLock<Option<Arc<Subject>>>,
     #[serde(borrow, default)]
@@ -97,16 +97,16 @@ struct Review<'a> {
     request: Option<Envelope<'a>>,
 }
 
-/// Why a body is not a review. Texts hold nothing of the body: they go to logs.
+/// Why a body is not a review. The messages quote nothing of the body, because they are logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// Nothing there.
+    /// The body is empty.
     #[error("the body is empty")]
     Empty,
     /// Not UTF-8.
     #[error("the body is not UTF-8")]
     Utf8,
-    /// Not JSON, cut short, or more than one value.
+    /// Not JSON, truncated, or more than one value.
     #[error("the body is not JSON: line {line}, column {column}")]
     Json {
         /// Line of the body, from 1.
@@ -114,7 +114,7 @@ pub enum Malformed {
         /// Column of the line, from 1.
         column: usize,
     },
-    /// JSON of another shape, or with a key that is there twice.
+    /// JSON of another shape, or with a duplicate key.
     #[error("the body is not an AdmissionReview: line {line}, column {column}")]
     Shape {
         /// Line of the body, from 1.
@@ -125,10 +125,10 @@ pub enum Malformed {
     /// Another kind or version.
     #[error("the body must have apiVersion {API_VERSION} and kind {KIND}")]
     Version,
-    /// No request in it.
+    /// It has no request.
     #[error("the AdmissionReview has no request")]
     NoRequest,
-    /// No uid, or one that is too long to be echoed.
+    /// The uid is missing, or too long to be echoed.
     #[error("request.uid must have 1 to {MAX_UID} bytes")]
     Uid,
 }
@@ -136,7 +136,7 @@ pub enum Malformed {
 // === impl Malformed ===
 
 impl Malformed {
-    /// The value of the metric's label.
+    /// The value of the metric label.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Empty => "empty",
@@ -163,10 +163,10 @@ impl From<serde_json::Error> for Malformed {
 // === impl Envelope ===
 
 impl<'a> Envelope<'a> {
-    /// Reads the request of a review.
+    /// Parses the request of a review.
     ///
     /// # Errors
-    /// When the body is not a review with a uid: then there is nobody to answer to.
+    /// Fails if the body is not a review with a uid; no answer is possible then.
     pub fn parse(body: &'a [u8]) -> Result<Self, Malformed> {
         if body.is_empty() {
             return Err(Malformed::Empty);
@@ -183,7 +183,7 @@ impl<'a> Envelope<'a> {
         Ok(request)
     }
 
-    /// The kind of the object; empty names when the request has none.
+    /// The kind of the object; its names are empty if the request has none.
     pub fn gk(&self) -> GroupKind {
         match &self.kind {
             Some(kind) => shared::kind(&shared::text(&kind.group), &shared::text(&kind.kind)),
@@ -191,17 +191,17 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Its namespace; empty when it has none.
+    /// The namespace of the object; empty if it has none.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// Its name; empty on a CREATE with `generateName`.
+    /// The name of the object; empty on a CREATE with `generateName`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The operation as a label: whatever is not known is one value.
+    /// The operation as a metric label; unknown ones share a value.
     pub fn operation_label(&self) -> &'static str {
         ["CREATE", "UPDATE", "DELETE", "CONNECT"]
             .into_iter()
@@ -209,8 +209,8 @@ impl<'a> Envelope<'a> {
             .unwrap_or("other")
     }
 
-    /// The user, for overrides and access reviews; none when the request does not say who it is, or says
-    /// more than anybody can be. Read when it is first asked for: most reviews find nothing to say.
+    /// The user, for overrides and access reviews; `None` if the request does not name one, or if the user info is too
+    /// large to be genuine. It is parsed when first needed, since most reviews have no findings.
     pub fn subject(&self) -> Option<&Arc<Subject>> {
         let read = || {
             let info = self
@@ -228,7 +228,7 @@ impl<'a> Envelope<'a> {
         self.subject.get_or_init(read).as_ref()
     }
 
-    /// The field manager; empty where the request names none.
+    /// The field manager; empty if the request names none.
     pub fn field_manager(&self) -> String {
         let options = self.options.map(RawValue::get);
         let options = options.and_then(|text| serde_json::from_str::<Options>(text).ok());
@@ -237,15 +237,15 @@ impl<'a> Envelope<'a> {
             .unwrap_or_default()
     }
 
-    /// Whether nothing will be stored.
+    /// Whether the API server will not store the object.
     pub fn dry_run(&self) -> bool {
         self.dry_run == Some(true)
     }
 
-    /// The request as the engine sees it.
+    /// The request in the engine's form.
     ///
     /// # Errors
-    /// Why it cannot be put to the engine.
+    /// Returns why the engine cannot review it.
     pub fn request(&self) -> Result<Request<'_>, &'static str> {
         let operation = match &*self.operation {
             "CREATE" => Operation::Create,
@@ -273,10 +273,10 @@ impl<'a> Envelope<'a> {
         })
     }
 
-    /// The answer that carries a verdict.
+    /// Serializes the answer with a verdict.
     ///
     /// # Errors
-    /// When it cannot be written, which its types do not provide for.
+    /// Fails if serialization fails, which these types do not allow for.
     pub fn answer(&self, verdict: &Verdict) -> serde_json::Result<Vec<u8>> {
         let allowed = verdict.allowed();
         let patch = if verdict.patch.is_empty() {
@@ -291,7 +291,7 @@ impl<'a> Envelope<'a> {
                 uid: &self.uid,
                 allowed,
                 status: (!allowed).then(|| self.refusal(verdict)),
-                // One without the other is an error to the API server.
+                // To the API server, one without the other is an error.
                 patch_type: patch.is_some().then_some("JSONPatch"),
                 patch,
                 warnings: verdict.warnings(),
@@ -306,7 +306,7 @@ impl<'a> Envelope<'a> {
             status: "Failure",
             message: verdict.message(),
             reason: "Invalid",
-            // Below 400, or without a code, the API server makes it 400.
+            // If the code is missing or below 400, the API server uses 400.
             code: 422,
             details: Details {
                 name: echoed(&self.name),
@@ -318,12 +318,12 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// A name as it is given back; nothing where the API server would not take it.
+/// A name to echo; empty if it is longer than the API server accepts.
 fn echoed(name: &str) -> &str {
     if name.len() <= MAX_UID { name } else { "" }
 }
 
-/// What stands in the audit log, as `<webhook>/<key>`: the codes, never names.
+/// The audit annotations, logged as `<webhook>/<key>`: codes only, never names.
 fn annotations(verdict: &Verdict) -> BTreeMap<&'static str, String> {
     let mut codes: Vec<&str> = verdict.findings.iter().map(|f| f.code.as_str()).collect();
     codes.dedup();
@@ -331,19 +331,19 @@ fn annotations(verdict: &Verdict) -> BTreeMap<&'static str, String> {
     key.map(|key| (key, codes.join(","))).into_iter().collect()
 }
 
-/// A string; null is as absent.
+/// Deserializes a string; null counts as absent.
 fn text<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Cow<'a, str>, D::Error> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     Ok(Option::<Text<'a>>::deserialize(from)?.map_or(Cow::Borrowed(""), |text| text.0))
 }
 
-/// An object; null is as absent.
+/// Deserializes an object; null counts as absent.
 fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     Ok(Option::<Object<T>>::deserialize(from)?.map(|Object(value)| value))
 }
 
-/// A struct that is written as a JSON object; a derived one would also take the list of its fields.
+/// Accepts only a JSON object: a derived struct would also accept an array of its fields.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {

@@ -1,5 +1,5 @@
-//! What is told of a review that is done: numbers, a log line, a span. Objects go into none of them, and names
-//! only into the log at `debug`.
+//! Reports a finished review in metrics, a log line and a span. None of them includes objects, and names go only into
+//! the log at `debug`.
 
 use super::admission::Call;
 use super::envelope::Envelope;
@@ -9,11 +9,11 @@ use crate::engine::verdict::Verdict;
 use crate::metrics::Metrics;
 use crate::telemetry::traces::{Trace, TraceId};
 
-/// A review that is done.
+/// A finished review.
 pub(super) struct Reviewed<'a> {
     pub(super) call: Call,
     pub(super) envelope: &'a Envelope<'a>,
-    /// The kind as a label: the sender picks what the request says.
+    /// The kind as a metric label, from a closed set, because the sender chooses what the request says.
     pub(super) kind: String,
     pub(super) verdict: &'a Verdict,
 }
@@ -29,7 +29,7 @@ impl Reviewed<'_> {
         }
     }
 
-    /// The codes of all findings, each once.
+    /// The codes of all findings, without duplicates.
     fn codes(&self) -> Vec<&'static str> {
         let findings = self.verdict.findings.iter();
         let mut codes: Vec<_> = findings.map(|finding| finding.code.as_str()).collect();
@@ -37,7 +37,7 @@ impl Reviewed<'_> {
         codes
     }
 
-    /// Counts it.
+    /// Records it in the metrics.
     pub(super) fn count(&self, metrics: &Metrics) {
         let (endpoint, operation) = (self.call.endpoint.word(), self.envelope.operation_label());
         let (decision, kind) = (self.decision(), &*self.kind);
@@ -54,7 +54,7 @@ impl Reviewed<'_> {
             .request_duration
             .with_label_values(&[endpoint, operation, decision])
             .observe(self.call.arrived.elapsed().as_secs_f64());
-        // They are sorted: each code is looked up once.
+        // They are sorted, so each code is looked up once.
         let findings = &self.verdict.findings;
         for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
             if let (Some(first), Ok(count)) = (alike.first(), u64::try_from(alike.len())) {
@@ -81,7 +81,7 @@ impl Reviewed<'_> {
         }
     }
 
-    /// Notes it on the span of the request.
+    /// Adds it to the span of the request.
     pub(super) fn trace(&self, trace: &mut Trace) {
         trace.note("attache.uid", || self.envelope.uid.clone().into_owned());
         trace.note("attache.operation", || self.envelope.operation_label());
@@ -92,7 +92,7 @@ impl Reviewed<'_> {
         trace.note("http.response.status_code", || 200_usize);
     }
 
-    /// A line at `debug`; a refusal is one at `info` too, without names.
+    /// Logs it at `debug`; a refusal also at `info`, without names.
     pub(super) fn log(&self, trace: Option<TraceId>) {
         let envelope = self.envelope;
         let (uid, kind) = (&*envelope.uid, &*self.kind);

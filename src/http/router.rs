@@ -1,4 +1,4 @@
-//! Paths, limits and deadlines around a review; everything that is not a review gets a small JSON error.
+//! Paths, limits and deadlines around a review. Everything but a review is answered with a small JSON error.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -28,25 +28,25 @@ use super::connections::Place;
 use super::tls::{Callers, Peer};
 use crate::telemetry::traces::{Side, Trace};
 
-/// `timeoutSeconds` where the API server does not say (its default).
+/// The default of `timeoutSeconds`, if the API server does not send one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a body that have come before its promised length is believed.
+/// How many bytes of a body must arrive before its `Content-Length` is trusted.
 const BELIEVED: usize = 64 * 1024;
-/// Kept back for the way home: an answer after the API server's deadline is no answer.
+/// Reserved for sending the answer: the API server ignores an answer after its deadline.
 const MARGIN: Duration = Duration::from_millis(200);
 
-/// For each review that may be under way so many may wait: they all get their turn within a second when each review
-/// takes a live read that hangs. More would only learn later that they have to come back.
+/// How many requests may wait for each review in progress. All of them get their turn within a second even if each
+/// review has a live read that times out. More would only learn later that they have to retry.
 const WAITING: usize = 3;
 
-/// How much is taken on at once.
+/// Limits on concurrent work.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Reviews under way: requests that have come in full.
+    /// Concurrent reviews: requests that have arrived completely.
     pub max_in_flight: usize,
-    /// Bytes of bodies that are coming or reviewed, and of answers that wait to be read.
+    /// Bytes of bodies that are arriving or in review, and of answers that wait to be read.
     pub body_memory: usize,
-    /// Time for a body to arrive; the API server sends it from memory, in one go.
+    /// Timeout for a body to arrive; the API server sends it from memory at once.
     pub body_timeout: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_in_flight: 64,
-            // Nine of the largest, or thousands as the API server mostly sends them.
+            // Nine of the largest bodies, or thousands of the usual ones.
             body_memory: 64 * 1024 * 1024,
             body_timeout: Duration::from_secs(5),
         }
@@ -62,13 +62,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How many may wait for a review to end.
+    /// How many requests may wait for a review to finish.
     pub(super) fn waiting(&self) -> usize {
         self.max_in_flight.saturating_mul(WAITING)
     }
 }
 
-/// Marks an answer to a request that did not come in full.
+/// Marks the answer to a request that was not read completely.
 #[derive(Clone, Copy)]
 pub(super) struct Unread;
 
@@ -76,11 +76,11 @@ pub(super) struct Unread;
 struct Refused {
     status: StatusCode,
     why: String,
-    /// Whether the rest of what the client sends is of no interest.
+    /// Whether to close the connection without reading the rest of the request.
     close: bool,
 }
 
-/// The webhook's routes.
+/// The routes of the webhook.
 pub fn router(app: Arc<App>) -> Router {
     let not_found = || async { Refused::new(StatusCode::NOT_FOUND, "no such path") };
     let not_allowed =
@@ -93,7 +93,8 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// The same for those who may call: a connection is judged again when the client CA changes, and from time to time.
+/// Like [`router`], with client authentication: a client is verified again when the client CA changes, and
+/// periodically.
 pub fn guarded_by(callers: Arc<Callers>, router: Router) -> Router {
     let guard = move |request: Request, next: Next| {
         let callers = callers.clone();
@@ -117,7 +118,7 @@ async fn mutate(State(app): State<Arc<App>>, request: Request) -> Response {
     answered(&app, Endpoint::Mutate, request).await
 }
 
-/// A panic ends the request, not the connection and not the process.
+/// A panic fails the request, not the connection or the process.
 async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
     let _in_flight = Counted::new(&app.metrics.in_flight);
     let http1 = request.version() < Version::HTTP_2;
@@ -200,7 +201,7 @@ async fn answer(
     })
 }
 
-/// An answer, with its part of the memory until it has been sent.
+/// An answer and its memory reservation, held until it is sent.
 struct Answer {
     bytes: Vec<u8>,
     _hold: Hold,
@@ -212,7 +213,7 @@ impl AsRef<[u8]> for Answer {
     }
 }
 
-/// A place among the requests under way; whoever waits for one is counted, and nobody waits behind too many.
+/// Acquires a permit to review. Waiting requests are counted; if too many are waiting already, it returns `None`.
 async fn permit(app: &App) -> Option<SemaphorePermit<'_>> {
     if let Ok(free) = app.permits.try_acquire() {
         return Some(free);
@@ -222,12 +223,12 @@ async fn permit(app: &App) -> Option<SemaphorePermit<'_>> {
     app.permits.acquire().await.ok()
 }
 
-/// A number of bytes as a histogram takes it; a body is far below the limit of the conversion.
+/// A number of bytes for a histogram; bodies are far below the limit of the conversion.
 fn size(body: &Bytes) -> f64 {
     u32::try_from(body.len()).map_or(f64::INFINITY, f64::from)
 }
 
-/// How long the API server waits: `?timeout=10s`, never more than the default.
+/// The API server's timeout: `?timeout=10s`, but never more than the default.
 fn patience(uri: &Uri) -> Duration {
     let pairs = uri.query().unwrap_or_default().split('&');
     let named = pairs.filter_map(|pair| pair.strip_prefix("timeout="));
@@ -238,10 +239,10 @@ fn patience(uri: &Uri) -> Duration {
     asked.unwrap_or(DEFAULT_TIMEOUT).min(DEFAULT_TIMEOUT)
 }
 
-/// The length of the body, where it is said.
+/// Checks the headers and returns the length of the body, if there is one.
 fn check_headers(headers: &HeaderMap) -> Result<Option<usize>, Refused> {
     let unsupported = |why| Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).closing();
-    // Nothing is inflated: a few bytes could become gigabytes.
+    // Nothing is decompressed: a few bytes could become gigabytes.
     if headers.contains_key(CONTENT_ENCODING) {
         return Err(unsupported("Content-Encoding is not supported"));
     }
@@ -268,8 +269,8 @@ fn too_large() -> Refused {
     Refused::new(StatusCode::PAYLOAD_TOO_LARGE, why).closing()
 }
 
-/// The body as it comes: in one piece it is taken as it is; pieces are copied, so that many small ones take no
-/// more than their sum.
+/// Reads the body. A single frame is used as it is; several are copied, so that many small ones take no more memory
+/// than their sum.
 async fn read(mut body: Body, length: Option<usize>, hold: &mut Hold) -> Result<Bytes, Refused> {
     let mut all = BytesMut::new();
     loop {
@@ -283,7 +284,7 @@ async fn read(mut body: Body, length: Option<usize>, hold: &mut Hold) -> Result<
                 let why = "the body could not be read";
                 return Err(Refused::new(StatusCode::BAD_REQUEST, why).closing());
             }
-            // Trailers say nothing that counts here.
+            // Trailers are ignored.
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
         };
         let come = all.len() + data.len();
@@ -298,7 +299,7 @@ async fn read(mut body: Body, length: Option<usize>, hold: &mut Hold) -> Result<
         }
         if all.capacity() < come {
             let wanted = match length {
-                // A promise; memory that is not written to costs nothing.
+                // The client's claim; memory that is never written costs nothing.
                 Some(length) if come >= BELIEVED => length.max(come),
                 _ => 2 * come,
             };
@@ -308,7 +309,7 @@ async fn read(mut body: Body, length: Option<usize>, hold: &mut Hold) -> Result<
     }
 }
 
-/// Counts a request in a gauge until it is dropped, which is also how a client that goes away ends it.
+/// Counts a request in a gauge until it is dropped, even if the client disconnects.
 struct Counted<'a>(&'a IntGauge);
 
 impl<'a> Counted<'a> {
@@ -384,7 +385,7 @@ impl IntoResponse for Refused {
             response.extensions_mut().insert(Unread);
         }
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            // The API server tries again, within its own deadline.
+            // The API server retries within its own deadline.
             let headers = response.headers_mut();
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
@@ -397,7 +398,7 @@ mod tests {
     use super::super::bodies::Bodies;
     use super::*;
 
-    /// Each byte in a frame of its own, cut from one large piece, as chunks of a byte arrive.
+    /// Each byte in a frame of its own, sliced from one large buffer, as with one-byte chunks.
     #[tokio::test]
     async fn crumbs_are_copied_and_a_body_in_one_piece_is_not() {
         let piece = Bytes::from(vec![b' '; 10_000]);

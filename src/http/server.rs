@@ -1,6 +1,6 @@
-//! Listener, TLS handshake, connections, drain.
+//! Accepts connections, does TLS handshakes, and drains.
 //!
-//! Bind first, serve later: a port that is taken ends the start, not the first request.
+//! Binding is separate from serving, so that a port in use fails the start and not the first request.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -31,62 +31,63 @@ use super::tls::{Callers, Peer};
 use super::wire::Wire;
 use crate::metrics::Metrics;
 
-/// ENFILE and EMFILE: file descriptors are short, of the machine or of the process.
+/// ENFILE and EMFILE: the system or the process is out of file descriptors.
 const SHORT: [i32; 2] = [23, 24];
-/// How long nothing is accepted when that has failed.
+/// How long to pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Descriptors that are then kept free of connections, for files and for the API server.
+/// File descriptors to free then, for files and for the API server.
 const SPARE: usize = 8;
-/// How long after that there are fewer places. Then it is tried again: who took the descriptors may be gone.
+/// How long the lower limit applies. Then the full limit is tried again, since descriptors may be free again.
 const SHORTENED: Duration = Duration::from_mins(1);
 
-/// A listener that is bound and not yet served.
+/// A listener that is bound but not served.
 #[derive(Debug)]
 pub struct Bound {
     listener: TcpListener,
-    /// Where it listens, the port filled in.
+    /// Its address, with the actual port.
     pub addr: SocketAddr,
 }
 
-/// What serves one listener.
+/// The configuration of one listener.
 pub struct Server {
-    /// Answers requests.
+    /// Handles requests.
     pub router: Router,
-    /// How to speak TLS; none for plain HTTP.
+    /// The TLS configuration; `None` for plain HTTP.
     pub tls: Option<Arc<ServerConfig>>,
-    /// Limits and times.
+    /// Limits and timeouts.
     pub options: Options,
-    /// Where connections are counted.
+    /// Metrics of connections.
     pub metrics: Arc<Metrics>,
-    /// When to end.
+    /// Signals the shutdown.
     pub phase: watch::Receiver<Phase>,
 }
 
-/// How many connections there may be.
+/// How many connections may be open.
 struct Room {
     most: usize,
-    /// Fewer, until then.
+    /// A lower limit, and until when it applies.
     less: Option<(usize, Instant)>,
 }
 
-/// What every connection needs.
+/// State that all connections share.
 struct Shared {
     router: Router,
     tls: Option<TlsAcceptor>,
     options: Options,
     metrics: Arc<Metrics>,
     phase: watch::Receiver<Phase>,
-    /// True when connections are to end.
+    /// True when connections should close.
     closing: watch::Receiver<bool>,
 }
 
 // === impl Bound ===
 
 impl Bound {
-    /// Listens; port 0 takes a free one. `[::]` means all addresses: on a machine without IPv6 those of IPv4.
+    /// Binds an address; port 0 takes a free port. `[::]` means all addresses; on a machine without IPv6, all IPv4
+    /// addresses.
     ///
     /// # Errors
-    /// When the address cannot be bound.
+    /// Fails if the address cannot be bound.
     pub async fn bind(addr: SocketAddr) -> io::Result<Self> {
         let taken = |kind| {
             matches!(
@@ -109,8 +110,8 @@ impl Bound {
 // === impl Server ===
 
 impl Server {
-    /// Serves until drained: on [`Phase::Draining`] it goes on accepting for `drain_delay`, asking clients to close,
-    /// then lets requests under way finish for `drain_timeout`. [`Phase::Aborted`] ends it at once.
+    /// Serves until drained. On [`Phase::Draining`] it goes on accepting for `drain_delay` while asking clients to
+    /// close, then gives requests in progress `drain_timeout` to finish. [`Phase::Aborted`] stops it at once.
     pub async fn serve(self, bound: Bound) {
         let (close, closing) = watch::channel(false);
         let (mut draining, mut aborted) = (self.phase.clone(), self.phase.clone());
@@ -141,7 +142,7 @@ impl Server {
                 );
             }
         };
-        // Dropping `work` drops its tasks with it.
+        // Dropping `work` also drops its tasks.
         tokio::select! {
             () = work => {}
             () = reached(&mut aborted, Phase::Aborted) => {}
@@ -168,12 +169,12 @@ impl Room {
     }
 }
 
-/// Accepts for ever; it ends by being dropped.
+/// Accepts connections until it is dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
     let connections = Arc::new(Connections::new(shared.options.time_to_ask));
     let mut room = Room::of(shared.options.max_connections);
     loop {
-        // Those that made room have descriptors until they have ended, which is soon.
+        // Evicted connections hold their file descriptors until their tasks end, which is soon.
         while tasks.len() > room.at(Instant::now()) {
             tasks.join_next().await;
         }
@@ -195,18 +196,18 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
                         failed("limit");
                         break;
                     }
-                    // Until then one of the others may end.
+                    // Another connection may close meanwhile.
                     Err(Full::Young(left)) => tokio::select! {
                         () = sleep(left) => {}
                         Some(_) = tasks.join_next() => {}
                     },
                 }
             },
-            // The client went away while it was in the queue.
+            // The client closed the connection while it was in the accept queue.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 failed("accept");
-                // Trying again at once would spin, and end those that are about to ask.
+                // An immediate retry would spin, and evict connections that are about to send a request.
                 sleep(PAUSE).await;
                 let code = error.raw_os_error();
                 if code.is_some_and(|code| SHORT.contains(&code)) {
@@ -228,7 +229,7 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, pl
         () = place.evicted() => {
             shared.metrics.connection_errors.with_label_values(&["evicted"]).inc();
         }
-        // Nothing has been asked yet: there is nothing to finish.
+        // The drain timeout has passed, so requests are not waited for any longer.
         () = async {
             closed(&mut closing).await;
             sleep(shared.options.drain_timeout).await;
@@ -237,9 +238,9 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, pl
     shared.metrics.connections.dec();
 }
 
-/// TLS, if any, then HTTP.
+/// Does the TLS handshake, if any, then serves HTTP.
 async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: &Place) {
-    // Answers are one small write each; waiting for more would only add delay.
+    // Each answer is one small write, so Nagle's algorithm would only delay it.
     let _ = stream.set_nodelay(true);
     let (metrics, options) = (shared.metrics.clone(), &shared.options);
     let stream = Wire::new(stream, place.clone(), metrics, options.write_timeout);
@@ -297,7 +298,7 @@ async fn http<I>(
             let router = shared.router.clone();
             let mut response: Response<Body> = router.oneshot(request.map(Body::new)).await?;
             if http1 && *shared.phase.borrow() >= Phase::Draining {
-                // An idle connection to this pod would outlive its endpoint.
+                // An idle connection would outlive this pod's endpoint.
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
@@ -317,7 +318,7 @@ async fn http<I>(
             serving.as_mut().graceful_shutdown();
             serving.await
         }
-        // HTTP/1.1 has its own timer; an HTTP/2 client that answers pings would stay for ever.
+        // HTTP/1.1 has its own timer; an HTTP/2 client that answers pings would stay connected for ever.
         () = place.idle(shared.options.idle_timeout), if h2 => {
             serving.as_mut().graceful_shutdown();
             let Ok(ended) = timeout(shared.options.write_timeout, serving).await else {
@@ -331,7 +332,7 @@ async fn http<I>(
     }
 }
 
-/// Waits until connections are to end. A sender that is gone means that the server is.
+/// Waits until connections should close. A dropped sender means that the server is gone.
 async fn closed(closing: &mut watch::Receiver<bool>) {
     let _ = closing.wait_for(|closing| *closing).await;
 }
@@ -350,7 +351,7 @@ mod tests {
         room.shorten(20, at(59));
         assert_eq!(room.at(at(60)), 20, "still short");
         assert_eq!(room.at(at(119)), 1024);
-        // Never more than were asked for.
+        // Never more than the configured limit.
         room.shorten(2000, begin);
         assert_eq!(room.at(begin), 1024);
     }

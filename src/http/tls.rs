@@ -1,4 +1,4 @@
-//! The serving certificate: held where a handshake finds it, replaced while serving. And who may call.
+//! The serving certificate, which can be replaced while serving, and client authentication.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub use files::{Files, Reload};
 pub use leaf::Validity;
 pub use make::{Made, make_ca_and_pair};
 
-/// Why a certificate cannot be used. Texts never hold key material.
+/// Why a certificate cannot be used. The messages never contain key material.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file could not be read.
@@ -35,34 +35,34 @@ pub enum TlsError {
     Read {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// The certificate is not PEM, or there is none.
+    /// The file of the certificate is not PEM, or has none.
     #[error("failed to parse the certificate chain: {}", said(.0))]
     Certificate(#[source] pki_types::pem::Error),
-    /// The key is not PEM, or there is none.
+    /// The file of the key is not PEM, or has none.
     #[error("failed to parse the private key: {}", said(.0))]
     Key(#[source] pki_types::pem::Error),
-    /// The key is of no known type, or does not belong to the certificate.
+    /// The key has an unknown type, or does not match the certificate.
     #[error("failed to use the certificate with the key: {0}")]
     Pair(#[source] rustls::Error),
-    /// The certificate does not count now, while the one in use does.
+    /// The certificate is not valid now, while the one in use is.
     #[error("the certificate does not count now: {0}; renew it, or set the clock")]
     Time(String),
-    /// The client CA is not PEM, or there is none.
+    /// The file of the client CA is not PEM, or has no certificate.
     #[error("failed to parse the client CA: {}", said(.0))]
     ClientCa(#[source] pki_types::pem::Error),
-    /// The client CA cannot be used to judge clients.
+    /// The client CA cannot be used to verify clients.
     #[error("failed to use the client CA: {0}")]
     Verifier(#[source] VerifierBuilderError),
-    /// A certificate could not be made.
+    /// A certificate could not be generated.
     #[error("failed to make a certificate: {0}")]
     Make(#[from] rcgen::Error),
 }
 
-/// What is wrong with a PEM text, without its bytes.
+/// What is wrong with a PEM text, without quoting it.
 fn said(error: &pki_types::pem::Error) -> &'static str {
     use pki_types::pem::Error;
     match error {
@@ -74,26 +74,26 @@ fn said(error: &pki_types::pem::Error) -> &'static str {
     }
 }
 
-/// The serving certificate; none until one has been loaded.
+/// The serving certificate; empty until one is loaded.
 #[derive(Default)]
 pub struct Certificates {
     current: ArcSwapOption<CertifiedKey>,
-    /// Why the newest files are not in use.
+    /// Why the newest files are not used.
     wrong: ArcSwap<Option<String>>,
 }
 
 // === impl Certificates ===
 
 impl Certificates {
-    /// None yet; handshakes fail until one is stored.
+    /// Creates it empty; handshakes fail until a certificate is stored.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// One made here and now, for this host alone; clients must be told to trust it.
+    /// Generates a self-signed certificate for localhost, which clients have to trust explicitly.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Fails if it cannot be generated.
     pub fn self_signed(today: jiff::civil::Date) -> Result<Arc<Self>, TlsError> {
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
         let made = make_ca_and_pair(&names, today)?;
@@ -102,17 +102,18 @@ impl Certificates {
         Ok(certificates)
     }
 
-    /// Takes a chain (leaf first) and its key; the next handshake uses them.
+    /// Stores a chain (leaf first) and its key, for use from the next handshake on.
     ///
     /// # Errors
-    /// When they are not a pair that can be used; the current one stays.
+    /// Fails if they are not a valid pair; the current one stays in use.
     pub fn store(&self, cert_pem: &[u8], key_pem: &[u8]) -> Result<(), TlsError> {
         self.current.store(Some(pair(cert_pem, key_pem)?));
         Ok(())
     }
 
-    /// The same for one that was renewed: while the current one counts, it must count too. Without such a one it is
-    /// taken all the same: the clock may be wrong, and the API server judges by its own.
+    /// Like [`Certificates::store`], for a renewed certificate: if the current one is valid now, the new one must be
+    /// too. If the current one is not, the new one is used in any case, because the local clock may be wrong and the
+    /// API server checks validity by its own.
     ///
     /// # Errors
     /// As [`Certificates::store`].
@@ -127,12 +128,12 @@ impl Certificates {
         Ok(())
     }
 
-    /// Whether there is one.
+    /// Whether a certificate is loaded.
     pub fn loaded(&self) -> bool {
         self.current.load().is_some()
     }
 
-    /// Tells the metrics when the current one ends.
+    /// Sets the metric of when the current certificate expires.
     pub fn tell_end(&self, metrics: &Metrics) {
         let until = self.validity().map(|validity| validity.until.as_second());
         if let Some(minutes) = until.and_then(|at| i32::try_from(at / 60).ok()) {
@@ -140,12 +141,12 @@ impl Certificates {
         }
     }
 
-    /// From when to when the current one counts.
+    /// The validity period of the current certificate.
     pub fn validity(&self) -> Option<Validity> {
         Validity::of(self.current.load().as_ref()?.cert.first()?)
     }
 
-    /// What is wrong: the newest files cannot be used, or the certificate in use does not count now.
+    /// What is wrong: the newest files cannot be used, or the certificate in use is not valid now.
     pub fn trouble(&self, now: Timestamp) -> Option<String> {
         let wrong = (**self.wrong.load()).clone();
         wrong.or_else(|| self.time_trouble(now))
@@ -182,15 +183,15 @@ impl ResolvesServerCert for Certificates {
     }
 }
 
-/// TLS 1.2 and 1.3, HTTP/1.1 and h2, with whatever certificate is current.
+/// TLS 1.2 and 1.3, HTTP/1.1 and h2, with the current certificate.
 ///
 /// # Errors
-/// When the provider lacks the protocol versions.
+/// Fails if the crypto provider lacks these versions.
 pub fn server_config(certificates: Arc<Certificates>) -> Result<Arc<ServerConfig>, TlsError> {
     config(certificates, None)
 }
 
-/// The same for those who may call alone.
+/// Like [`server_config`], with client authentication.
 ///
 /// # Errors
 /// As [`server_config`].
@@ -216,7 +217,7 @@ fn config(
     .with_cert_resolver(certificates);
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     if judges {
-        // A resumed session is not judged again.
+        // A resumed session would not be verified again.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
     }

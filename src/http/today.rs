@@ -1,10 +1,10 @@
-//! The day, on which suppressions end. No deadline rests on it.
+//! The current date, which decides whether a suppression has expired. Deadlines do not use it.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// The day by UTC.
+/// The date in UTC.
 pub(super) fn today() -> Date {
     Timestamp::now().to_zoned(TimeZone::UTC).date()
 }

@@ -1,4 +1,5 @@
-//! The bytes of a connection, under TLS: how many come without a request, and how long what goes out waits.
+//! Limits on the raw bytes of a connection, below TLS: how many may arrive without a request, and how long a write may
+//! stall.
 
 use std::io;
 use std::pin::Pin;
@@ -14,15 +15,15 @@ use super::bounds::TURN_BYTES;
 use super::connections::Place;
 use crate::metrics::Metrics;
 
-/// A stream that ends when its client takes without giving.
+/// A TCP stream that fails when its client floods it or does not read.
 pub(super) struct Wire {
     stream: TcpStream,
     place: Place,
     metrics: Arc<Metrics>,
     write_timeout: Duration,
-    /// Bytes read since others had their turn.
+    /// Bytes read since other connections had their turn.
     turn: usize,
-    /// Runs while nothing more can be written.
+    /// Runs while a write is blocked.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 

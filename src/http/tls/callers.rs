@@ -1,6 +1,7 @@
-//! Who may call: clients with a certificate of the client CA and, where names are listed, with one of the names.
+//! Client authentication: a client needs a certificate from the client CA and, if names are configured, one of these
+//! names.
 //!
-//! All others are refused in the handshake, with one alert whatever is wrong: why is for the metric and the log.
+//! All others are refused in the handshake with the same alert. The reason is only in the metric and the log.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,15 +26,15 @@ use super::TlsError;
 use super::leaf::names;
 use crate::metrics::Metrics;
 
-/// How long a connection goes on before its certificate is judged again: it may have ended.
+/// After this time the certificate of a connection is verified again, since it may have expired.
 const AGAIN: Duration = Duration::from_mins(1);
 
-/// The client CA, and who of its clients may call.
+/// The client CA and the allowed names.
 pub struct Callers {
-    /// Empty: whoever has a certificate of the CA.
+    /// If empty, every certificate of the CA is accepted.
     names: Vec<String>,
     trusted: ArcSwapOption<Trusted>,
-    /// Counts the CAs.
+    /// Incremented with each new CA.
     generations: AtomicU64,
     pub(super) wrong: ArcSwap<Option<String>>,
     algorithms: WebPkiSupportedAlgorithms,
@@ -45,7 +46,7 @@ struct Trusted {
     generation: u64,
 }
 
-/// The client at the other end of a connection, as its certificate has it.
+/// The client of a connection, with its certificate chain.
 #[derive(Clone)]
 pub(in crate::http) struct Peer(Arc<Judged>);
 
@@ -54,25 +55,25 @@ struct Judged {
     last: Mutex<(u64, Instant)>,
 }
 
-/// Why somebody may not call.
+/// Why a client is refused.
 #[derive(Clone, Copy, Debug)]
 enum Refused {
-    /// No certificate.
+    /// It sent no certificate.
     Missing,
-    /// Of another CA, not for clients, or broken.
+    /// The certificate is from another CA, not for clients, or malformed.
     Untrusted,
-    /// Over, or not yet begun.
+    /// The certificate has expired, or is not valid yet.
     Expired,
-    /// Of the CA, with another name.
+    /// The certificate is from the CA, but has none of the allowed names.
     Name,
-    /// There is no CA to judge it by.
+    /// No CA is loaded.
     NoCa,
 }
 
 // === impl Callers ===
 
 impl Callers {
-    /// Nobody may call before a CA is there.
+    /// Creates it without a CA; all clients are refused until one is stored.
     pub fn new(names: Vec<String>, metrics: Arc<Metrics>) -> Arc<Self> {
         Arc::new(Self {
             names,
@@ -84,10 +85,10 @@ impl Callers {
         })
     }
 
-    /// Takes CA certificates in PEM in the place of those before; open connections are judged again.
+    /// Replaces the CA certificates by these in PEM; open connections are verified again.
     ///
     /// # Errors
-    /// When there is none, or one that cannot be used; those before stay.
+    /// Fails if there is none, or an invalid one; the current ones stay in use.
     pub fn store(&self, pem: &[u8]) -> Result<(), TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(pem) {
@@ -109,17 +110,17 @@ impl Callers {
         Ok(())
     }
 
-    /// Whether there is a CA.
+    /// Whether a CA is loaded.
     pub fn loaded(&self) -> bool {
         self.trusted.load().is_some()
     }
 
-    /// What is wrong with the newest file, if anything is.
+    /// What is wrong with the newest file, if anything.
     pub fn trouble(&self) -> Option<String> {
         (**self.wrong.load()).clone()
     }
 
-    /// Whether the client of a connection may still call: its certificate may have ended since, or the CA changed.
+    /// Whether the client of a connection is still allowed: its certificate may have expired, or the CA changed.
     pub(in crate::http) fn still(&self, peer: Option<&Peer>) -> bool {
         self.still_at(peer, UnixTime::now())
     }
@@ -149,7 +150,7 @@ impl Callers {
         }
     }
 
-    /// The generation of the CA that the certificate is of.
+    /// Verifies a chain and returns the generation of the CA.
     fn judge(
         &self,
         leaf: &CertificateDer<'_>,
@@ -176,7 +177,7 @@ impl Callers {
         }
     }
 
-    /// Notes a client that ended the handshake without a certificate.
+    /// Records that a client sent no certificate.
     pub(in crate::http) fn no_certificate(metrics: &Metrics) {
         let refused = &metrics.callers_refused;
         refused.with_label_values(&[Refused::Missing.label()]).inc();
@@ -199,7 +200,7 @@ impl fmt::Debug for Callers {
 }
 
 impl ClientCertVerifier for Callers {
-    /// None: which CA it is, is nobody's business. A client that has a certificate for us sends it anyway.
+    /// Empty, so as not to disclose the CA. A client that has a certificate for attache sends it anyway.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
@@ -213,7 +214,7 @@ impl ClientCertVerifier for Callers {
         let judged = self.judge(end_entity, intermediates, now);
         judged.map_err(|why| {
             self.refused(why, end_entity);
-            // One alert for all: `access_denied`.
+            // The same alert for all: `access_denied`.
             Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)
         })?;
         Ok(ClientCertVerified::assertion())
@@ -245,8 +246,7 @@ impl ClientCertVerifier for Callers {
 // === impl Peer ===
 
 impl Peer {
-    /// Of a connection whose handshake has just ended; it is judged again with its first request, for the CA may
-    /// have changed in between.
+    /// Creates it after the handshake. The first request verifies it again, because the CA may have changed in between.
     pub(in crate::http) fn new(chain: &[CertificateDer<'_>]) -> Self {
         Self(Arc::new(Judged {
             chain: chain.iter().map(|c| c.clone().into_owned()).collect(),
@@ -277,7 +277,7 @@ mod tests {
 
     use super::*;
 
-    /// In seconds since 1970, the first of January of a year after 2000.
+    /// January 1 of a year after 2000, in seconds since 1970.
     fn year(year: u64) -> UnixTime {
         let since_2000 = (year - 2000) * 365 + (year - 1997) / 4;
         UnixTime::since_unix_epoch(Duration::from_secs((10_957 + since_2000) * 86_400))
@@ -300,7 +300,7 @@ mod tests {
         callers.store(ca.pem().as_bytes()).unwrap();
         let peer = Peer::new(&[client.der().clone()]);
         assert!(callers.still_at(Some(&peer), year(2029)));
-        // The judgement counts for a while.
+        // The verification is trusted for a while.
         assert!(callers.still_at(Some(&peer), year(2031)));
         tokio::time::advance(AGAIN).await;
         assert!(!callers.still_at(Some(&peer), year(2031)));

@@ -1,7 +1,7 @@
-//! Certificates from mounted files, read again and again.
+//! Reloads certificates from mounted files.
 //!
-//! Content is compared, not file events: kubelet swaps the symlink `..data`, and a watch on the file that it led
-//! to is dead after the first rotation.
+//! It compares contents instead of using file events: kubelet swaps the symlink `..data`, and a watch on its former
+//! target is dead after the first rotation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::{Certificates, TlsError};
 use crate::metrics::Metrics;
 use crate::reading::{self, Pipes};
 
-/// Files that change again and again are taken as they are; the next round brings the rest.
+/// If files keep changing while they are read, they are used as they are; the next poll gets the rest.
 const MAX_REREADS: usize = 3;
 
-/// Where the pair is.
+/// The files of the serving pair.
 #[derive(Clone, Debug)]
 pub struct Files {
     /// Chain in PEM, leaf first.
@@ -27,21 +27,21 @@ pub struct Files {
     pub key: PathBuf,
 }
 
-/// Keeps certificates as the files are.
+/// Keeps certificates in sync with their files.
 pub struct Reload {
     files: Vec<PathBuf>,
     kept: Kept,
     metrics: Arc<Metrics>,
     last_good: Option<Contents>,
     last_bad: Option<Result<Contents, String>>,
-    /// What was last said of the time of the one in use.
+    /// The last logged problem with the validity of the certificate in use.
     said: Option<String>,
 }
 
-/// The bytes of all files. Not `Debug`: one of them may be a key.
+/// The contents of all files. Not `Debug`, because one may be a key.
 type Contents = Vec<Vec<u8>>;
 
-/// What the files are for.
+/// What the files contain.
 enum Kept {
     Serving(Arc<Certificates>),
     Callers(Arc<Callers>),
@@ -50,13 +50,13 @@ enum Kept {
 // === impl Reload ===
 
 impl Reload {
-    /// The serving pair. Nothing is read before [`Reload::poll`].
+    /// Reloads the serving pair. Nothing is read before [`Reload::poll`].
     pub fn new(files: Files, certificates: Arc<Certificates>, metrics: Arc<Metrics>) -> Self {
         let files = vec![files.cert, files.key];
         Self::of(files, Kept::Serving(certificates), metrics)
     }
 
-    /// The same for the CA of those who may call.
+    /// Reloads the client CA.
     pub fn client_ca(file: PathBuf, callers: Arc<Callers>, metrics: Arc<Metrics>) -> Self {
         Self::of(vec![file], Kept::Callers(callers), metrics)
     }
@@ -72,7 +72,7 @@ impl Reload {
         }
     }
 
-    /// Reads now and then every so often, for ever. Files that are not there yet are waited for.
+    /// Polls now and then at an interval, for ever. Files may be missing at first.
     pub async fn run(mut self, every: Duration) {
         loop {
             self.poll().await;
@@ -80,7 +80,7 @@ impl Reload {
         }
     }
 
-    /// Reads once. What cannot be used leaves the current one in place; it is counted and logged once.
+    /// Polls once. If the files cannot be used, the current certificate stays; the failure is counted and logged once.
     pub async fn poll(&mut self) {
         let now = Timestamp::now();
         match self.read().await {
@@ -121,7 +121,7 @@ impl Reload {
         self.current(false);
     }
 
-    /// A certificate ends while it is served: its clients will turn away, and nobody has changed a file.
+    /// A certificate may expire while it is served, without any change to the files; clients will refuse it then.
     fn look_at_the_time(&mut self, now: Timestamp) {
         let Kept::Serving(certificates) = &self.kept else {
             return;
@@ -133,7 +133,7 @@ impl Reload {
         self.said = trouble;
     }
 
-    /// All files as of one moment: a swap between two reads would mix an old certificate with a new key.
+    /// Reads all files consistently: a swap between two reads would combine an old certificate with a new key.
     async fn read(&self) -> Result<Contents, TlsError> {
         let mut contents = self.read_once().await?;
         for _ in 0..MAX_REREADS {
@@ -174,7 +174,7 @@ impl Reload {
 
 async fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
     let file = path.to_owned();
-    // It is read again and again: a pipe in its place must not hold the process.
+    // The file is read repeatedly, so a pipe in its place must not block.
     let read = move || reading::bytes(&file, reading::SMALL, Pipes::Refused);
     let read = tokio::task::spawn_blocking(read).await;
     let read = read.unwrap_or_else(|error| Err(std::io::Error::other(error)));
@@ -217,7 +217,7 @@ impl Kept {
         }
     }
 
-    /// Says what is in use now.
+    /// Logs what is in use now.
     fn tell(&self, metrics: &Metrics) {
         let Self::Serving(certificates) = self else {
             tracing::info!("client CA loaded");

@@ -1,4 +1,4 @@
-//! What is read of a certificate beside its key: when it counts, and whom it names.
+//! Reads a certificate's validity period and names.
 
 use std::net::IpAddr;
 
@@ -10,10 +10,10 @@ use x509_parser::prelude::FromDer;
 use x509_parser::time::ASN1Time;
 use x509_parser::x509::AttributeTypeAndValue;
 
-/// Encodings of a common name that are Unicode, or ASCII: the bytes of others have no one meaning.
+/// Encodings of a common name that are Unicode or ASCII; the bytes of others are ambiguous.
 const TEXTS: [Tag; 3] = [Tag::Utf8String, Tag::PrintableString, Tag::Ia5String];
 
-/// From when to when a certificate counts.
+/// The validity period of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
     /// Not before.
@@ -25,7 +25,7 @@ pub struct Validity {
 // === impl Validity ===
 
 impl Validity {
-    /// That of a certificate; none when it is not one.
+    /// The validity of a certificate; `None` if it cannot be parsed.
     pub fn of(der: &[u8]) -> Option<Self> {
         let certificate = read(der)?;
         let at = |time: ASN1Time| Timestamp::from_second(time.timestamp()).ok();
@@ -35,7 +35,7 @@ impl Validity {
         })
     }
 
-    /// Why it does not count at that time, if so.
+    /// Why it is not valid at a time, if so.
     pub fn trouble(&self, now: Timestamp) -> Option<String> {
         if now < self.from {
             Some(format!("it begins to count at {}", self.from))
@@ -47,8 +47,8 @@ impl Validity {
     }
 }
 
-/// The names in a certificate: the common name of its subject and the alternative names (DNS, URI, e-mail, address).
-/// None of a certificate that cannot be read, or that has two lists of alternative names.
+/// The names in a certificate: the common name of its subject and the subject alternative names (DNS, URI, e-mail, IP
+/// address). Empty if the certificate cannot be parsed, or has two lists of alternative names.
 pub(super) fn names(der: &[u8]) -> Vec<String> {
     let Some(certificate) = read(der) else {
         return Vec::new();
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(late, "it ended at 2032-03-14T00:00:00Z");
         let early = validity.trouble(at("2031-01-01T00:00:00Z")).unwrap();
         assert_eq!(early, "it begins to count at 2031-03-13T00:00:00Z");
-        // Past 2049 the other form of time is used.
+        // After 2049 the other time encoding is used.
         let later = leaf(&["localhost"], jiff::civil::date(2060, 3, 14));
         let until = Validity::of(&later).unwrap().until;
         assert_eq!(until, at("2061-03-14T00:00:00Z"));
@@ -133,7 +133,7 @@ mod tests {
         for cut in 0..der.len() {
             names(&der[..cut]);
         }
-        // Whatever byte is another, reading ends.
+        // Parsing terminates whichever byte is changed.
         for at in 0..der.len() {
             let mut other = der.to_vec();
             other[at] ^= 0xff;

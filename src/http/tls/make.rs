@@ -1,4 +1,4 @@
-//! Certificates of our own, where nobody else makes them.
+//! Generates certificates, for when nobody else provides them.
 
 use jiff::civil::Date;
 use rcgen::{
@@ -8,15 +8,15 @@ use rcgen::{
 
 use super::TlsError;
 
-/// Years until the authority ends; the bundle that names it is in the webhook configuration.
+/// Validity of the CA in years; its bundle is in the webhook configuration.
 const CA_YEARS: i16 = 10;
-/// Years until the serving certificate ends.
+/// Validity of the serving certificate in years.
 const LEAF_YEARS: i16 = 1;
 
-/// An authority, and a serving pair that it signed. Not `Debug`: one of them is a key. The authority's own key is
-/// dropped: a new pair takes a new authority.
+/// A CA and a serving pair signed by it. Not `Debug`, because it has a key. The CA's own key is dropped, so a new pair
+/// needs a new CA.
 pub struct Made {
-    /// The authority's certificate, for `caBundle`.
+    /// The CA certificate, for `caBundle`.
     pub ca_pem: String,
     /// The serving certificate.
     pub cert_pem: String,
@@ -24,10 +24,10 @@ pub struct Made {
     pub key_pem: String,
 }
 
-/// Makes an authority and a serving pair for these DNS names and addresses.
+/// Generates a CA and a serving pair for these DNS names and IP addresses.
 ///
 /// # Errors
-/// When a name cannot stand in a certificate.
+/// Fails if a name cannot be used in a certificate.
 pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, TlsError> {
     let mut ca = params(&[], "attache webhook CA", today, CA_YEARS)?;
     ca.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -38,7 +38,7 @@ pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, TlsError> 
     let ca = CertifiedIssuer::self_signed(ca, KeyPair::generate()?)?;
 
     let name = sans.first().map_or("attache", String::as_str);
-    // A common name has 64 characters at most; clients read the alternative names.
+    // A common name has at most 64 characters; clients use the alternative names.
     let name: String = name.chars().take(64).collect();
     let mut leaf = params(sans, &name, today, LEAF_YEARS)?;
     leaf.use_authority_key_identifier_extension = true;
@@ -61,7 +61,7 @@ fn params(
 ) -> Result<CertificateParams, TlsError> {
     let mut params = CertificateParams::new(sans.to_vec())?;
     params.distinguished_name.push(DnType::CommonName, name);
-    // Clocks differ: a certificate of today must not be of tomorrow for the API server.
+    // Clocks differ: for the API server, a certificate made today must not be valid only from tomorrow.
     let from = today.yesterday().unwrap_or(today);
     let (year, month, day) = ymd(from, 0);
     params.not_before = date_time_ymd(year, month, day);
@@ -70,7 +70,7 @@ fn params(
     Ok(params)
 }
 
-/// Year, month and day in so many years; the 29th and later become the 28th, so that every year has it.
+/// Year, month and day, `years` later. Days from the 29th on become the 28th, so that the date exists in every year.
 fn ymd(day: Date, years: i16) -> (i32, u8, u8) {
     let month = u8::try_from(day.month()).unwrap_or(1);
     let number = u8::try_from(day.day()).unwrap_or(1);
