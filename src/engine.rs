@@ -1,4 +1,5 @@
-//! What policy attachment means. Pure: no async, no clock, no I/O, no client.
+//! The meaning of policy attachment: which policies are attached where, and what is in force. Pure: no async, no
+//! clock, no I/O, no client. Thread-local caches do not affect answers.
 
 pub mod affected;
 pub mod age;

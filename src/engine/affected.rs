@@ -13,40 +13,41 @@ use super::profile::Class;
 use super::rivals::rejected;
 use super::setting::Setting;
 
-/// A policy that stands on the paths through an object, at it or above.
+/// A policy attached to the paths through an object, at the object or above it.
 #[derive(Clone, Debug)]
 pub struct Acting {
     /// The policy.
     pub policy: Arc<Policy>,
-    /// Where it stands.
+    /// Where it is attached.
     pub stands: BTreeSet<Place>,
-    /// Where it stands on paths on which at least one leaf of it survives.
+    /// Where it is attached on paths on which at least one of its leaves is in force.
     pub from: BTreeSet<Place>,
-    /// The settings of it that are in force on at least one path; `null` where it removes something.
+    /// Its settings that are in force on at least one path; `null` if it removes something.
     pub settings: BTreeMap<LeafPath, Setting>,
-    /// Whether it takes part in a merge whose result only its controller knows.
+    /// Whether it is part of a merge whose result only its controller knows.
     pub opaque: bool,
 }
 
 // === impl Acting ===
 
 impl Acting {
-    /// Whether it acts on the object: at least one leaf of it survives on some path.
+    /// Whether it acts on the object: at least one of its leaves is in force on some path.
     pub fn acts(&self) -> bool {
         !self.from.is_empty()
     }
 }
 
-/// The policies of every kind that stand at an object or above it, by policy.
+/// The policies of every kind that are attached to an object or above it, by policy.
 ///
-/// Each acts on what it names and on every object from there down to the effective target, on paths
-/// where at least one leaf of it survives. Never up or sideways; a Namespace is acted on by policies
-/// that name it.
+/// A policy acts on its target and on every object from there down to the effective target, on paths where at least
+/// one of its leaves is in force. It never acts on ancestors or siblings. Only policies that name a Namespace act on
+/// it.
 pub fn standing_over(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     over(survey, &key.whole(), |_| None)
 }
 
-/// Those of them that act on it or stand at it: what its user is told. A Gateway may have many others.
+/// The policies that act on an object or are attached to it, which are those reported to its user. A Gateway may have
+/// many others.
 pub fn concerning(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     over(survey, &key.whole(), |all| {
         let acting = all.iter().flat_map(|told| &told.in_force).cloned();
@@ -58,18 +59,18 @@ pub fn concerning(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     })
 }
 
-/// Keys that are only looked up.
+/// Keys for look-up.
 type Keys = HashSet<ObjectKey, ByKey>;
 
-/// Paths with the same policies on them.
+/// Paths with the same policies.
 struct Told {
     group: Group,
-    /// Of what is asked for.
+    /// The level of the place that was asked for.
     level: Level,
     in_force: Keys,
 }
 
-/// Those of a kind that are picked by what is on the paths; all where nothing is said.
+/// The policies chosen by `pick`, kind by kind; all if it returns `None`.
 fn over(
     survey: &mut Survey<'_>,
     place: &Place,
@@ -78,13 +79,13 @@ fn over(
     let key = &place.object;
     let mut found = Found::default();
     for kind in survey.kinds_over(key) {
-        // Paths with the same policies on them are told once.
+        // Paths with the same policies are reported once.
         let mut all: Vec<Told> = Vec::new();
         let mut known: maps::HashSet<(Outcome, Level)> = maps::HashSet::default();
         let groups = survey.through(key, &kind);
         let profile = survey.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
-        // A direct policy on the whole keeps the sections that have none of their own.
+        // A direct policy on the whole object keeps the sections that have no policy of their own.
         let is_apart = groups.iter().any(|group| level(group, place).is_some());
         let of_whole = is_direct && !is_apart;
         let whole = key.whole();
@@ -113,10 +114,10 @@ fn over(
     found
 }
 
-/// What was found so far, by policy.
+/// The policies found so far, by key.
 type Found = HashMap<ObjectKey, Acting, ByKey>;
 
-/// The level of a place on the paths of a group; none where it is on none of them.
+/// The level of a place on the paths of a group; `None` if it is not on them.
 fn level(group: &Group, place: &Place) -> Option<Level> {
     if place.section.is_none() {
         return group.level(&place.object);
@@ -125,14 +126,14 @@ fn level(group: &Group, place: &Place) -> Option<Level> {
     here.map(|step| step.level).max()
 }
 
-/// The policies that act on an object, by policy: what warnings, conditions and counts tell.
+/// The policies that act on an object, by policy. Warnings, conditions and counts use this.
 pub fn acting_on(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Acting> {
     let mut found = standing_over(survey, key);
     found.retain(Acting::acts);
     found
 }
 
-/// The same for one section of an object, or for all of it.
+/// Like [`acting_on`], for one section of an object or for the whole of it.
 pub fn acting_at(survey: &mut Survey<'_>, place: &Place) -> Vec<Acting> {
     let mut found = over(survey, place, |_| None);
     found.retain(Acting::acts);

@@ -1,4 +1,4 @@
-//! Which policies stand at an object, and why others that name it do not.
+//! Which policies are attached to an object, and why others that name it are not.
 
 use std::sync::Arc;
 
@@ -12,40 +12,40 @@ use super::reports::{self, Rejected};
 use super::section;
 use super::snapshot::{Snapshot, namespace_key};
 
-/// A policy that stands at an object or at a section of it.
+/// A policy that is attached to an object or to a section of it.
 #[derive(Clone, Debug)]
 pub struct Stand {
     /// The policy.
     pub policy: Arc<Policy>,
     /// The section, by its label.
     pub section: Option<Arc<str>>,
-    /// Members of its target whose meaning is not known. Nobody knows how those that differ in them
-    /// meet (ruling 40).
+    /// Members of its target whose meaning is unknown. It is unknown how policies that differ in them combine (ruling
+    /// 40).
     pub unknown: Option<Arc<str>>,
-    /// It acts on requests from its own namespace alone (ruling 22).
+    /// Whether it acts only on requests from its own namespace (ruling 22).
     pub consumer: bool,
-    /// It stands at every Namespace, so what stands at this one alone is more specific.
+    /// Whether it is attached to every Namespace; policies attached to one Namespace are more specific.
     pub wide: bool,
-    /// Its controllers reject it on some paths.
+    /// Whether its controllers reject it on some paths.
     pub disputed: bool,
 }
 
-/// Whether a policy may attach to an object, by its kind, namespace and scope.
+/// Whether a policy may attach to an object, given its kind, namespace and scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Yes.
+    /// It may attach.
     Free,
-    /// Yes, for requests from its own namespace.
+    /// It may attach, for requests from its own namespace.
     Consumer,
-    /// Only with a `ReferenceGrant`, and none covers it.
+    /// It needs a `ReferenceGrant`, and none covers it.
     NotGranted,
-    /// The kind stays in its own namespace.
+    /// The kind may not target objects in other namespaces.
     Forbidden,
-    /// The policy has a namespace and the object has none.
+    /// The policy is namespaced and the object is cluster-scoped.
     ClusterScoped,
-    /// The kind does not take such targets.
+    /// The kind does not support such targets.
     Untaken,
-    /// It takes other objects of the target's kind alone.
+    /// The kind supports only other names of this target kind.
     OtherName,
 }
 
@@ -59,10 +59,11 @@ impl Stand {
     }
 }
 
-/// Policies that stand at an object and its sections: by kind, the established first (oldest, then
-/// `namespace/name`). What may not reach it, or names a section that is not there, is not attached
-/// (rulings 16 and 34), nor what its controllers reject (ruling 36). Policies without a usable strategy take no part in
-/// anything.
+/// The policies attached to an object and its sections: by kind, the established first (oldest, then
+/// `namespace/name`).
+///
+/// Not attached are policies that may not reach the object or that name a section that does not exist (rulings 16 and
+/// 34), those that their controllers reject (ruling 36), and those without a usable strategy.
 pub fn standing(snapshot: &Snapshot, key: &ObjectKey, clashes: &Clashes) -> Vec<Stand> {
     let mut policies = snapshot.standing(key).peekable();
     if policies.peek().is_none() {
@@ -70,7 +71,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey, clashes: &Clashes) -> Vec<
     }
     let object = snapshot.get(key);
     if snapshot.lacks(key) {
-        // Nothing stands on what is not there. Kinds that are not watched are another matter.
+        // Nothing is attached to an object that does not exist. Objects of kinds that are not watched may exist.
         return Vec::new();
     }
     let meta = object.map(|object| &object.meta);
@@ -123,7 +124,7 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey, clashes: &Clashes) -> Vec<
     if found.len() < 2 {
         return found;
     }
-    // Those that select come after those that name.
+    // Policies that select come after policies that name.
     found.sort_by(|a, b| a.order().cmp(&b.order()));
     found.dedup_by(|a, b| {
         a.policy.key() == b.policy.key() && a.section == b.section && a.unknown == b.unknown
@@ -131,14 +132,14 @@ pub fn standing(snapshot: &Snapshot, key: &ObjectKey, clashes: &Clashes) -> Vec<
     found
 }
 
-/// How many targets of policies [`standing`] holds against an object.
+/// The number of policy targets that [`standing`] compares with an object.
 pub(super) fn asked(snapshot: &Snapshot, key: &ObjectKey) -> usize {
     let policies = snapshot.standing(key);
     policies.map(|policy| policy.targets.len()).sum()
 }
 
-/// The sections of an object that a target names, by their labels; nothing where it has none of these. Of
-/// an object of which nothing is known it is what the target says.
+/// The sections of an object that a target names, by label; empty if the object has none of them. If nothing is known
+/// of the object, the section that the target names.
 pub(super) fn sections(
     profile: &Profile,
     target: &TargetRef,
@@ -164,14 +165,14 @@ fn has_sections(node: &Node) -> bool {
 // === impl Reach ===
 
 impl Reach {
-    /// Whether the policy is attached.
+    /// Whether the policy attaches.
     pub fn is_attached(self) -> bool {
         matches!(self, Self::Free | Self::Consumer)
     }
 }
 
-/// The objects that a target of a policy in `own` stands for: the one that it names, there or not, or
-/// those that it selects now; sorted.
+/// The objects that a target of a policy in namespace `own` names, whether they exist or not, or that it selects now;
+/// sorted.
 pub fn named(snapshot: &Snapshot, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
     if let Some(object) = target.object(own) {
         return vec![object];
@@ -182,7 +183,7 @@ pub fn named(snapshot: &Snapshot, own: &Arc<str>, target: &TargetRef) -> Vec<Obj
     keys
 }
 
-/// The objects that a target of a policy in `own` selects now, in no order.
+/// The objects that a target of a policy in namespace `own` selects now, in no particular order.
 pub fn selected<'a>(
     snapshot: &'a Snapshot,
     own: &'a Arc<str>,
@@ -195,7 +196,7 @@ pub fn selected<'a>(
     })
 }
 
-/// Whether a policy may attach to what a target of it names.
+/// Whether a policy may attach to an object that one of its targets names.
 pub fn reach(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -240,7 +241,7 @@ pub fn reach(
     }
 }
 
-/// Whether the policies of a namespace may name a cluster-scoped kind, beside their own Namespace.
+/// Whether policies of a namespace may name an object of a cluster-scoped kind other than their own Namespace.
 fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
     let is_root = profile.root.as_ref() == Some(own);
     let said = profile.allowed(gk).map(|allowed| allowed.only);
@@ -252,8 +253,7 @@ fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
     }
 }
 
-/// Whether a target looks for objects in a namespace at all: one that selects Namespaces may leave out
-/// its own.
+/// Whether a target selects in a namespace at all: one that selects Namespaces may exclude its own.
 fn looks_there(
     snapshot: &Snapshot,
     target: &TargetRef,
@@ -266,7 +266,7 @@ fn looks_there(
         || selects_there(snapshot, target, namespace)
 }
 
-/// Whether a target selects by labels in a namespace that is not its own.
+/// Whether a target selects by labels in a namespace other than its own.
 fn selects_there(snapshot: &Snapshot, target: &TargetRef, namespace: &Arc<str>) -> bool {
     match &target.from {
         From::Same | From::None | From::Unknown => false,

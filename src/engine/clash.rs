@@ -1,5 +1,5 @@
-//! Policies that their controllers reject for what other objects say: routes that share a path, listeners that share a
-//! port, backends of one rule. Profiles name the kinds (`conflict.clashes`).
+//! Policies that controllers reject because of other objects: routes that share a path, listeners that share a port,
+//! backends of one rule. Profiles list these rules (`conflict.clashes`).
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -19,14 +19,14 @@ use super::topology::{
 };
 use super::work;
 
-/// Why a policy is rejected.
+/// Why controllers reject a policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Clashing {
-    /// The reason that the condition has.
+    /// The reason of the condition.
     pub reason: &'static str,
-    /// In one line, with the object that is in the way.
+    /// One line that names the other object.
     pub message: String,
-    /// Whether it keeps policies above it out all the same: its target is then without settings of the kind.
+    /// Whether the rejected policy still replaces policies above it: its target then has no settings of the kind.
     pub keeps_place: bool,
 }
 
@@ -36,25 +36,25 @@ impl fmt::Display for Clashing {
     }
 }
 
-/// Says which policies are rejected for what other objects say. Which routes share a path is the same at all targets of a
-/// policy, and found out once.
+/// Finds policies that are rejected because of other objects. Caches shared paths, which are the same at all targets
+/// of a policy.
 #[derive(Debug, Default)]
 pub struct Clashes {
     /// By policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Clashing>>>,
-    /// How much was looked at since [`Clashes::taken`] was asked, in leaves.
+    /// Units of fuel used since [`Clashes::taken`] was last called.
     leaves: Cell<usize>,
-    /// How much that may be; any number where it is none.
+    /// The fuel limit; `None` for no limit.
     most: Option<usize>,
 }
 
-/// Where requests come in: the Gateway, the port, and the hostname that listener and route have in common.
+/// Where requests arrive: the Gateway, the port, and a hostname that listener and route have in common.
 pub(super) type Entry = (ObjectKey, u16, Arc<str>);
 
 // === impl Clashes ===
 
 impl Clashes {
-    /// Knows nothing yet, and looks at no more than a request may take where it is limited.
+    /// An empty cache, with the fuel of one request if it is limited.
     pub fn new(is_limited: bool) -> Self {
         Self {
             most: is_limited.then_some(work::MOST),
@@ -62,8 +62,8 @@ impl Clashes {
         }
     }
 
-    /// Why the controllers of a kind reject a policy at one of its targets, as far as other objects say it. None where
-    /// they accept it, or where the status of the policy says that they do.
+    /// Why the controllers of a kind reject a policy at one of its targets because of other objects. `None` if they
+    /// accept it, or if the status of the policy says that they do.
     pub fn of(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
         if policy.profile.clashes.is_empty() || is_reported_accepted(snapshot, policy) {
             return None;
@@ -84,7 +84,7 @@ impl Clashes {
         })
     }
 
-    /// How much was looked at since this was asked last, in leaves.
+    /// Units of fuel used since the last call.
     pub fn taken(&self) -> usize {
         self.leaves.take()
     }
@@ -93,12 +93,12 @@ impl Clashes {
         self.leaves.set(self.leaves.get().saturating_add(leaves));
     }
 
-    /// Whether more was looked at than may be: what is said from then on counts for nothing.
+    /// Whether the fuel is used up. Answers from then on are not valid.
     fn is_spent(&self) -> bool {
         self.most.is_some_and(|most| self.leaves.get() > most)
     }
 
-    /// A route that the policy does not name and that shares a path with one that it names.
+    /// A route that shares a path with one that the policy names, and that the policy does not name.
     fn shared_path(&self, snapshot: &Snapshot, policy: &Policy) -> Option<Clashing> {
         let named = routes_named(policy);
         let mut one_kind = OneKind::new(snapshot);
@@ -117,7 +117,7 @@ impl Clashes {
             let others = gateways
                 .into_iter()
                 .flat_map(|gateway| routes_of(snapshot, gateway));
-            // There may be thousands of them: where they are attached is asked of those that may clash at all.
+            // There may be thousands of routes, so their attachment is resolved only if they may share a path.
             let may_clash = |other: &Object| match &other.node {
                 Node::Route {
                     paths: theirs,
@@ -153,13 +153,14 @@ impl Clashes {
         })
     }
 
-    /// A plain HTTP listener that shares its port with the one that is the target.
+    /// Another plain HTTP listener on the port of the target.
     fn shared_port(&self, snapshot: &Snapshot, target: &Place) -> Option<Clashing> {
-        // One on a whole Gateway, or on a whole ListenerSet, holds where no other policy is on the listener itself.
+        // A policy on a whole Gateway or `ListenerSet` applies where no other policy is attached to the listener
+        // itself.
         target.section.as_ref()?;
         let gateway = snapshot.get(gateway_of(snapshot, &target.object))?;
         let acceptance = Acceptance::of(snapshot, gateway);
-        // Those that are accepted.
+        // Accepted listeners only.
         let plain = acceptance.owners().flat_map(|(key, accepted)| {
             let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
             let listeners = listeners.unwrap_or_default().iter().enumerate();
@@ -192,7 +193,7 @@ impl Clashes {
         })
     }
 
-    /// A rule of an `HTTPRoute` that sends to a Service of the policy and to one that is not of it.
+    /// A rule of an `HTTPRoute` that sends requests both to a Service of the policy and to another one.
     fn mixed_rule(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Clashing> {
         let own = &policy.key().namespace;
         let is_of_policy = |key: &ObjectKey| {
@@ -270,7 +271,7 @@ pub fn concerned(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTre
     found
 }
 
-/// Whether what is said of a policy depends on routes, whatever else it names.
+/// Whether acceptance of a policy depends on other routes.
 pub fn rests_on_routes(policy: &Policy) -> bool {
     let mut clashes = policy.profile.clashes.iter();
     clashes.any(|clash| *clash == Clash::RoutesSharePath)
@@ -284,13 +285,13 @@ fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
     targets.filter_map(|target| target.object(own)).collect()
 }
 
-/// Whether two routes may serve one host: one without hostnames serves those of its listeners.
+/// Whether two routes may serve a common host. A route without hostnames serves those of its listeners.
 fn share_a_host(one: &[Arc<str>], other: &[Arc<str>]) -> bool {
     let meets = |name: &Arc<str>| other.iter().any(|theirs| intersect(name, theirs));
     one.is_empty() || other.is_empty() || one.iter().any(meets)
 }
 
-/// The routes that name a Gateway or a `ListenerSet` of it; sorted by parent.
+/// The routes that name a Gateway or one of its `ListenerSets`; sorted by parent.
 pub(super) fn routes_of<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a ObjectKey,
@@ -301,7 +302,7 @@ pub(super) fn routes_of<'a>(
     own.chain(of_sets).filter(|object| is_route(&object.key.gk))
 }
 
-/// Where requests to a route come in.
+/// The entries at which requests to a route arrive.
 pub(super) fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
     let Node::Route {
         parents, hostnames, ..
@@ -328,7 +329,8 @@ pub(super) fn entries(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeS
     found
 }
 
-/// The hostnames that a listener takes of a route: the more specific one of each pair; empty for all.
+/// The hostnames that a listener and a route have in common, the more specific one of each pair; an empty name means
+/// all.
 fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
     let Some(theirs) = listener else {
         return if route.is_empty() {

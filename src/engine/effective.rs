@@ -1,6 +1,6 @@
-//! What is in force at the effective targets around an object, path by path.
+//! Effective policies around an object, path by path.
 //!
-//! Paths that carry the same policies are one: they are folded once and told together.
+//! Paths that carry the same policies form one [`Group`], which is folded and reported once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -53,32 +53,32 @@ use ways_on::WaysOn;
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Its ways in, and those on: none where no route is attached.
+    /// The paths; without route paths if no route is attached.
     pub ends: Ends,
-    /// What stands on them.
+    /// The policies attached along the paths.
     pub stack: Rc<Stack>,
-    /// What is in force.
+    /// The effective policy.
     pub effective: Arc<Effective>,
-    /// Whether the paths end at effective targets of the kind.
+    /// Whether the paths reach effective targets of the kind.
     pub complete: bool,
-    /// Whether they begin at a listener or a mesh Service. What lies outside the topology (Secrets,
-    /// virtual kinds) has nothing to be attached to.
+    /// Whether the paths begin at a listener or a mesh Service. Objects outside the topology (Secrets, virtual kinds)
+    /// have nothing to be attached to.
     pub attached: bool,
 }
 
-/// Equal for groups that carry the same and come to the same.
+/// Identity of a group's stack and effective policy: equal for groups with the same policies and the same result.
 pub type Outcome = (*const Stack, *const Effective);
 
-/// How far the paths of a kind through an object reach.
+/// How far the paths of a kind through an object extend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Where they end; none where there are no paths.
+    /// The level at which the paths end; `None` if there are no paths.
     end: Option<Level>,
-    /// Sections that direct policies tell apart.
+    /// Sections that direct policies distinguish.
     sections: BTreeSet<Arc<str>>,
 }
 
-/// Answers what is in force, and looks each place up once.
+/// Resolves effective policies from one snapshot. Looks up each place once.
 #[derive(Debug)]
 pub struct Survey<'a> {
     snapshot: &'a Snapshot,
@@ -88,33 +88,33 @@ pub struct Survey<'a> {
     ways_on: WaysOn,
     owns: Owns,
     shadows: Shadows,
-    /// What it may still look at; its parts share it.
+    /// The remaining fuel, shared with its parts.
     work: Work,
-    /// What was asked last, and answered.
+    /// The last question and its answer.
     last: Option<(ObjectKey, GroupKind, Shape, Rc<[Group]>)>,
 }
 
 // === impl Group ===
 
 impl Group {
-    /// What is the same for groups with the same policies and the same result, within one survey.
+    /// Equal for groups with the same policies and the same result, within one [`Survey`].
     pub fn outcome(&self) -> Outcome {
         (Rc::as_ptr(&self.stack), Arc::as_ptr(&self.effective))
     }
 
-    /// How many paths it stands for.
+    /// The number of paths.
     pub fn paths(&self) -> usize {
         self.ends.uppers.len() * self.ends.lowers.len().max(1)
     }
 
-    /// The places of its first path.
+    /// The places of the first path.
     pub fn path(&self) -> Vec<&Place> {
         let upper = self.ends.uppers.first();
         let lower = self.ends.lowers.first().map(Rc::as_ref);
         upper.map_or_else(Vec::new, |upper| places(upper, lower))
     }
 
-    /// The level of an object on the paths, its sections included; none where it is not on them.
+    /// The level of an object, including its sections, on the paths; `None` if the object is not on them.
     pub fn level(&self, key: &ObjectKey) -> Option<Level> {
         let is_it = |step: &&Step| step.place.object == *key;
         let Ends { uppers, lowers } = &self.ends;
@@ -127,10 +127,10 @@ impl Group {
         let lowers = lowers.iter().flat_map(|l| &l.steps).filter(is_it);
         let (above, below) = (uppers.map(|step| step.level), lowers.map(|step| step.level));
         if key.gk.is_core("Namespace") {
-            // It takes one place on a path, the higher one (ruling 5).
+            // A Namespace takes one place on a path, the higher one (ruling 5).
             above.chain(below).min()
         } else if Level::end_for(&key.gk).is_upper() {
-            // There it stands or, where policies are direct, alone.
+            // The object is on the ancestor paths or, for direct policies, forms a path of its own.
             above.max().or_else(|| below.max())
         } else {
             above.chain(below).max()
@@ -139,8 +139,8 @@ impl Group {
 }
 
 impl Group {
-    /// What comes of the policies at a place and above it: what holds for its own fields. Policies on
-    /// other sections of its object and below it are left out.
+    /// The effective policy of a place's own fields: the result of the policies attached to the place and above it.
+    /// Policies on other sections of its object, and below it, are left out.
     pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
         let profile = self.facts().unwrap_or(profile);
         let here = self.ends.steps().filter(|step| step.place == *place);
@@ -158,7 +158,7 @@ impl Group {
         merged(profile, &levels.collect::<Vec<_>>(), None)
     }
 
-    /// What became of a policy that stands on these paths.
+    /// The outcome of a policy attached to these paths.
     pub fn fate(&self, policy: &Policy) -> Fate {
         let policy = self.as_here(policy);
         let profile = &policy.profile;
@@ -172,7 +172,7 @@ impl Group {
 // === impl Survey ===
 
 impl<'a> Survey<'a> {
-    /// Knows nothing yet.
+    /// A resolver without a limit.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         Self::with(snapshot, &Work::default())
     }
@@ -191,14 +191,14 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Knows nothing yet, and works out no more than a request may take. What is settled by many leaves
-    /// on many different paths is a product, and a body can have both.
+    /// A resolver with the fuel of one request. Its cost is the product of settings and distinct paths, and one body
+    /// can contain many of both.
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
         Self::with(snapshot, &Work::of_a_request())
     }
 
-    /// Knows nothing yet of another snapshot, but shares the ways through routes that are the same in both: paths
-    /// are known by them. What is worked out for it is limited as here.
+    /// A resolver for another snapshot. It shares the route paths of routes that are the same in both snapshots,
+    /// because these lists identify paths. It is limited if this one is, with fuel of its own.
     pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Survey<'b> {
         let work = if self.is_limited() {
             Work::of_a_request()
@@ -210,27 +210,27 @@ impl<'a> Survey<'a> {
         survey
     }
 
-    /// Whether there is an end to what it works out.
+    /// Whether the fuel is limited.
     pub fn is_limited(&self) -> bool {
         self.work.is_limited()
     }
 
-    /// How many leaves may still be looked at.
+    /// The remaining fuel.
     pub fn left(&self) -> usize {
         self.work.left()
     }
 
-    /// Counts leaves that are looked at elsewhere as its own.
+    /// Charges for work done elsewhere.
     pub fn spend(&self, leaves: usize) {
         self.work.spend(leaves);
     }
 
-    /// Counts the reading of a policy's settings, once.
+    /// Charges for reading a policy's settings, once per policy.
     pub fn read(&self, policy: &Policy) {
         self.work.read(policy);
     }
 
-    /// Whether there was more to work out than it does: then what it says from then on counts for nothing.
+    /// Whether the fuel is used up. Answers from then on are not valid.
     pub fn is_spent(&self) -> bool {
         self.work.is_spent()
     }
@@ -240,8 +240,8 @@ impl<'a> Survey<'a> {
         self.snapshot
     }
 
-    /// The objects that a target of a policy in `own` stands for, as [`attach::named`] has them; nothing once all is
-    /// spent.
+    /// The objects that a target of a policy in namespace `own` names or selects, as [`attach::named`] finds them;
+    /// empty once the fuel is used up.
     pub fn named(&self, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
         if self.is_spent() {
             return Vec::new();
@@ -254,30 +254,30 @@ impl<'a> Survey<'a> {
         found
     }
 
-    /// What stands at an object and its sections.
+    /// The policies attached to an object and its sections.
     pub fn stands(&mut self, key: &ObjectKey) -> Rc<[Stand]> {
         self.stacks.at(key).stands.clone()
     }
 
-    /// What stands at an object and its sections, each with the policy for which it is rejected, where that may stand
-    /// on another section.
+    /// The policies attached to an object and its sections. Each comes with the policy for which it is rejected, for
+    /// kinds whose policies conflict across sections.
     pub fn stands_and_rivals(&mut self, key: &ObjectKey) -> Vec<(Stand, Option<ObjectKey>)> {
         let at = self.stacks.at(key);
         let each = at.each().map(|(stand, by)| (stand.clone(), by.cloned()));
         each.collect()
     }
 
-    /// The policy of the same kind for which a policy is rejected at a place.
+    /// The conflict winner: the policy of the same kind for which `policy` is rejected at a place.
     pub fn rival(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
         self.stacks.rival(policy, place)
     }
 
-    /// Why the controllers of a policy reject it at a place for what other objects say.
+    /// Why the policy's controllers reject it at a place because of other objects.
     pub fn clash(&self, policy: &Policy, place: &Place) -> Option<Clashing> {
         self.stacks.clash(policy, place)
     }
 
-    /// The kinds of which policies stand on the paths through an object, at it or above; sorted.
+    /// The kinds of the policies attached to the paths through an object, at the object or above it; sorted.
     pub fn kinds_over(&mut self, key: &ObjectKey) -> BTreeSet<GroupKind> {
         let mut kinds = BTreeSet::new();
         let mut seen: HashSet<ObjectKey, ByKey> = HashSet::default();
@@ -322,7 +322,7 @@ impl<'a> Survey<'a> {
         self.stacks.add_kinds(object, kinds);
     }
 
-    /// The Gateways, and Services of a mesh, through which requests come to an object; sorted.
+    /// The Gateways and mesh Services through which requests reach an object; sorted.
     pub fn gateways_of(&mut self, key: &ObjectKey) -> BTreeSet<ObjectKey> {
         let region = self.region(key);
         let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
@@ -331,7 +331,7 @@ impl<'a> Survey<'a> {
         tops.map(|step| step.place.object.clone()).collect()
     }
 
-    /// The listeners, and Services of a mesh, at which requests to an object come in; sorted.
+    /// The listeners and mesh Services at which requests to an object arrive; sorted.
     pub fn entrances(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let region = self.region(key);
         let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
@@ -339,17 +339,16 @@ impl<'a> Survey<'a> {
         last.cloned().collect()
     }
 
-    /// What is in force on the paths of a kind through an object.
+    /// The effective policies of a kind on the paths through an object.
     ///
-    /// Direct policies act on what they name and nothing else: their paths are the object and its
-    /// sections.
+    /// A direct policy acts only on its target, so its paths are the object and the sections of it.
     pub fn through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<Group> {
         let shape = self.shape(key, kind);
         self.shaped(key, kind, &shape)
     }
 
-    /// The same for paths of a shape, remembered until something else is asked: many policies may stand at
-    /// one object.
+    /// Like [`Survey::through`], for paths of a given shape. Caches the last answer, because many policies may be
+    /// attached to one object.
     pub fn again(&mut self, key: &ObjectKey, kind: &GroupKind, shape: &Shape) -> Rc<[Group]> {
         if let Some((last, of, known, groups)) = &self.last
             && last == key
@@ -363,13 +362,13 @@ impl<'a> Survey<'a> {
         groups
     }
 
-    /// Forgets what was asked last: it may be much.
+    /// Drops the cached answer, which may be large.
     pub fn forget(&mut self) {
         self.last = None;
     }
 
-    /// What [`Survey::again`] says, but for those through routes where all routes around the object are among these:
-    /// [`Survey::over`] has them.
+    /// Like [`Survey::again`], without the paths through routes if `routes` contains all routes around the object:
+    /// [`Survey::over`] covers these.
     pub fn beside(
         &mut self,
         routes: &Routes,
@@ -379,7 +378,7 @@ impl<'a> Survey<'a> {
     ) -> Rc<[Group]> {
         let region = self.region(key);
         let profile = self.snapshot.profile(kind).cloned();
-        // Where paths go on to backends, or begin there, those that no route reaches are asked for.
+        // Paths that continue to backends, or begin there, may not lead through a route at all.
         let ends = |profile: &Arc<Profile>| {
             profile.class.value == Class::Inherited
                 && *profile.service_as != ServiceAs::Frontend
@@ -401,8 +400,8 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// The same, with paths of a shape that may be another snapshot's, so that the two can be
-    /// compared path by path.
+    /// Like [`Survey::through`], for a shape that may come from another snapshot, so that both can be compared path
+    /// by path.
     pub fn shaped(&mut self, key: &ObjectKey, kind: &GroupKind, shape: &Shape) -> Vec<Group> {
         let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), shape.end) else {
             return Vec::new();
@@ -430,7 +429,7 @@ impl<'a> Survey<'a> {
         region
     }
 
-    /// What is in force on all paths of a kind through these routes.
+    /// The effective policies on all paths of a kind through these routes.
     pub fn over(&mut self, routes: &Routes, kind: &GroupKind, end: Level) -> Vec<Group> {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
             return Vec::new();
@@ -443,7 +442,7 @@ impl<'a> Survey<'a> {
         groups
     }
 
-    /// The routes whose paths an object may stand on; sorted.
+    /// The routes whose paths may contain an object; sorted.
     pub fn routes_of(&mut self, key: &ObjectKey) -> Vec<ObjectKey> {
         let region = self.region(key);
         region
@@ -453,11 +452,10 @@ impl<'a> Survey<'a> {
             .collect()
     }
 
-    /// What paths of a kind through an object look like.
+    /// The shape of the paths of a kind through an object.
     ///
-    /// Those of direct kinds are the object and the sections of it on which policies stand. Others end
-    /// where the kind says; a policy on a backend acts there, even where nothing says that the kind
-    /// reaches so far.
+    /// For a direct kind: the object and those of its sections that have policies. For others, the kind decides where
+    /// paths end. A policy on a backend acts there even if no fact says that the kind reaches that far.
     pub fn shape(&mut self, key: &ObjectKey, kind: &GroupKind) -> Shape {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
             return Shape::default();
@@ -484,12 +482,12 @@ impl<'a> Survey<'a> {
 // === impl Shape ===
 
 impl Shape {
-    /// Where the paths end, if there are any.
+    /// The level at which the paths end, if there are any.
     pub fn end(&self) -> Option<Level> {
         self.end
     }
 
-    /// What takes in the paths of both.
+    /// A shape that covers the paths of both.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
         self.end = self.end.max(other.end);

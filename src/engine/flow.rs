@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::literal;
 
-/// The value, of which at most so many characters are shown.
+/// Formats a value, with at most `most` characters.
 pub fn flow(value: &Value, most: usize) -> String {
     let mut line = Line {
         text: String::new(),
@@ -16,8 +16,8 @@ pub fn flow(value: &Value, most: usize) -> String {
     line.text
 }
 
-/// Whether a text can stand there without quotes and be read as the text that it is. Within a list or a map, commas and brackets
-/// mean something too.
+/// Whether a string can be written without quotes and still be read as the same string. Within a list or a map,
+/// commas and brackets are special too.
 pub fn is_plain(text: &str, within: bool) -> bool {
     const FIRST: [char; 20] = [
         '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', '#', ',', '?', ':',
@@ -46,15 +46,15 @@ pub fn is_plain(text: &str, within: bool) -> bool {
         && !(within && text.contains([',', '[', ']', '{', '}']))
 }
 
-/// A line while it is written.
+/// A line under construction.
 struct Line {
     text: String,
-    /// How many characters more it takes.
+    /// The number of characters that still fit.
     room: usize,
 }
 
 impl Line {
-    /// None as soon as it does not fit.
+    /// Returns `None` as soon as the value does not fit.
     fn value(&mut self, value: &Value, within: bool) -> Option<()> {
         match value {
             Value::String(text) => self.scalar(text, within),
@@ -81,7 +81,7 @@ impl Line {
     }
 
     fn scalar(&mut self, text: &str, within: bool) -> Option<()> {
-        // A long one is not written out only to be thrown away.
+        // Scans only as much of a long string as fits.
         let end = text
             .char_indices()
             .nth(self.room + 1)

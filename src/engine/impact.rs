@@ -1,4 +1,4 @@
-//! The difference between two snapshots, told by effective target.
+//! The difference between the effective policies of two snapshots, by effective target.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -22,43 +22,43 @@ mod paths;
 
 use paths::{Comparison, Paths};
 
-/// Paths on which the effective policy of a kind changes in one and the same way: each way in with each way on, as
-/// they are afterwards, or as they were where they are gone.
+/// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
+/// route path, as they are after the change, or as they were if they are gone.
 #[derive(Clone, Debug)]
 pub struct Shifted {
-    /// The ways in and on.
+    /// The paths.
     pub ends: Ends,
     /// The kind of policy.
     pub kind: GroupKind,
-    /// What was in force; nothing where no policy was.
+    /// The effective policy before; empty if no policy was in force.
     pub before: Arc<Effective>,
-    /// What is in force afterwards.
+    /// The effective policy after.
     pub after: Arc<Effective>,
-    /// Whether the paths are there before and afterwards: one that comes or goes with its listener, route
-    /// or backend is no change of anything.
+    /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
+    /// backend does not count as a change of policy.
     pub stays: bool,
 }
 
-/// A path of them.
+/// One path with a change.
 #[derive(Clone, Debug)]
 pub struct Changed {
     /// The effective target.
     pub target: Place,
     /// The places of the path.
     pub path: Vec<Place>,
-    /// What changes on it.
+    /// The change.
     pub shifted: Rc<Shifted>,
 }
 
 // === impl Shifted ===
 
 impl Shifted {
-    /// How many paths there are.
+    /// The number of paths.
     pub fn count(&self) -> usize {
         self.ends.uppers.len() * self.ends.lowers.len()
     }
 
-    /// The same, path by path.
+    /// The same changes, one path each.
     pub fn one_by_one(&self) -> impl Iterator<Item = Self> {
         let uppers = self.ends.uppers.iter();
         let lowers = &self.ends.lowers;
@@ -73,7 +73,7 @@ impl Shifted {
     }
 }
 
-/// Every path whose effective policy differs after a change of these objects, by target and path.
+/// Every path whose effective policy differs after a change of these objects, sorted by target and path.
 pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec<Changed> {
     let mut was = Survey::new(before);
     let mut is = was.of(after);
@@ -100,11 +100,10 @@ fn paths_of(shifted: &Rc<Shifted>) -> Vec<Changed> {
     found.collect()
 }
 
-/// What differs between what two surveys say after a change of these objects, in no order.
+/// The difference between two resolvers after a change of `objects`, in no particular order.
 ///
-/// Looked at is what lies around the objects, and around the targets of those that are policies,
-/// before and after: the cost is that of what the change touches. Nothing where that is more than one of them
-/// works out.
+/// Covers the paths around the objects, and around the targets of policies among them, before and after: the cost
+/// depends on what the change touches. Empty if one of the resolvers runs out of fuel.
 pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey]) -> Vec<Shifted> {
     let (before, after) = (was.snapshot(), is.snapshot());
     let mut kinds: BTreeMap<GroupKind, Touched> = BTreeMap::new();
@@ -113,7 +112,7 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
         touch(was, key, &changed, &mut kinds);
         touch(is, key, &changed, &mut kinds);
     }
-    // A route that leaves a listener by itself changes nothing; one that is shut out does.
+    // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
     let shut = |upper: &Upper| !by_itself && is_there(before, upper) && is_there(after, upper);
     let had = |upper: &Upper| upper.last().and_then(|place| door(before, place));
@@ -122,13 +121,13 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
     for (kind, touched) in &kinds {
         let mut comparison = Comparison::new(kind, &shut, [&had, &has]);
         let (mut old, mut new) = (Paths::default(), Paths::default());
-        // One shape for both sides: paths that only differ in where they end are one path.
+        // Both sides use one shape, so that paths which only differ in length are the same path.
         let shapes = touched.objects.iter();
         let shapes = shapes.map(|key| (key, was.shape(key, kind).or(is.shape(key, kind))));
         let shapes: Vec<(&ObjectKey, Shape)> = shapes.collect();
         let end = shapes.iter().filter_map(|(_, shape)| shape.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));
-        // Paths through a route itself have been looked at already, unless a backend made them longer.
+        // Paths through a changed route are already covered, unless a backend made them longer.
         let mut routes = touched.routes.iter();
         let seen = end == Some(own_end) && routes.all(|route| touched.objects.contains(route));
         let over = !touched.routes.is_empty() && !seen;
@@ -165,17 +164,17 @@ pub fn between(was: &mut Survey<'_>, is: &mut Survey<'_>, objects: &[ObjectKey])
     found
 }
 
-/// Compares settings, each pair once: there are many paths and few results.
+/// Compares effective policies, each pair once: many paths share few results.
 #[derive(Debug, Default)]
 pub struct Same {
     known: HashMap<(*const (), *const ()), Compared>,
 }
 
-/// Two settings, held so that an address stays that of what was compared, and whether they are the same.
+/// Two effective policies and whether their settings are equal. Holding them keeps their addresses valid.
 type Compared = (Arc<Effective>, Arc<Effective>, bool);
 
 impl Same {
-    /// Whether the settings are the same, wherever they came from.
+    /// Whether the settings are equal, regardless of their source.
     pub fn settings(&mut self, one: &Arc<Effective>, other: &Arc<Effective>) -> bool {
         let id = (one.address(), other.address());
         if id.0 == id.1 {
@@ -186,12 +185,12 @@ impl Same {
     }
 }
 
-/// Where to look for changes of one kind.
+/// The objects and routes around which effective policies of one kind may change.
 #[derive(Debug, Default)]
 struct Touched {
     /// Objects whose paths may change.
     objects: BTreeSet<ObjectKey>,
-    /// Routes all of whose paths may change, those through other objects too.
+    /// Routes of which every path may change, including paths through other objects.
     routes: Routes,
 }
 
@@ -201,7 +200,7 @@ fn end_of(snapshot: &Snapshot, kind: &GroupKind) -> Level {
         .map_or(Level::Rule, |profile| profile.end())
 }
 
-/// The kinds whose effective policies an object may change, and where.
+/// Finds the policy kinds whose effective policies an object may change, and where.
 fn touch(
     survey: &mut Survey<'_>,
     key: &ObjectKey,
@@ -215,7 +214,7 @@ fn touch(
         return;
     }
     if snapshot.profile(&key.gk).is_some() {
-        // A policy that is not here: the other side has its targets.
+        // The policy does not exist on this side; the other side has its targets.
         return;
     }
     let object = snapshot.get(key);
@@ -236,8 +235,8 @@ fn touch(
             let mut routes = survey.routes_of(key);
             let mut beside: Vec<ObjectKey> = Vec::new();
             match object.map(|object| (object, &object.node)) {
-                // What it takes or leaves of a port others of its Gateway lose or get: also those whose routes come to
-                // nothing as long as it is there.
+                // A port that the set takes or releases may be lost or gained by other owners of its Gateway,
+                // including those whose routes attach to nothing while the set exists.
                 Some((_, Node::ListenerSet { parent, .. }))
                     if sets_of(snapshot, &parent.object).take(2).count() > 1 =>
                 {
@@ -251,7 +250,7 @@ fn touch(
                 Some((route, Node::Route { .. })) => routes.extend(rivals(snapshot, route)),
                 _ => {}
             }
-            // A backend that loses its last route, or gets its first one, begins paths of its own.
+            // A backend that loses its last route, or gets its first, forms paths of its own.
             let backends = object.into_iter().flat_map(|object| object.backends());
             let backends: BTreeSet<ObjectKey> = backends
                 .map(|backend| &backend.object)
@@ -271,14 +270,14 @@ fn touch(
     }
 }
 
-/// Whether a route that does not change sends requests to a backend, on which no policy stands: whatever happens to
-/// other routes, no path begins there.
+/// Whether an unchanged route sends requests to a backend without policies. Then no path begins at the backend,
+/// whatever happens to other routes.
 fn is_used_by_others(
     snapshot: &Snapshot,
     backend: &ObjectKey,
     changed: &HashSet<&ObjectKey, ByKey>,
 ) -> bool {
-    // One of another namespace may be kept away by a grant.
+    // A grant may block a route from another namespace.
     let mut routes = snapshot.using(backend).map(|route| &route.key);
     snapshot.standing(backend).next().is_none()
         && routes.any(|route| route.namespace == backend.namespace && !changed.contains(route))
@@ -293,7 +292,7 @@ fn targets(survey: &Survey<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
         .collect()
 }
 
-/// What a grant lets in: targets of policies, and routes that use backends, in its namespace.
+/// Adds what a grant allows in its namespace: targets of policies, and backends of routes.
 fn granted(
     survey: &Survey<'_>,
     grant: &ObjectKey,
@@ -313,7 +312,7 @@ fn granted(
     }
     let routes = routes_into(snapshot, entry, &grant.namespace);
     let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
-    // A backend is below the rules: where a kind ends above it, nothing is in force there.
+    // Backends are below the rules: kinds whose paths end at or above the rule are not affected.
     let below = |kind: &&GroupKind| end_of(snapshot, kind) > Level::Rule;
     for kind in snapshot.used_kinds().filter(below) {
         let touched = kinds.entry(kind.clone()).or_default();
@@ -321,7 +320,7 @@ fn granted(
     }
 }
 
-/// Whether a way in is there, whoever may take it.
+/// Whether the last place of an ancestor path exists, regardless of the routes that take it.
 fn is_there(snapshot: &Snapshot, upper: &Upper) -> bool {
     upper.last().is_some_and(|place| {
         let object = snapshot.get(&place.object);

@@ -1,4 +1,4 @@
-//! Policies of one kind at one place, and which of them is rejected for another (design 9, ruling 4).
+//! Conflicts of policies of one kind at one place, and which policies lose them (design 9, ruling 4).
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use super::policy::Policy;
 use super::profile::SameTarget;
 use super::work;
 
-/// The policy because of which this one is rejected, of those that stand there, the established
+/// The policy that wins the conflict against `policy`. `here` are the policies attached to one place, the established
 /// first.
 pub fn winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Policy>> {
     let place = here.iter().position(|other| other.key() == policy.key())?;
     rejected(here).get(place).copied().flatten()
 }
 
-/// For each of the policies that stand at one place, the established first, the policy because of
-/// which it is rejected. All are looked at once: there may be many.
+/// For each policy attached to one place, the policy that wins the conflict against it. `here` is sorted, the
+/// established first. Computed for all at once, since there may be many.
 pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
     let nobody = || vec![None; here.len()];
     let Some(profile) = here.first().map(|policy| &policy.profile) else {
@@ -32,7 +32,8 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
     let to = match *profile.same_target {
         SameTarget::OldestWins => all_but(here.first()),
         SameTarget::NewestWins => all_but(here.last()),
-        // None stands alone: nothing joins one that came first, and one that came later joins nothing.
+        // A policy of strategy None stands alone: nothing merges with an older one, and a newer one merges with
+        // nothing.
         SameTarget::Merge | SameTarget::MergeOldest => {
             let alone = here.first().is_some_and(|first| first.merges_by_none());
             let lost = |policy: &Arc<Policy>| alone || policy.merges_by_none();
@@ -46,13 +47,13 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
     };
     let policy = |to: Option<usize>| to.and_then(|to| here.get(to));
     let winners = to.into_iter().map(policy).zip(here);
-    // One that stands on two sections does not stand in its own way.
+    // A policy attached to two sections does not conflict with itself.
     winners
         .map(|(winner, policy)| winner.filter(|winner| winner.key() != policy.key()))
         .collect()
 }
 
-/// How much it is to find out who of these is rejected, in leaves.
+/// The cost of finding the rejected policies, in units of fuel.
 pub fn compared<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
     let (mut leaves, mut long, mut bytes, mut policies) = (0, 0, 0, 0);
     for policy in here {
@@ -65,7 +66,7 @@ pub fn compared<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
             SameTarget::EqualField => bytes += policy.agreed.len(),
             _ => {}
         }
-        // Then it is too much, whatever the others say.
+        // The limit is exceeded, whatever the other policies contain.
         if leaves / work::LOOKED_UP + long > work::MOST {
             break;
         }
@@ -73,10 +74,10 @@ pub fn compared<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
     leaves / work::LOOKED_UP + long + bytes / work::COMPARED + policies / work::PASSED_OVER
 }
 
-/// The oldest accepted policy that sets a field which each sets too.
+/// For each policy, the oldest accepted one that sets a common field.
 fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
     let set: Vec<Vec<LeafPath>> = here.iter().map(|policy| leaves(policy)).collect();
-    // Those that are accepted have no field in common.
+    // Accepted policies have no field in common.
     let mut accepted = Branches::default();
     let mut found = Vec::with_capacity(here.len());
     for (i, leaves) in set.iter().enumerate() {
@@ -91,7 +92,7 @@ fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
     found
 }
 
-/// For each, the first that is not equal to it.
+/// For each item, the index of the first one that differs from it.
 fn first_unlike<T: PartialEq>(all: &[T]) -> Vec<Option<usize>> {
     let first = all.first();
     let other = all.iter().position(|one| Some(one) != first);
@@ -99,7 +100,7 @@ fn first_unlike<T: PartialEq>(all: &[T]) -> Vec<Option<usize>> {
     all.iter().map(unlike).collect()
 }
 
-/// The first field that two policies set both, of those by which the kind's policies conflict.
+/// The first field that both policies set, of the fields in which policies of the kind conflict.
 pub fn overlap(one: &Policy, other: &Policy) -> Option<LeafPath> {
     let counted = leaves(other);
     let branches = Branches::of(&counted);
@@ -107,7 +108,7 @@ pub fn overlap(one: &Policy, other: &Policy) -> Option<LeafPath> {
     leaves.find(|path| branches.on(path).is_some())
 }
 
-/// What a policy sets of the fields by which its kind conflicts: those fields, or else every leaf.
+/// The fields that a policy sets, of those in which policies of its kind conflict; every leaf if the kind lists none.
 fn leaves(policy: &Policy) -> Vec<LeafPath> {
     let fields = &*policy.profile.conflict_fields;
     let paths = policy.parts().flat_map(Part::paths);

@@ -1,7 +1,7 @@
-//! Paths from the top of the topology down to where requests end (design 2.4).
+//! Paths from the top of the hierarchy down to where requests end (design 2.4).
 //!
-//! A path has two halves: the [`Upper`] from the `GatewayClass` to the listener that takes the requests,
-//! and the [`Lower`] from the route's Namespace to the rule or the backend.
+//! A path has two halves: the [`Upper`] from the `GatewayClass` to the listener that accepts the requests, and the
+//! [`Lower`] from the route's Namespace to the rule or the backend.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,27 +37,27 @@ pub use lower::{Lower, Unreached, backend, to_backends, to_route, to_rules, unre
 pub use lowers::Lowers;
 pub use route_kinds::{KeptOut, OneKind, kept_out, may_keep_out, rivals};
 
-/// A way in: everything above routes, down to one listener.
+/// An ancestor path: everything above the routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Upper {
-    /// The places, from the least to the most specific; none for a route that is attached to nothing.
+    /// The places, from the least to the most specific; empty for a route that is attached to nothing.
     pub steps: Vec<Step>,
-    /// Only requests from this namespace take it (mesh, consumer scope; ruling 22).
+    /// The only namespace whose requests take this path (mesh, consumer scope; ruling 22).
     pub consumer: Option<Arc<str>>,
 }
 
-/// Ways in, in one list that many share.
+/// A shared list of ancestor paths.
 pub type Uppers = Rc<[Rc<Upper>]>;
 
 // === impl Upper ===
 
 impl Upper {
-    /// Whether an object stands on it.
+    /// Whether an object is on the path.
     pub fn has(&self, key: &ObjectKey) -> bool {
         self.steps.iter().any(|step| step.place.object == *key)
     }
 
-    /// The most specific place of it.
+    /// Its most specific place.
     pub fn last(&self) -> Option<&Place> {
         self.steps.last().map(|step| &step.place)
     }
@@ -76,13 +76,14 @@ pub fn places<'a>(upper: &'a Upper, lower: Option<&'a Lower>) -> Vec<&'a Place> 
     places
 }
 
-/// A way in through a listener, by its place in the spec of its owner; none where the owner has no listeners.
+/// An ancestor path through a listener, with the listener's index in the spec of its owner; `None` if the owner has
+/// no listeners.
 pub type Through = (Option<usize>, Rc<Upper>);
 
-/// The ways in through the accepted listeners of a Gateway or `ListenerSet`; one that ends at the owner when it has no
-/// listeners.
+/// The ancestor paths through the accepted listeners of a Gateway or `ListenerSet`. If the owner has no listeners,
+/// the only path ends at the owner.
 ///
-/// A `ListenerSet` stands beside the Gateway's own listeners, not under them.
+/// The listeners of a `ListenerSet` are siblings of the Gateway's own listeners, not their descendants.
 pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
     let Some(accepted) = listeners(snapshot, owner) else {
         return Vec::new();
@@ -122,8 +123,8 @@ pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
     .collect()
 }
 
-/// The ways in for a route that is attached to a Service: for all requests when both live in one
-/// namespace, else for those from the route's own. Namespaces in `consumers` get a way of their own.
+/// The ancestor paths of a route that is attached to a Service: for all requests if both are in one namespace,
+/// otherwise for those from the route's namespace. Each namespace in `consumers` gets a path of its own.
 pub fn through_service(
     service: &ObjectKey,
     route: &ObjectKey,
@@ -153,8 +154,8 @@ pub fn through_service(
     }
 }
 
-/// The way in through a Gateway or `ListenerSet` that may not be read: who names it is taken for let in,
-/// and what lies above it is not known.
+/// The ancestor path through a Gateway or `ListenerSet` that may not be read. The reference is assumed to be allowed;
+/// nothing is known above the parent.
 pub fn through_hidden(reference: &ParentRef) -> Option<Rc<Upper>> {
     let key = &reference.object;
     let level = if key.gk.is_gateway_api("Gateway") {
@@ -177,7 +178,7 @@ pub fn through_hidden(reference: &ParentRef) -> Option<Rc<Upper>> {
     }))
 }
 
-/// The Gateway that a `ListenerSet` names; of another object the object itself.
+/// The Gateway that a `ListenerSet` names; any other object is returned as it is.
 pub fn gateway_of<'a>(snapshot: &'a Snapshot, owner: &'a ObjectKey) -> &'a ObjectKey {
     match snapshot.get(owner).map(|owner| &owner.node) {
         Some(Node::ListenerSet { parent, .. }) => &parent.object,
@@ -185,7 +186,7 @@ pub fn gateway_of<'a>(snapshot: &'a Snapshot, owner: &'a ObjectKey) -> &'a Objec
     }
 }
 
-/// The `ListenerSets` that name a Gateway, whether it lets them join or not.
+/// The `ListenerSets` that name a Gateway, whether the Gateway allows them or not.
 pub fn sets_of<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a ObjectKey,
@@ -194,7 +195,7 @@ pub fn sets_of<'a>(
     below.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
-/// The places from the top down to a Gateway.
+/// The steps from the top of the hierarchy down to a Gateway.
 pub fn to_gateway(gateway: &Object) -> Vec<Step> {
     let mut steps = Vec::with_capacity(5);
     if let Node::Gateway { class, .. } = &gateway.node {

@@ -1,4 +1,4 @@
-//! Routes that a change takes off their listeners or puts on others, and backends that it takes from them.
+//! Changes of traffic: routes that attach to other listeners than before, and backends that routes no longer reach.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,22 +12,22 @@ use super::topology::{
     Attachment, Door, OneKind, attachment, door, gateway_of, not_usable, sets_of, unreached,
 };
 
-/// What a change does to the requests of routes that stay.
+/// The effect of a change on the requests of routes that remain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Routes that no listener takes any more.
+    /// Routes that no listener accepts any more.
     pub detached: BTreeSet<ObjectKey>,
-    /// Routes that some listeners take no more, and others do; with the listeners that they lose.
+    /// Routes that some listeners no longer accept while others still do, with the lost listeners.
     pub reduced: BTreeMap<ObjectKey, BTreeSet<Place>>,
-    /// Listeners that take routes as before, at another port or for another hostname; with these routes.
+    /// Listeners that accept the same routes at another port or hostname, with these routes.
     pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
-    /// Routes that come to listeners which did not take them, and do not change themselves; with these listeners.
+    /// Unchanged routes that additional listeners accept, with these listeners.
     pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
-    /// Whether there are more routes than were looked at.
+    /// Whether some routes were not examined because there are too many.
     pub is_cut: bool,
 }
 
-/// A listener at which requests come in otherwise than before.
+/// A listener whose port or hostname changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moved {
     /// The listener.
@@ -40,7 +40,7 @@ pub struct Moved {
 
 // === impl Moved ===
 
-/// `at port 8080, no longer at port 80`, and the same of hostnames.
+/// `at port 8080, no longer at port 80`, and the same for hostnames.
 impl fmt::Display for Moved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = |host: &Option<Arc<str>>| match host {
@@ -62,8 +62,8 @@ impl fmt::Display for Moved {
     }
 }
 
-/// What a change of these objects does to the requests of routes that are there before and after; the first `most`
-/// routes are looked at.
+/// The effect of a change of `objects` on the requests of routes that exist before and after. Examines the first
+/// `most` routes.
 pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most: usize) -> Traffic {
     let mut routes: BTreeSet<&ObjectKey> = BTreeSet::new();
     for key in objects {
@@ -86,7 +86,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
             }
             continue;
         }
-        // A route that itself names other parents leaves and comes by itself.
+        // A route that was edited itself changes its parents on purpose.
         if !objects.contains(key) {
             traffic.compare(key, &had, &has);
         }
@@ -97,7 +97,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
 // === impl Traffic ===
 
 impl Traffic {
-    /// Takes down what a route loses and gains.
+    /// Records the listeners that a route loses and gains.
     fn compare(
         &mut self,
         route: &ObjectKey,
@@ -129,8 +129,8 @@ impl Traffic {
     }
 }
 
-/// Backends that routes which stay no longer reach, with the reason, after a change of these objects: grants, and
-/// backends themselves.
+/// Backends that remaining routes no longer reach after a change of `objects` (grants or backends), each with the
+/// reason.
 pub fn backends(
     before: &Snapshot,
     after: &Snapshot,
@@ -167,8 +167,8 @@ pub fn backends(
     found
 }
 
-/// The routes whose attachment may depend on an object: those that name it or a `ListenerSet` of it; of a Namespace those
-/// in it, and those of the `ListenerSets` in it.
+/// Adds the routes whose attachment may depend on an object: those that name it or one of its `ListenerSets`. For a
+/// Namespace: the routes in it, and those of the `ListenerSets` in it.
 fn add_routes<'a>(
     snapshot: &'a Snapshot,
     key: &ObjectKey,
@@ -180,7 +180,7 @@ fn add_routes<'a>(
     if !is_parent && !is_namespace {
         return;
     }
-    // Sets of one Gateway take ports from one another.
+    // `ListenerSets` of one Gateway compete for ports.
     let top = gateway_of(snapshot, key);
     let sets = sets_of(snapshot, top);
     let owners: BTreeSet<&ObjectKey> = sets.map(|set| &set.key).chain([top, key]).collect();
@@ -191,7 +191,7 @@ fn add_routes<'a>(
     }
 }
 
-/// Where the requests that a route takes come in. What is not known may be there.
+/// The endpoints at which a route receives requests. A parent of which nothing is known counts as one.
 fn doors(one_kind: &mut OneKind<'_>, route: &Arc<Object>) -> BTreeMap<Door, Place> {
     let Node::Route { parents, .. } = &route.node else {
         return BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What stands at one object, and who of them is rejected for another.
+//! The policies attached to one object, and which of them are rejected because of a conflict.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -13,37 +13,37 @@ use crate::engine::policy::Policy;
 use crate::engine::profile::Profile;
 use crate::engine::work;
 
-/// What stands at an object.
+/// The policies attached to one object.
 #[derive(Debug)]
 pub(super) struct At {
     pub(super) stands: Rc<[Stand]>,
-    /// The kinds of them, sorted.
+    /// Their kinds, sorted.
     pub(super) kinds: Vec<GroupKind>,
-    /// Whether some do not act on all requests that come there.
+    /// Whether some of them act on only a part of the requests that arrive here.
     pub(super) asks: bool,
-    /// How much it is to find all of this out, in leaves.
+    /// The cost of finding all this, in units of fuel.
     pub(super) work: usize,
     found: OnceCell<Found>,
 }
 
-/// What is found out when it is first asked for.
+/// Computed on first use.
 #[derive(Debug)]
 struct Found {
-    /// For each of the stands, the policy for which it is rejected, where that may stand on another section; empty
-    /// where that may not be.
+    /// For each attachment, the policy for which it is rejected, for kinds whose policies conflict across sections;
+    /// empty if no such kind is attached.
     rejected: Vec<Option<ObjectKey>>,
     /// Sorted by kind and section.
     places: Vec<Together>,
 }
 
-/// What stands at one section of an object, or at the whole of it, of one kind.
+/// The policies of one kind at one section of an object, or at the whole object.
 #[derive(Debug)]
 pub(super) struct Together {
     kind: GroupKind,
     section: Option<Arc<str>>,
-    /// Members of their targets whose meaning is not known.
+    /// Members of their targets whose meaning is unknown.
     pub(super) unknown: Option<Arc<str>>,
-    /// Whether they stand at every Namespace.
+    /// Whether they are attached to every Namespace.
     pub(super) wide: bool,
     pub(super) policies: Here,
 }
@@ -51,7 +51,7 @@ pub(super) struct Together {
 // === impl At ===
 
 impl At {
-    /// Of those that stand there, and the number of targets that were held against the object to find them.
+    /// Takes the attachments, and the number of targets that were compared with the object to find them.
     pub(super) fn new(stands: Vec<Stand>, asked: usize) -> Self {
         let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let meeting = kinds.clone().filter_map(Meeting::of);
@@ -70,14 +70,14 @@ impl At {
         }
     }
 
-    /// What stands at a section, or at the whole, of one kind, without what is rejected; what stands at every Namespace
-    /// before what stands at this one, which is more specific.
+    /// The policies of one kind at a section or at the whole object, without rejected ones. Policies attached to
+    /// every Namespace come before those attached to this one, which are more specific.
     pub(super) fn on(
         &self,
         kind: &GroupKind,
         section: Option<&Arc<str>>,
     ) -> impl Iterator<Item = &Together> {
-        /// So many are gone over.
+        /// Lists up to this length are scanned.
         const FEW: usize = 16;
         let mut places = &*self.found().places;
         if places.len() > FEW {
@@ -90,14 +90,14 @@ impl At {
         places.filter(move |place| place.section.as_ref() == section && place.kind == *kind)
     }
 
-    /// Each with the policy for which it is rejected, where that may stand on another section.
+    /// Each attachment with the policy for which it is rejected, for kinds whose policies conflict across sections.
     pub(super) fn each(&self) -> impl Iterator<Item = (&Stand, Option<&ObjectKey>)> {
         let rejected = &self.found().rejected;
         let stands = self.stands.iter().enumerate();
         stands.map(|(i, stand)| (stand, rejected.get(i).and_then(Option::as_ref)))
     }
 
-    /// Whether something of a kind stands at a section.
+    /// Whether a policy of a kind is attached to a section.
     pub(super) fn tells_sections(&self, profile: &Profile) -> bool {
         let mut places = self.found().places.iter();
         places.any(|place| place.section.is_some() && place.kind == profile.gk)
@@ -114,7 +114,7 @@ impl At {
     fn rejected(&self) -> Vec<Option<ObjectKey>> {
         let stands = &self.stands;
         let mut found = Vec::new();
-        // They are sorted by kind.
+        // Attachments are sorted by kind.
         let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let mut from = 0;
         for kind in kinds {
@@ -129,7 +129,7 @@ impl At {
     }
 }
 
-/// What stands at each section, of each kind, without what is rejected.
+/// The policies at each section, by kind, without rejected ones.
 fn places(stands: &[Stand], rejected: &[Option<ObjectKey>]) -> Vec<Together> {
     let is_rejected = |i: usize| rejected.get(i).is_some_and(Option::is_some);
     let accepted = stands.iter().enumerate().filter(|(i, _)| !is_rejected(*i));
@@ -158,7 +158,7 @@ impl Together {
         (&self.kind, self.section.as_ref())
     }
 
-    /// Whether a stand that is not rejected is one of these.
+    /// Whether an attachment that is not rejected is part of this list.
     pub(super) fn has(&self, stand: &Stand) -> bool {
         stand.wide == self.wide
             && stand.section == self.section

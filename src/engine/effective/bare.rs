@@ -1,4 +1,4 @@
-//! Routes on which no policy stands: what acts on them is decided above them.
+//! Routes to which no policy is attached: only policies above them act on them.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -12,23 +12,23 @@ use crate::engine::object::is_route;
 use crate::engine::profile::{Class, Profile};
 use crate::engine::topology::Upper;
 
-/// Most ways in of a route that is known by them: a Gateway has 64 listeners at most.
+/// Routes with more ancestor paths than this are not cached. A Gateway has at most 64 listeners.
 const MOST_WAYS: usize = 64;
 
-/// A route on which no policy stands. On equal ones the same policies act as long as an era lasts, of kinds that look
-/// neither into the route nor behind it ([`Survey::stop_at`]).
+/// A route to which no policy is attached. Within one topology generation the same policies act on equal ones, for
+/// kinds that depend neither on the content of the route nor on its backends ([`Survey::stop_at`]).
 #[derive(Clone, Debug)]
 pub struct BareRoute {
     kind: GroupKind,
     namespace: Arc<str>,
-    /// Those of one era are known by their addresses.
+    /// Identified by their addresses within one generation.
     ways: Vec<Rc<Upper>>,
 }
 
 impl Survey<'_> {
-    /// A route as far as it counts for what acts on it; none where policies stand on it, and where it is attached to a
-    /// Service, to what may not be read, or in very many ways. A survey of many objects, which is not bounded, shares
-    /// what it finds anyway.
+    /// The part of a route that decides which policies act on it. `None` if policies are attached to the route, or if
+    /// it is attached to a Service, to a parent that may not be read, or by more than [`MOST_WAYS`] paths. An
+    /// unbounded resolver, which covers many objects, also returns `None`: it shares its results anyway.
     pub fn bare(&mut self, key: &ObjectKey) -> Option<BareRoute> {
         let is_remembered = self.is_limited() && self.snapshot.era().lasts();
         if !is_remembered || !is_route(&key.gk) || !self.stands(key).is_empty() {
@@ -42,7 +42,7 @@ impl Survey<'_> {
         })
     }
 
-    /// Whether policies of these kinds act on a route whatever stands in it and behind it.
+    /// Whether policies of these kinds act on a route regardless of its content and its backends.
     pub fn stop_at(&self, route: &GroupKind, kinds: &BTreeSet<GroupKind>) -> bool {
         let looks_on = |profile: &Arc<Profile>| {
             let goes_on = profile.class.value == Class::Inherited && profile.end() > Level::Rule;

@@ -1,4 +1,4 @@
-//! The ways in of routes that are alike but for their hostnames.
+//! Candidate listeners of routes that differ only in their hostnames.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use crate::engine::topology::{Upper, Uppers, takes_hostname};
 
-/// A way in that routes take if they have a hostname in common with one of its listeners. There are several where
-/// listeners have one name.
+/// An ancestor path that a route takes if the route shares a hostname with one of its listeners. Several listeners
+/// may have the same name.
 #[derive(Debug)]
 pub(super) struct Entrance {
     pub(super) way: Rc<Upper>,
     pub(super) hostnames: Vec<Option<Arc<str>>>,
 }
 
-/// Ways in, sorted.
+/// Candidate listeners, sorted by path.
 #[derive(Debug, Default)]
 pub(super) struct Entrances {
     each: Vec<Entrance>,
-    /// Whether no listener of them asks for a hostname.
+    /// Whether each of them has a listener without a hostname.
     open: bool,
-    /// All of them, once somebody has asked.
+    /// All paths, computed on first use.
     all: OnceCell<Uppers>,
 }
 
@@ -46,7 +46,7 @@ impl Entrances {
         }
     }
 
-    /// All ways, where routes with these hostnames take every one, as `list` puts them together.
+    /// All paths, as combined by `list`, if a route with these hostnames takes every one of them.
     pub(super) fn all(
         &self,
         hostnames: &[Arc<str>],
@@ -56,12 +56,12 @@ impl Entrances {
         (self.open || hostnames.is_empty()).then(|| self.all.get_or_init(all))
     }
 
-    /// How many hostnames there are to compare with those of a route.
+    /// The number of hostnames to compare with those of a route.
     pub(super) fn hostnames(&self) -> usize {
         self.each.iter().map(|e| e.hostnames.len()).sum()
     }
 
-    /// The ways that a route with these hostnames takes.
+    /// The paths that a route with these hostnames takes.
     pub(super) fn fitting(&self, hostnames: &[Arc<str>]) -> impl Iterator<Item = &Rc<Upper>> {
         let takes = |entrance: &&Entrance| {
             let mut theirs = entrance.hostnames.iter();

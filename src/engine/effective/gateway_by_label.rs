@@ -1,4 +1,4 @@
-//! The Gateway before a Service or another object that clients call, where the object names it by a label.
+//! The Gateway in front of a Service or another object that clients call, if a label names it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::engine::profile::{Classes, GatewayByLabel, Profile};
 use crate::engine::snapshot::{Snapshot, class_key, namespace_key};
 use crate::engine::topology::{lets_name, to_gateway};
 
-/// The steps of a path as policies of a kind see them: what clients call is reached through the Gateway that it names. Where
-/// it names none that serves it, nothing acts on what names the object itself.
+/// The steps of a path as policies of a kind see them: requests reach the called object through the Gateway that it
+/// names. If no Gateway of that name serves it, policies on the object itself do not act.
 pub(super) fn steps_of<'s>(
     snapshot: &Snapshot,
     profile: &Profile,
@@ -47,7 +47,7 @@ pub(super) fn steps_of<'s>(
     Cow::Owned(found)
 }
 
-/// The Gateway that serves what comes to an object.
+/// The Gateway that serves requests to an object.
 pub(crate) fn gateway_before<'a>(
     snapshot: &'a Snapshot,
     by_label: &GatewayByLabel,
@@ -70,7 +70,7 @@ pub(crate) fn gateway_before<'a>(
     serves.then_some(gateway)
 }
 
-/// Whether a `GatewayClass` is one of these.
+/// Whether these classes include a `GatewayClass`, by its name or its controller.
 pub(super) fn is_of(snapshot: &Snapshot, classes: &Classes, class: &ObjectKey) -> bool {
     let controller = snapshot
         .get(class)
@@ -79,7 +79,7 @@ pub(super) fn is_of(snapshot: &Snapshot, classes: &Classes, class: &ObjectKey) -
         || controller.is_some_and(|name| classes.controllers.contains(name))
 }
 
-/// Whether a Gateway is of a class and of a purpose that serve such objects.
+/// Whether the class and the purpose of a Gateway make it serve such objects.
 fn is_for(snapshot: &Snapshot, by_label: &GatewayByLabel, gateway: &Object) -> bool {
     let Node::Gateway { class, .. } = &gateway.node else {
         return false;

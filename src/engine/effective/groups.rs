@@ -1,4 +1,4 @@
-//! The groups of paths through a region, for one kind of policy.
+//! Groups the paths through a subgraph, for one policy kind.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -18,18 +18,19 @@ use crate::engine::topology::{
 };
 use crate::engine::work;
 
-/// Ways in that carry the same policies.
+/// Ancestor paths that carry the same policies.
 #[derive(Clone, Debug)]
 struct Way {
     uppers: Uppers,
-    /// What policies further down the path depend on: where requests come from, and which policies are rejected there.
+    /// The conditions for policies further down the path: where requests come from, and which policies are rejected
+    /// there.
     via: Via,
     stack: Rc<Stack>,
     has: bool,
     attached: bool,
 }
 
-/// Ways on that carry the same policies.
+/// Route paths that carry the same policies.
 #[derive(Clone, Debug)]
 struct End {
     lowers: Lowers,
@@ -39,7 +40,8 @@ struct End {
 }
 
 impl Survey<'_> {
-    /// The object and its sections. A section of which nothing is known any more is the whole again.
+    /// The paths of a direct kind: the object and its sections. A section that no longer exists carries only the
+    /// policies on the whole object.
     pub(super) fn direct(
         &mut self,
         key: &ObjectKey,
@@ -97,7 +99,7 @@ impl Survey<'_> {
         }
     }
 
-    /// The group of ways in that lead no further.
+    /// The group of ancestor paths that end above the routes.
     fn ending(&mut self, profile: &Profile, way: Way, own: Option<&Own>, complete: bool) -> Group {
         let nothing = self.stacks.nothing();
         let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own, None);
@@ -122,7 +124,7 @@ impl Survey<'_> {
         groups: &mut Vec<Group>,
     ) {
         groups.reserve(region.routes.len());
-        // Routes that are accepted alike share their list of ways, and so its stacks.
+        // Routes that are accepted alike share their list of ancestor paths, and so its stacks.
         let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::default();
         let mut ends: Vec<End> = Vec::new();
         for (route, ways) in &region.routes {
@@ -208,8 +210,8 @@ impl Survey<'_> {
         let nothing = self.stacks.nothing();
         for loose in region.backends.difference(&reached) {
             let is_service = loose.gk.is_core("Service");
-            // What the kind does not know as a target lies outside its topology: only a policy on the
-            // thing itself can reach it, and none on its Namespace.
+            // A kind that the profile does not list as a target is outside its topology: only a policy on the object
+            // itself can reach it, not one on its Namespace.
             let inside = is_service || profile.effective.value.contains(&loose.gk);
             for lower in backend(self.snapshot, loose, inside) {
                 let stack = self.stacks.stack(profile, &lower.steps, &Via::default());
@@ -231,7 +233,7 @@ impl Survey<'_> {
         }
     }
 
-    /// What clients of a mesh may call, but to which no route is attached.
+    /// The paths of Services that clients of a mesh may call, and to which no route is attached.
     fn without_clients(
         &mut self,
         focus: Option<&ObjectKey>,
@@ -246,7 +248,7 @@ impl Survey<'_> {
             if self.is_spent() {
                 return;
             }
-            // Other kinds that are called by name stand for themselves: no Namespace has workloads
+            // Objects of other kinds that are called by name represent only themselves: no Namespace has workloads
             // behind them.
             let ways = if called.gk.is_core("Service") {
                 through_service(called, called, &[])
@@ -274,7 +276,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Ways in by what stands on them, in the order of the ways.
+    /// Groups ancestor paths by the policies attached to them, in the order of the paths.
     fn stacked_ways(
         &mut self,
         focus: Option<&ObjectKey>,
@@ -318,7 +320,7 @@ impl Survey<'_> {
         ways.collect()
     }
 
-    /// Adds the ways on through a route by what stands on them.
+    /// Adds the route paths through a route, grouped by the policies attached to them.
     fn stacked_lowers(
         &mut self,
         (focus, via): (Option<&ObjectKey>, &Via),
@@ -328,13 +330,13 @@ impl Survey<'_> {
         ends: &mut Vec<End>,
     ) {
         let at = self.stacks.at(&route.key);
-        // What stands there is not found out once all is spent.
+        // The lookup above returns nothing once the fuel is used up.
         if self.is_spent() || !matches!(route.node, Node::Route { .. }) {
             return;
         }
         let namespace = self.ways_on.namespace(route);
         if end <= Level::Rule && !at.tells_sections(profile) {
-            // Then every rule carries what stands at the whole route.
+            // Then every rule carries the policies on the whole route.
             let lowers = self.ways_on.to_rules(&namespace, route);
             let through = (&namespace, &**route);
             ends.push(End {
@@ -378,7 +380,7 @@ impl Survey<'_> {
     }
 }
 
-/// Whether controllers of the kind look for routes below the parent of a way in.
+/// Whether controllers of the kind follow routes below the parent of an ancestor path.
 pub fn follows(profile: &Profile, upper: &Upper) -> bool {
     let stands_at = |level| upper.steps.iter().any(|step| step.level == level);
     let parent = if stands_at(Level::Frontend) {

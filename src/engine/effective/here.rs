@@ -1,4 +1,4 @@
-//! Policies of one kind at one place: one list for every path that leads there.
+//! The policies of one kind at one place: one list, shared by every path through the place.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::merge::Wholes;
 use crate::engine::policy::Policy;
 
-/// The policies, the established first. What is the same of them on every path is found out once.
+/// The policies, the established first. Facts about them that are the same on every path are computed once.
 #[derive(Clone, Debug)]
 pub struct Here(Rc<List>);
 
@@ -28,17 +28,17 @@ struct Facts {
 // === impl Here ===
 
 impl Here {
-    /// Whether a policy is one of them.
+    /// Whether the list contains a policy.
     pub fn has(&self, key: &ObjectKey) -> bool {
         self.iter().any(|policy| policy.key() == key)
     }
 
-    /// What counts of them where each is in force whole or not at all; none where they merge.
+    /// The atomic level that they form; `None` if they merge.
     pub(super) fn wholes(&self) -> Option<Wholes> {
         self.facts().wholes
     }
 
-    /// Whether reading the settings of one is more than their number says.
+    /// Whether reading the settings of one of them costs more than their number suggests.
     pub(super) fn is_long(&self) -> bool {
         self.facts().is_long
     }

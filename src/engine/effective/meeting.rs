@@ -1,4 +1,4 @@
-//! Policies of one kind on the sections of one object, where those on one section may be rejected for those on another.
+//! Conflicts between policies of one kind on different sections of one object.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use crate::engine::policy::Policy;
 use crate::engine::profile::Meets;
 use crate::engine::rivals::{compared, rejected};
 
-/// The stands of one kind, whose policies meet on other sections too.
+/// The attachments of one kind whose policies also conflict across sections.
 pub(super) struct Meeting<'a> {
     stands: &'a [Stand],
-    /// By the section on which they stand; as one where all meet.
+    /// By section; a single entry if all sections conflict with each other.
     sections: BTreeMap<Option<&'a Arc<str>>, Vec<usize>>,
 }
 
 // === impl Meeting ===
 
 impl<'a> Meeting<'a> {
-    /// For each of the stands of one kind, the policy for which it is rejected; none where a policy meets others on
-    /// its own section alone. Those whose targets differ in members of unknown meaning do not meet.
+    /// For each attachment of one kind, the policy for which it is rejected; `None` if policies conflict only on
+    /// their own section. Policies whose targets differ in members of unknown meaning do not conflict.
     pub(super) fn all(stands: &'a [Stand]) -> Option<Vec<Option<ObjectKey>>> {
         let first = stands.first()?;
         if stands.iter().all(|stand| stand.unknown == first.unknown) {
@@ -44,7 +44,7 @@ impl<'a> Meeting<'a> {
         Some(found)
     }
 
-    /// None where a policy meets others on its own section alone.
+    /// `None` if policies conflict only on their own section.
     pub(super) fn of(stands: &'a [Stand]) -> Option<Self> {
         let meets = *stands.first()?.policy.profile.meets;
         if stands.len() < 2 || meets == Meets::SameSection {
@@ -67,7 +67,8 @@ impl<'a> Meeting<'a> {
         self.sections.get(&None).map_or(&[], Vec::as_slice)
     }
 
-    /// How much it is to find out who is rejected, in leaves. Those on the whole meet all others, and all others meet them.
+    /// The cost of [`Meeting::rejected`], in units of fuel. Policies on the whole object conflict with all others,
+    /// and all others with them.
     pub(super) fn work(&self) -> usize {
         let whole = compared(self.policies(self.whole()));
         let each = self.sections.iter().map(|(section, own)| match section {
@@ -77,7 +78,7 @@ impl<'a> Meeting<'a> {
         each.sum()
     }
 
-    /// For each, the policy for which it is rejected.
+    /// For each attachment, the policy for which it is rejected.
     pub(super) fn rejected(&self) -> Vec<Option<ObjectKey>> {
         let mut found = vec![None; self.stands.len()];
         for (section, own) in &self.sections {

@@ -1,4 +1,4 @@
-//! What stands above the routes, remembered for an era.
+//! A cache of everything above the routes, valid for one topology generation.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use crate::engine::ids::{ByKey, ObjectKey};
 use crate::engine::memo::Memo;
 use crate::engine::snapshot::Era;
 
-/// By object. A Gateway with 64 listeners takes some 10 kB.
+/// By object. A Gateway with 64 listeners takes about 10 kB.
 type Known<T> = Memo<ObjectKey, T, ByKey>;
 
 thread_local! {
@@ -17,12 +17,12 @@ thread_local! {
     static PARENTS: RefCell<Known<Option<Rc<Parent>>>> = RefCell::default();
 }
 
-/// What stands at an object.
+/// The policies attached to an object.
 pub(super) fn at(era: Era, key: &ObjectKey, find: impl FnOnce() -> Rc<At>) -> Rc<At> {
     STANDS.with(|memo| Memo::remembered(memo, era, key, find))
 }
 
-/// The ways in by a parent of routes, where it is there.
+/// The ancestor paths through a parent of routes, if the parent exists.
 pub(super) fn parent(
     era: Era,
     key: &ObjectKey,

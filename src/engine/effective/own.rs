@@ -1,4 +1,4 @@
-//! What a target itself sets of the fields that policies control (design 2.5, the older dialect).
+//! Fields that policies control and that a target sets itself (design 2.5, legacy dialect).
 
 use serde_json::Value;
 
@@ -12,11 +12,11 @@ use crate::engine::profile::{Control, Profile};
 use crate::engine::projected::{self, Projected};
 use crate::engine::work;
 
-/// What targets set themselves, by their address and that of the kind of policy: a snapshot keeps both for as long.
+/// The fields that targets set, by the addresses of the object and of the profile: the snapshot keeps both alive.
 pub(super) type Owns = HashMap<(*const Object, *const Profile), Option<Own>>;
 
 impl Survey<'_> {
-    /// The target's own values; none where the kind controls none of its fields or they are unset.
+    /// The target's own values; `None` if the kind controls none of its fields or if they are unset.
     pub(super) fn own(&mut self, profile: &Profile, target: &ObjectKey) -> Option<Own> {
         if profile.controls.is_empty() {
             return None;

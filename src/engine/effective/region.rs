@@ -1,4 +1,4 @@
-//! The part of the topology that paths through one object run in.
+//! The subgraph of the topology that is reachable from one object.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -21,49 +21,51 @@ use crate::engine::topology::{
 };
 use crate::engine::work::{self, Work};
 
-/// Routes with their ways in, and what no route reaches. Routes that are accepted alike share one list.
+/// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
+/// list.
 #[derive(Debug, Default)]
 pub(super) struct Region {
-    /// Each once, parent by parent.
+    /// Each once, grouped by parent.
     pub(super) routes: Vec<(Arc<Object>, Uppers)>,
-    /// Ways in through the object, used or not.
+    /// The ancestor paths through the object, whether a route takes them or not.
     pub(super) uppers: Vec<Rc<Upper>>,
-    /// Backends and other objects in it.
+    /// Backends and other objects in the subgraph.
     pub(super) backends: BTreeSet<ObjectKey>,
 }
 
-/// Finds regions; remembers what it met.
+/// Finds subgraphs and caches their parts.
 #[derive(Debug)]
 pub(super) struct Regions<'a> {
     snapshot: &'a Snapshot,
     parents: HashMap<ObjectKey, Rc<Parent>, ByKey>,
     entrances: maps::HashMap<Alike, Rc<Entrances>>,
-    /// Equal lists are one, whatever they were accepted by.
+    /// Equal lists are shared, however they came about.
     lists: maps::HashMap<Vec<*const Upper>, Uppers>,
-    /// By the address of a route, which the snapshot keeps: kinds of policies ask one after the other.
+    /// By the address of a route, which the snapshot keeps alive: each policy kind asks again.
     taken: maps::HashMap<*const Object, Uppers>,
-    /// Namespaces from where requests come, by what they come to.
+    /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, ByKey>,
     one_kind: OneKind<'a>,
     work: Work,
 }
 
-/// A Gateway or `ListenerSet`, with its ways in.
+/// A Gateway or `ListenerSet`, with the ancestor paths through it.
 #[derive(Debug)]
 pub(super) struct Parent {
     object: Arc<Object>,
     ways: Vec<Through>,
 }
 
-/// What acceptance depends on, but for hostnames: routes that are alike in this may come by the same listeners.
+/// Everything but hostnames that acceptance depends on: routes that are equal in this have the same candidate
+/// listeners.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Alike {
     gk: GroupKind,
     namespace: Arc<str>,
     parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
-    /// Whether each is said not to take the route; empty where none is.
+    /// Whether the status of the route reports that each parent rejects it; empty if nothing is reported.
     rejected: Vec<bool>,
-    /// Policies on a route of a mesh make ways of their own, by the namespaces from where requests come.
+    /// Policies on a mesh route add ancestor paths, one for each namespace that requests come from.
     consumers: Vec<Arc<str>>,
 }
 
@@ -100,10 +102,10 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// The region of an object.
+    /// The subgraph around an object.
     pub(super) fn around(&mut self, key: &ObjectKey) -> Region {
         let mut routes: Vec<Arc<Object>> = Vec::new();
-        // By their addresses: the snapshot keeps each once.
+        // By address: the snapshot keeps each object once.
         let mut met: maps::HashSet<*const Object> = maps::HashSet::default();
         let mut region = Region::default();
         let snapshot = self.snapshot;
@@ -126,7 +128,7 @@ impl<'a> Regions<'a> {
                             region.backends.insert(object.key.clone());
                         }
                         routes.for_each(&mut add);
-                        // Those of a mesh are attached to it, wherever they are.
+                        // Mesh routes attach to the Service from any namespace.
                         if is_service {
                             snapshot.below(&object.key).for_each(&mut add);
                         }
@@ -141,7 +143,7 @@ impl<'a> Regions<'a> {
                 _ => add(object),
             }
         } else {
-            // It is gone; routes may still name it.
+            // The object does not exist, but routes may still name it.
             snapshot.below(key).for_each(&mut add);
         }
         if Level::is_of_backend(&key.gk) {
@@ -150,7 +152,7 @@ impl<'a> Regions<'a> {
             snapshot.below(key).for_each(&mut add);
         }
         while let Some(parent) = parents.pop_front() {
-            // Sets join Gateways and nothing else: no circle can keep this going.
+            // A `ListenerSet` joins only a Gateway, so this loop terminates.
             let is_gateway = matches!(parent.node, Node::Gateway { .. });
             for object in snapshot.below(&parent.key) {
                 match &object.node {
@@ -167,7 +169,7 @@ impl<'a> Regions<'a> {
         region
     }
 
-    /// The region of these routes and nothing else.
+    /// The subgraph of these routes alone.
     pub(super) fn of(&mut self, routes: &Routes) -> Region {
         let snapshot = self.snapshot;
         let routes = routes.iter().filter_map(|key| snapshot.get(key)).cloned();
@@ -199,8 +201,8 @@ impl<'a> Regions<'a> {
         found
     }
 
-    /// Those of the ways in that a route takes; one that leads from nowhere when it is attached to nothing. Often
-    /// they are those of the last one.
+    /// The ancestor paths, of the candidates, that a route takes; one without steps if the route is attached to
+    /// nothing. They are often the same as those of the last route.
     fn taken(
         &mut self,
         route: &Arc<Object>,
@@ -223,7 +225,7 @@ impl<'a> Regions<'a> {
         } else if let Some(all) = entrances.all(hostnames, |ways| self.list(ways)) {
             all.clone()
         } else {
-            // One route is little, whatever its hostnames: only what comes with others counts.
+            // One route is cheap, whatever its hostnames: only further routes are charged.
             if last.is_some() {
                 let compared = entrances.hostnames() * hostnames.len();
                 self.work.spend(compared / work::HOSTNAMES);
@@ -241,7 +243,8 @@ impl<'a> Regions<'a> {
         taken
     }
 
-    /// Ways in that a route does not take because listeners keep it out for older ones of another kind.
+    /// Ancestor paths that a route does not take because their listeners keep it out for older routes of another
+    /// kind.
     fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<*const Upper> {
         let mut closed = maps::HashSet::default();
         let Node::Route { parents, .. } = &route.node else {
@@ -263,7 +266,7 @@ impl<'a> Regions<'a> {
         closed
     }
 
-    /// A parent of a route that may keep it out for older ones of another kind.
+    /// A parent of a route that may keep it out for older routes of another kind.
     fn may_be_closed(&mut self, route: &Object, reference: &ParentRef) -> Option<Rc<Parent>> {
         if !Level::is_above_routes(&reference.object.gk) {
             return None;
@@ -272,7 +275,7 @@ impl<'a> Regions<'a> {
         may_keep_out(self.snapshot, &parent.object, &route.key.gk).then_some(parent)
     }
 
-    /// Ways in as one list; one that leads from nowhere where there are none.
+    /// Ancestor paths as a shared list; one path without steps if there are none.
     fn list(&mut self, ways: &[&Rc<Upper>]) -> Uppers {
         let name = ways.iter().map(|way| Rc::as_ptr(way)).collect();
         let made = || match ways.iter().copied().cloned().collect::<Uppers>() {
@@ -282,8 +285,8 @@ impl<'a> Regions<'a> {
         self.lists.entry(name).or_insert_with(made).clone()
     }
 
-    /// The ways in that a route takes, where they are the same as long as an era lasts: not to Services, nor to what
-    /// may not be read.
+    /// The ancestor paths that a route takes, if they stay the same within a topology generation. `None` if the route
+    /// is attached to a Service or to a parent that may not be read.
     pub(super) fn lasting(&mut self, route: &Object) -> Option<Vec<Rc<Upper>>> {
         let Node::Route {
             parents, hostnames, ..
@@ -297,7 +300,7 @@ impl<'a> Regions<'a> {
         if !parents.iter().all(lasts) {
             return None;
         }
-        // Who is kept out depends on other routes.
+        // The routes that a listener keeps out depend on other routes.
         if parents
             .iter()
             .any(|parent| self.may_be_closed(route, parent).is_some())
@@ -308,7 +311,7 @@ impl<'a> Regions<'a> {
         Some(entrances.fitting(hostnames).cloned().collect())
     }
 
-    /// The ways in that routes like this one may take, sorted.
+    /// The candidate listeners of routes like this one, sorted.
     fn entrances(&mut self, route: &Object) -> Rc<Entrances> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::default();
@@ -381,7 +384,7 @@ impl<'a> Regions<'a> {
         entrances.collect()
     }
 
-    /// The namespaces whose policies at an object act on requests from there alone.
+    /// The namespaces whose policies at an object act only on requests from the same namespace.
     fn consumers(&mut self, key: &ObjectKey) -> Rc<[Arc<str>]> {
         if let Some(known) = self.consumers.get(key) {
             return known.clone();
@@ -415,7 +418,7 @@ impl<'a> Regions<'a> {
     }
 }
 
-/// Whether the same listeners take both, but for their hostnames. Services of a mesh look at the route itself.
+/// Whether the same listeners accept both routes, hostnames aside. Mesh Services depend on the route itself.
 fn are_alike(one: &Object, other: &Object) -> bool {
     let (
         Node::Route { parents, .. },

@@ -1,10 +1,10 @@
-//! Many routes at once.
+//! A set of routes in insertion order.
 
 use std::collections::HashSet;
 
 use crate::engine::ids::{ByKey, ObjectKey};
 
-/// Routes, each once, in the order in which they were met: those of one parent are looked at one after the other.
+/// Routes, each once, in insertion order: routes of one parent are processed together.
 #[derive(Debug, Default)]
 pub struct Routes {
     order: Vec<ObjectKey>,
@@ -14,7 +14,7 @@ pub struct Routes {
 // === impl Routes ===
 
 impl Routes {
-    /// Adds those that are not there yet.
+    /// Adds routes; ignores those that it already contains.
     pub fn extend<'a>(&mut self, routes: impl IntoIterator<Item = &'a ObjectKey>) {
         for route in routes {
             if self.known.insert(route.clone()) {
@@ -23,17 +23,17 @@ impl Routes {
         }
     }
 
-    /// Whether one is among them.
+    /// Whether it contains a route.
     pub fn contains(&self, route: &ObjectKey) -> bool {
         self.known.contains(route)
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// All of them.
+    /// All routes, in order.
     pub fn iter(&self) -> impl Iterator<Item = &ObjectKey> {
         self.order.iter()
     }

@@ -1,4 +1,4 @@
-//! Routes that no request takes: others match the same, and go first.
+//! Routes that get no request, because other routes match the same requests and take precedence.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::engine::object::{Node, Object};
 use crate::engine::policy::Precedence;
 use crate::engine::topology::OneKind;
 
-/// The routes of the Gateways that were asked for, by where requests to them come in.
+/// The routes of the Gateways that were asked for, by the entry at which their requests arrive.
 #[derive(Debug, Default)]
 pub(super) struct Shadows {
     gateways: HashMap<ObjectKey, HashMap<Entry, Vec<Arc<Object>>>, ByKey>,
 }
 
 impl Survey<'_> {
-    /// The route that takes the requests which another one matches too, where there is one for all of them: of two that
-    /// match the same on one hostname the older goes first (Gateway API, `HTTPRouteRule.matches`). Those that want nothing of
-    /// a request, neither a hostname nor a match, are left alone: they are drafts.
+    /// The route, if there is a single one, that takes all requests which `key` matches too: of two routes with the
+    /// same match on one hostname the older takes precedence (Gateway API, `HTTPRouteRule.matches`). Routes without a
+    /// hostname and without a match are ignored: they are drafts.
     ///
-    /// Reviews do not ask: all routes of a Gateway are looked at.
+    /// Returns `None` in a limited resolver, because it reads all routes of a Gateway.
     pub fn shadow_of(&mut self, key: &ObjectKey) -> Option<ObjectKey> {
         if self.is_limited() {
             return None;
@@ -37,7 +37,7 @@ impl Survey<'_> {
         else {
             return None;
         };
-        // What clients of a mesh call is known by the Service.
+        // In a mesh the Service identifies the requests.
         let wants_nothing = hostnames.is_empty() && matches.is_everything();
         let mesh = parents
             .iter()
@@ -67,7 +67,7 @@ impl Survey<'_> {
         first
     }
 
-    /// The routes to which requests may come in there.
+    /// The routes whose requests may arrive at an entry.
     fn routes_at(&mut self, one_kind: &mut OneKind<'_>, entry: &Entry) -> &[Arc<Object>] {
         let (gateway, ..) = entry;
         if !self.shadows.gateways.contains_key(gateway) {

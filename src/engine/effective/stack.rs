@@ -1,4 +1,4 @@
-//! What stands on a path, of one kind, and what comes of it.
+//! The policies of one kind along a path, and the effective policy that they fold to.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -29,41 +29,42 @@ use crate::engine::work::{self, Work};
 pub struct StackLevel {
     /// The place.
     pub step: Step,
-    /// Members of their targets whose meaning is not known.
+    /// Members of their targets whose meaning is unknown.
     pub unknown: Option<Arc<str>>,
     /// The policies.
     pub policies: Here,
 }
 
-/// Everything that stands on a path, of one kind, from the least to the most specific.
+/// All policies of one kind along a path, from the least to the most specific.
 pub type Stack = Vec<StackLevel>;
 
-/// Looks each place up once and folds equal stacks once.
+/// Looks up each place once and folds each distinct stack once.
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
     stands: HashMap<ObjectKey, Rc<At>, ByKey>,
-    /// Most objects have no policy.
+    /// Shared by objects without policies, which are most.
     nobody: Rc<At>,
-    /// Kept for as long as this: `folded` knows them by their address.
+    /// Distinct stacks. `folded` identifies them by address, so they must live as long.
     named: maps::HashMap<Vec<Name>, Rc<Stack>>,
-    /// Lists that were put together for some requests only, so that equal ones are one.
+    /// Distinct lists of the policies that act on only a part of the requests.
     mixed: maps::HashMap<Vec<*const Policy>, Here>,
     nothing: Rc<Stack>,
-    /// What stands at the Namespace that was asked for last, of one kind.
+    /// The stack of one kind at the Namespace that was asked for last.
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<FoldOf, (Rc<Stack>, Arc<Effective>)>,
     disputes: Disputes,
     clashes: Clashes,
-    /// Whether the kinds of policies on which a controller acts are known.
+    /// By controller: whether the policy kinds that it acts on are known.
     known_controllers: maps::HashMap<Arc<str>, bool>,
     work: Work,
 }
 
-/// The stacks above and below by their addresses, and the place of the facts in the profile that hold on the route.
+/// The addresses of the stacks above and below, and the index of the profile's facts that apply to the route.
 type FoldOf = (usize, usize, Option<usize>);
 
-/// A level of a stack. Its list is that of one place; only those that are mixed may be of several.
+/// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
+/// may belong to several, so it needs the place.
 type Name = (Level, *const Arc<Policy>, Option<Place>);
 
 // === impl StackLevel ===
@@ -95,12 +96,12 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// The stack of a path on which nothing stands.
+    /// The stack of a path without policies.
     pub(super) fn nothing(&self) -> Rc<Stack> {
         self.nothing.clone()
     }
 
-    /// Adds the kinds of what stands at an object and its sections.
+    /// Adds the kinds of the policies attached to an object and its sections.
     pub(super) fn add_kinds(&mut self, key: &ObjectKey, kinds: &mut BTreeSet<GroupKind>) {
         for kind in &self.at(key).kinds {
             if !kinds.contains(kind) {
@@ -109,13 +110,13 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// What stands at an object and its sections; nothing once all is spent.
+    /// The policies attached to an object and its sections; none once the fuel is used up.
     pub(super) fn at(&mut self, key: &ObjectKey) -> Rc<At> {
         if let Some(known) = self.stands.get(key) {
             return known.clone();
         }
         let above = Level::is_above_routes(&key.gk);
-        // Most routes are; to find out again takes no longer than to remember it.
+        // Most routes have no policies. Checking that again is as fast as a cache.
         let is_bare = !above && self.snapshot.is_bare(key);
         if is_bare || self.work.is_spent() {
             return self.nobody.clone();
@@ -141,14 +142,14 @@ impl<'a> Stacks<'a> {
         found
     }
 
-    /// Why the controllers of a policy reject it at a place for what other objects say; nothing once all is spent.
+    /// Why the policy's controllers reject it at a place because of other objects; `None` once the fuel is used up.
     pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Clashing> {
         let found = self.clashes.of(self.snapshot, policy, place);
         self.work.spend(self.clashes.taken());
         found.filter(|_| !self.work.is_spent())
     }
 
-    /// The policy for which another is rejected at a place; nothing where there is too much there.
+    /// The conflict winner: the policy for which another is rejected at a place; `None` once the fuel is used up.
     pub(super) fn rival(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
         let at = self.at(&place.object);
         let key = policy.key();
@@ -171,7 +172,7 @@ impl<'a> Stacks<'a> {
         winner(&here.policies, policy).map(|winner| winner.key().clone())
     }
 
-    /// The same for a policy that is left out because its controllers reject it.
+    /// Like [`Stacks::rival`], for a policy that is not attached because its controllers reject it.
     fn rival_of_rejected(&self, policy: &Policy, at: &At, place: &Place) -> Option<ObjectKey> {
         if rejected(self.snapshot, policy) == Rejected::Nowhere {
             return None;
@@ -189,13 +190,13 @@ impl<'a> Stacks<'a> {
         winner(&here, policy).map(|winner| winner.key().clone())
     }
 
-    /// What the policies on a path depend on, beside its places, when it comes in by a way.
+    /// The conditions, besides its places, that the policies on a path with this ancestor path depend on.
     pub(super) fn via(&mut self, profile: &Profile, upper: &Upper) -> Via {
         self.disputes.via(self.snapshot, profile, upper)
     }
 
-    /// What stands on the steps through a route on whose sections nothing stands. Most routes have no policy of their
-    /// own, and those of a Namespace come one after the other: then it is what stands at the Namespace.
+    /// The stack of the steps through a route whose sections have no policies. Most routes have no policy of their
+    /// own, and routes come namespace by namespace: then it is the cached stack of the Namespace.
     pub(super) fn of_route(
         &mut self,
         profile: &Profile,
@@ -222,7 +223,7 @@ impl<'a> Stacks<'a> {
         stack
     }
 
-    /// What stands on steps, of one kind; equal stacks are one.
+    /// The stack of one kind along these steps. Equal stacks are shared.
     pub(super) fn stack(&mut self, profile: &Profile, steps: &[Step], via: &Via) -> Rc<Stack> {
         let mut found: Vec<(&Step, Option<Arc<str>>, Here)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
@@ -248,7 +249,7 @@ impl<'a> Stacks<'a> {
                 } else {
                     place.policies.clone()
                 };
-                // Two Namespaces may be on one path: what stands at every one does so once.
+                // Two Namespaces may be on one path: policies attached to every Namespace count once.
                 if !(policies.is_empty() || place.wide && has_wide) {
                     let unknown = place.unknown.clone();
                     let place = at.asks.then(|| step.place.clone());
@@ -272,7 +273,7 @@ impl<'a> Stacks<'a> {
         self.named.entry(name).or_insert_with(stacked).clone()
     }
 
-    /// Whether the path runs through a Gateway on which policies without target do not act.
+    /// Whether the path contains a Gateway on which policies without a target do not act.
     fn is_apart_from_its_namespace(&self, profile: &Profile, steps: &[Step]) -> bool {
         let apart = &profile.without_except;
         if apart.controllers.is_empty() && apart.names.is_empty() {
@@ -285,7 +286,7 @@ impl<'a> Stacks<'a> {
         classes.any(|class| is_of(self.snapshot, apart, class))
     }
 
-    /// Whether the path runs through a Gateway whose controller acts on kinds of others and not on this one.
+    /// Whether the path contains a Gateway whose controller acts on known policy kinds, but not on this one.
     pub(super) fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
         let mut classes = steps.iter().filter(|s| s.level == Level::GatewayClass);
         let Some(class) = classes.next().map(|step| &step.place.object) else {
@@ -299,7 +300,7 @@ impl<'a> Stacks<'a> {
         *known.or_insert_with(|| self.snapshot.knows_controller(controller))
     }
 
-    /// Those that act on requests that come in by a way.
+    /// The policies that act on the requests of an ancestor path.
     fn asked_by<'b>(&mut self, here: impl Iterator<Item = &'b Stand>, via: &Via) -> Here {
         let acts = here.filter(|stand| via.lets_act(stand));
         let policies: Vec<Arc<Policy>> = acts.map(|stand| stand.policy.clone()).collect();
@@ -308,7 +309,7 @@ impl<'a> Stacks<'a> {
         mixed.or_insert_with(|| policies.into()).clone()
     }
 
-    /// Folds a path. An object takes one place on it: a Namespace that holds both the Gateway and the
+    /// Folds the policies of a path. An object takes one place on it: a Namespace that holds both the Gateway and the
     /// route counts as the Gateway's (ruling 5).
     pub(super) fn fold(
         &mut self,
@@ -354,7 +355,7 @@ impl<'a> Stacks<'a> {
         answer
     }
 
-    /// What comes of the policies of a path; nothing once all is spent.
+    /// The effective policy of a path; empty once the fuel is used up.
     fn effective(&self, profile: &Profile, stack: &Stack, own: Option<&Own>) -> Effective {
         if differs_in_unknown(stack) {
             let levels = stack.iter().map(|level| &*level.policies);
@@ -363,7 +364,7 @@ impl<'a> Stacks<'a> {
         let part = taking_part(profile, stack);
         let here = part.clone().map(|level| &level.policies);
         let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
-        // What the target itself sets is put together with the others.
+        // Fields that the target sets itself are merged with the policies.
         let won = match own {
             Some(_) => None,
             None => won(here.clone().map(|here| (&**here, here.wholes()))),
@@ -389,15 +390,15 @@ impl<'a> Stacks<'a> {
     }
 }
 
-/// Whether targets on a path differ in members whose meaning is not known: nobody knows on which requests their
-/// policies meet, and how (ruling 40).
+/// Whether targets on a path differ in members of unknown meaning. Then it is unknown which requests the policies
+/// have in common, and how the policies combine (ruling 40).
 fn differs_in_unknown(stack: &Stack) -> bool {
     let mut pairs = stack.iter().zip(stack.iter().skip(1));
     pairs.any(|(one, next)| one.unknown != next.unknown)
 }
 
-/// What stands there on routes for which other facts hold: each policy as it is there, and none that has no setting for
-/// them. One that is passed over for an older one is so there too, whatever the older one sets.
+/// The stack on routes to which other facts apply: each policy with its settings for them, without policies that have
+/// none. A policy that is superseded by an older one stays superseded, whatever the older one sets.
 fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
     let acts = |level: &StackLevel| on.sections || level.step.level != Level::Rule;
     let levels = stack.into_iter().filter(acts).filter_map(|level| {
@@ -416,7 +417,7 @@ fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
     levels.collect()
 }
 
-/// The same where some settings do nothing on some levels: each policy as it is there, and none that does nothing there.
+/// The stack without settings that do nothing at their level, and without policies that have no other settings.
 fn without_idle(stack: Stack, profile: &Profile) -> Stack {
     let levels = stack.into_iter().filter_map(|mut level| {
         let at = level.step.level;
@@ -437,8 +438,8 @@ fn without_idle(stack: Stack, profile: &Profile) -> Stack {
     levels.collect()
 }
 
-/// The levels that are folded. Where the more specific policy decides and merges only with what stands
-/// above the routes, the others of the route are overridden.
+/// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,
+/// the other policies of the route are overridden.
 pub(super) fn taking_part<'a>(
     profile: &Profile,
     stack: &'a Stack,
@@ -451,7 +452,7 @@ pub(super) fn taking_part<'a>(
         .map(|(_, level)| level)
 }
 
-/// Whether policies of the kind on a Service mean this role of it (ruling 22).
+/// Whether policies of the kind on a Service refer to this role of it (ruling 22).
 fn plays(level: Level, profile: &Profile) -> bool {
     match level {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,

@@ -1,4 +1,5 @@
-//! What the policies on a path depend on, beside its places: where requests come from, and who is rejected there.
+//! The conditions, besides its places, that the policies on a path depend on: where requests come from, and which
+//! policies are rejected there.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,19 +12,19 @@ use crate::engine::reports::{Rejected, rejected};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::Upper;
 
-/// What counts of a way in; most are alike in it.
+/// The conditions of an ancestor path. Most paths have the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Via {
-    /// The namespace from which alone requests come, for kinds that ask.
+    /// The only namespace that requests come from, for kinds that depend on it.
     consumer: Option<Arc<str>>,
-    /// Policies that the controller of this way rejects, and that of another accepts; sorted.
+    /// Policies that the controller of this path rejects and the controller of another accepts; sorted.
     without: Option<Rc<[ObjectKey]>>,
 }
 
-/// Policies of a kind that are rejected on some ways, and the ancestors for which they are.
+/// Policies of a kind that are rejected on some paths, and the ancestors for which they are rejected.
 type OfKind = Rc<[(ObjectKey, Vec<Place>)]>;
 
-/// Finds out who is rejected where.
+/// Finds which policies are rejected where.
 #[derive(Debug, Default)]
 pub(super) struct Disputes {
     kinds: HashMap<GroupKind, OfKind>,
@@ -32,12 +33,12 @@ pub(super) struct Disputes {
 // === impl Via ===
 
 impl Via {
-    /// Whether a policy acts on requests that come in this way.
+    /// Whether a policy acts on the requests of this path.
     pub(super) fn lets_act(&self, stand: &Stand) -> bool {
         let key = stand.policy.key();
         let is_asked = !stand.consumer || self.consumer.as_ref() == Some(&key.namespace);
         let without = self.without.as_deref().unwrap_or_default();
-        // One that is rejected for another of its targets is not disputed at this one.
+        // A policy that is rejected for another of its targets is not disputed at this one.
         is_asked && !(stand.disputed && without.binary_search(key).is_ok())
     }
 }
@@ -45,9 +46,9 @@ impl Via {
 // === impl Disputes ===
 
 impl Disputes {
-    /// What counts of a way in for policies of a kind.
+    /// The conditions of an ancestor path for policies of a kind.
     pub(super) fn via(&mut self, snapshot: &Snapshot, profile: &Profile, upper: &Upper) -> Via {
-        // Other kinds do not ask where requests come from.
+        // Other kinds do not depend on where requests come from.
         let asks = profile.cross_namespace.value == CrossNamespace::Consumer;
         Via {
             consumer: upper.consumer.clone().filter(|_| asks),

@@ -1,7 +1,7 @@
-//! Ways on through routes to their rules, each list made once.
+//! A cache of the route paths to the rules of routes.
 //!
-//! They depend on the route alone: surveys of two states share them, and paths of a route that is the same in both
-//! are known by it.
+//! They depend on the route alone. Resolvers of two snapshots share them, and the shared list identifies the paths of
+//! a route that is the same in both.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,19 +15,19 @@ use crate::engine::topology::Lowers;
 
 type Known = HashMap<*const Object, Lowers>;
 
-/// Remembers the ways to the rules of routes.
+/// Caches the paths to the rules of routes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaysOn {
-    /// By the address of the route, which its list keeps for as long.
+    /// By the address of the route, which its list keeps alive.
     known: Rc<RefCell<Known>>,
-    /// The Namespace that was needed last: routes come namespace by namespace.
+    /// The Namespace of the last route: routes come namespace by namespace.
     namespace: Option<ObjectKey>,
 }
 
 // === impl WaysOn ===
 
 impl WaysOn {
-    /// The ways to all rules of a route.
+    /// The paths to all rules of a route.
     pub(super) fn to_rules(&self, namespace: &ObjectKey, route: &Arc<Object>) -> Lowers {
         let mut known = self.known.borrow_mut();
         let known = known.entry(Arc::as_ptr(route));

@@ -1,6 +1,7 @@
-//! The paths of one kind before and afterwards, compared where they are the same.
+//! Compares the paths of one kind before and after a change.
 //!
-//! There are many paths and few that differ: those through one route that carry the same are compared together.
+//! There are many paths and few differences, so paths through one route with the same effective policy are compared
+//! together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -16,9 +17,9 @@ use crate::engine::topology::{Door, Lower, Lowers, Upper, Uppers};
 /// Compares the paths of a kind.
 pub(super) struct Comparison<'a> {
     kind: &'a GroupKind,
-    /// Whether a way in that only comes or only goes is a change.
+    /// Whether an ancestor path that only appears or only disappears is a change.
     shut: &'a dyn Fn(&Upper) -> bool,
-    /// Where the requests of a way in come in, before and afterwards.
+    /// The listener endpoint of an ancestor path, before and after.
     doors: [DoorOf<'a>; 2],
     lists: Lists,
     same: Same,
@@ -26,19 +27,20 @@ pub(super) struct Comparison<'a> {
     found: Vec<Shifted>,
 }
 
-/// The paths of one side, by the list of their ways on. A list that both sides share has all ways through its route.
+/// The paths of one side, by their list of route paths. A list that both sides share contains all paths through its
+/// route.
 #[derive(Default)]
 pub(super) struct Paths {
     by_list: HashMap<*const (), Through>,
 }
 
-/// What is in force on paths that go on in the same ways, by the number of their list of ways in.
+/// The effective policies on one list of route paths, by number of the list of ancestor paths.
 struct Through {
     lowers: Lowers,
     ways: Vec<(usize, Arc<Effective>)>,
 }
 
-/// What is in force on ways in before and afterwards, where it differs, and whether the ways on are on both sides.
+/// Different effective policies on ancestor paths before and after, and whether the route paths exist on both sides.
 #[derive(Clone)]
 struct Pair {
     uppers: Uppers,
@@ -47,26 +49,26 @@ struct Pair {
     stays: bool,
 }
 
-/// Finds where the requests of a way in come in; none where it has no listener.
+/// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
 pub(super) type DoorOf<'a> = &'a dyn Fn(&Upper) -> Option<Door>;
 
-/// What is in force on both sides, by lists of ways in: it is the same for many routes.
+/// The effective policies of both sides, by list of ancestor paths: many routes share them.
 type Sides = (
     Vec<(usize, *const Effective)>,
     Vec<(usize, *const Effective)>,
 );
 
-/// What is in force by way in.
+/// The effective policy by ancestor path.
 type ByUpper = BTreeMap<Rc<Upper>, Arc<Effective>>;
 type ByLower = HashMap<Rc<Lower>, ByUpper>;
 
-/// Lists of ways in. Equal ones have one number, however often they were put together.
+/// Numbered lists of ancestor paths. Equal lists have the same number.
 #[derive(Default)]
 struct Lists {
     all: Vec<Uppers>,
     by_address: HashMap<*const Rc<Upper>, (Uppers, usize)>,
     by_ways: HashMap<Uppers, usize>,
-    /// Of which lists it is known whether one shares a way with another.
+    /// Whether the lists of a combination are disjoint, for the combinations checked so far.
     apart: HashMap<Vec<usize>, bool>,
 }
 
@@ -94,7 +96,7 @@ impl Lists {
             .unwrap_or_else(|| Rc::from([]))
     }
 
-    /// Whether the ways on both sides come in the same lists, none of which shares a way with another.
+    /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
     fn are_alike(&mut self, before: &Through, after: &Through) -> bool {
         let is_there = |(number, _): &(usize, _)| after.of(*number).is_some();
         before.ways.len() == after.ways.len()
@@ -143,7 +145,7 @@ impl Through {
 // === impl Paths ===
 
 impl Paths {
-    /// Adds the paths of groups; what is there already stays.
+    /// Adds the paths of groups; paths that are already there stay.
     pub(super) fn note(&mut self, groups: &[Group], comparison: &mut Comparison<'_>) {
         for group in groups {
             let lowers = if group.ends.lowers.is_empty() {
@@ -154,14 +156,14 @@ impl Paths {
                 group.ends.lowers.clone()
             };
             let number = comparison.lists.number(&group.ends.uppers);
-            // Nothing comes by a path that begins nowhere.
+            // No request takes a path that is not attached.
             let effective = if group.attached {
                 &group.effective
             } else {
                 &comparison.nothing
             };
             let through = self.by_list.entry(lowers.address());
-            // Most have one list.
+            // Most have a single list.
             let through = through.or_insert_with(|| Through {
                 lowers,
                 ways: Vec::with_capacity(1),
@@ -192,8 +194,8 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// How many paths are looked at one by one: those that go on in ways that the other side does not know by their
-    /// list.
+    /// The number of paths that are compared one by one: those in lists of route paths that the other side does not
+    /// share.
     pub(super) fn apart(&self, was: &Paths, is: &Paths) -> usize {
         let only = |side: &Paths, other: &Paths| -> usize {
             let lists = side.by_list.iter();
@@ -207,9 +209,9 @@ impl<'a> Comparison<'a> {
         only(was, is) + only(is, was)
     }
 
-    /// What differs. Paths that are on both sides are compared; a way on that has lost one way in and won another is
-    /// one change, from what it lost to what it won. Ways in that only come or only go are a change where the route
-    /// is let in or shut out by others.
+    /// The differences. Compares paths that exist on both sides. A route path that loses one ancestor path and gains
+    /// another is one change, from the lost to the gained. Ancestor paths that only appear or only disappear are a
+    /// change if other objects let the route in or shut it out.
     pub(super) fn made(mut self, was: &Paths, is: &Paths) -> Vec<Shifted> {
         let (mut before, mut after) = (ByLower::default(), ByLower::default());
         let mut known: HashMap<Sides, Rc<[Pair]>> = HashMap::default();
@@ -256,7 +258,7 @@ impl<'a> Comparison<'a> {
         self.found
     }
 
-    /// Ways on that are not known by their list are looked at one by one.
+    /// Splits a list of route paths that the other side does not share.
     fn spread(&self, through: &Through, paths: &mut ByLower) {
         for lower in through.lowers.iter() {
             through.by_upper(&self.lists, paths.entry(lower.clone()).or_default());
@@ -280,7 +282,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// What differs on some ways on, way in by way in.
+    /// The differences on some route paths, by ancestor path.
     fn pairs(&mut self, before: &ByUpper, after: &ByUpper, on_both: bool) -> Vec<Pair> {
         let mut found = Vec::new();
         let same = &mut self.same;
@@ -311,9 +313,9 @@ impl<'a> Comparison<'a> {
                 None => won.push((upper, b)),
             }
         }
-        // Mostly one side is empty, and nobody is asked.
+        // One side is usually empty.
         if !lost.is_empty() && !won.is_empty() {
-            // A listener under another name is the one that takes the same requests.
+            // A renamed listener receives the same requests.
             let [had, has] = self.doors;
             let mut doors: Vec<Option<Door>> = won.iter().map(|(upper, _)| has(upper)).collect();
             lost.retain(|(upper, a)| {
@@ -332,7 +334,7 @@ impl<'a> Comparison<'a> {
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         loop {
             match (lost.next(), won.next()) {
-                // The way that it had says more than that it has none now.
+                // The former ancestor path says more than an empty one.
                 (Some((had, a)), Some((has, b))) => {
                     note(if has.steps.is_empty() { had } else { has }, a, b, on_both);
                 }
@@ -348,7 +350,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn change(&mut self, lowers: &Lowers, pair: Pair) {
-        // All or none of a list are complete.
+        // Either all paths of a list are complete or none.
         let complete = lowers.first().is_some_and(|lower| lower.complete);
         if complete {
             self.found.push(Shifted {
@@ -365,7 +367,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Requests from a namespace that has no way of its own take the way for all.
+/// Requests from a namespace without an ancestor path of its own take the path for all requests.
 fn for_all<'a>(upper: &Upper, side: &'a ByUpper) -> Option<&'a Arc<Effective>> {
     upper.consumer.as_ref()?;
     let all = Upper {

@@ -1,4 +1,4 @@
-//! Who lets whom attach: the Gateway API's rules for listeners, routes and `ListenerSets`.
+//! The Gateway API's rules for attachment: which listeners accept which routes and `ListenerSets`.
 
 use std::sync::Arc;
 
@@ -10,42 +10,42 @@ use crate::engine::reports::of_route;
 use crate::engine::selector::Labels;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 
-/// Why a listener does not take a route that names its owner.
+/// Why a listener does not accept a route that names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
-    /// Routes of its kind do not fit the protocol.
+    /// The protocol does not support routes of this kind.
     Protocol,
     /// The reference names another listener.
     Section,
     /// The reference names another port.
     Port,
-    /// Routes of its kind are not allowed.
+    /// The listener does not allow routes of this kind.
     Kind,
-    /// They have no hostname in common.
+    /// The hostnames do not intersect.
     Hostname,
-    /// Routes of its namespace are not allowed.
+    /// The listener does not allow routes of this namespace.
     Namespace,
-    /// Whether they are cannot be read.
+    /// The rule that decides whether the listener allows the route cannot be read.
     Unread,
-    /// It is not accepted itself.
+    /// The listener itself is not accepted.
     Conflict(Conflict),
-    /// The status of the route says that the parent does not take it (ruling 36).
+    /// The status of the route says that the parent does not accept it (ruling 36).
     Reported,
 }
 
-/// A listener, the Gateway or `ListenerSet` that it is of, and whether it is accepted.
+/// A listener with its Gateway or `ListenerSet`, and whether it is accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnListener<'a> {
     /// The Gateway or `ListenerSet`.
     pub owner: &'a Object,
     /// The listener.
     pub listener: &'a Listener,
-    /// Why it is not accepted.
+    /// Why the listener is not accepted.
     pub conflict: Option<Conflict>,
 }
 
-/// Whether a listener of `owner` may take a route that names it by this reference: section, port, namespace and kind
-/// fit, and [`takes_hostname`] decides.
+/// Whether a listener of `owner` may accept a route with this reference: section, port, namespace and kind match.
+/// [`takes_hostname`] decides the rest.
 pub fn may_accept(
     snapshot: &Snapshot,
     owner: &Object,
@@ -63,8 +63,8 @@ pub fn may_accept(
         && of_route(snapshot, route, parent).is_none()
 }
 
-/// The first thing that keeps a listener from taking a route that names its owner by this reference; none where it
-/// takes it, unless an older route of another kind keeps it out ([`super::kept_out`]).
+/// The first reason why a listener does not accept a route with this reference. `None` if it accepts the route,
+/// unless an older route of another kind keeps it out ([`super::kept_out`]).
 pub fn refusal(
     snapshot: &Snapshot,
     here: &OwnListener<'_>,
@@ -107,13 +107,13 @@ fn unfit(listener: &Listener, route: &GroupKind, parent: &ParentRef) -> Option<R
     if parent.port.is_some_and(|port| port != listener.port) {
         return Some(Refusal::Port);
     }
-    // Of the kinds that fit, those that the listener names.
+    // Among the kinds that the protocol supports, those that the listener names.
     let fits = listener.routes_of.is_empty() || listener.routes_of.contains(route);
     (!fits).then_some(Refusal::Kind)
 }
 
-/// Whether a reference to a Service fits its ports: port and section name one that is there, the same
-/// one if both are given.
+/// Whether a reference to a Service matches one of its ports: port and section name an existing one, and the same one
+/// if both are given.
 pub fn fits_service(service: &Object, reference: &ParentRef) -> bool {
     let Node::Service { ports } = &service.node else {
         return false;
@@ -128,7 +128,7 @@ pub fn fits_service(service: &Object, reference: &ParentRef) -> bool {
         })
 }
 
-/// Whether a Gateway lets a `ListenerSet` join (`spec.allowedListeners`).
+/// Whether a Gateway allows a `ListenerSet` (`spec.allowedListeners`).
 pub(super) fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
     let Node::Gateway { sets, .. } = &gateway.node else {
         return false;
@@ -137,8 +137,8 @@ pub(super) fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool
     lets_in(snapshot, sets, own, theirs)
 }
 
-/// Whether the first listener of a protocol lets objects of a namespace name its Gateway; those of the Gateway's own where
-/// there is no such listener.
+/// Whether the first listener of a protocol allows objects of a namespace to name its Gateway. Without such a
+/// listener, only objects in the Gateway's namespace may.
 pub fn lets_name(
     snapshot: &Snapshot,
     gateway: &Object,
@@ -154,7 +154,7 @@ pub fn lets_name(
     lets_in(snapshot, from, &gateway.key.namespace, namespace)
 }
 
-/// Of a Namespace that is not known its name is known, which is a label of it.
+/// An unknown Namespace still has its name, which is one of its labels.
 fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) -> bool {
     match from {
         From::All => true,
@@ -173,8 +173,7 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
     }
 }
 
-/// Whether routes of a kind fit the protocol of a listener; protocols of implementations take any
-/// kind.
+/// Whether the protocol of a listener supports routes of a kind; implementation-specific protocols support any.
 fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
@@ -186,7 +185,7 @@ fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
     kinds.contains(&&*route.kind)
 }
 
-/// Whether a listener with a hostname, or without, takes a route with some, or with none.
+/// Whether the hostname of a listener intersects those of a route; an absent hostname intersects all.
 pub fn takes_hostname(theirs: Option<&str>, ours: &[Arc<str>]) -> bool {
     let Some(theirs) = theirs else {
         return true;

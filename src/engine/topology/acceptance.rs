@@ -1,5 +1,5 @@
-//! Which listeners of a Gateway, and of the `ListenerSets` that name it, are accepted. Whoever asks whether a listener,
-//! a `ListenerSet` or a route is accepted, asks here.
+//! Which listeners of a Gateway, and of the `ListenerSets` that name it, are accepted. This is the only source for
+//! whether a listener, a `ListenerSet` or a route is accepted.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,44 +15,44 @@ use crate::engine::policy::Precedence;
 use crate::engine::reports::of_listener;
 use crate::engine::snapshot::Snapshot;
 
-/// The listeners of a Gateway with those of the `ListenerSets` that name it.
+/// The listeners of a Gateway and of the `ListenerSets` that name it.
 #[derive(Debug, Default)]
 pub struct Acceptance {
-    /// The Gateway first, then the `ListenerSets` that may join, by age and name, then the others.
+    /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
     order: Vec<ObjectKey>,
     owners: HashMap<ObjectKey, Rc<Listeners>, ByKey>,
 }
 
-/// The listeners of one Gateway or `ListenerSet`: which of them are accepted.
+/// The listeners of one Gateway or `ListenerSet`, and which of them are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listeners {
     /// Why none of them is part of a Gateway.
     refused: Option<SetRefusal>,
-    /// Why each is not accepted, in the order of the spec.
+    /// Why each listener is not accepted, in the order of the spec.
     conflicts: Box<[Option<Conflict>]>,
 }
 
 /// Why a `ListenerSet` is not part of a Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SetRefusal {
-    /// Its parent is not there.
+    /// Its parent does not exist.
     Missing,
     /// Nothing is known of its parent.
     Unknown,
-    /// Its parent is no Gateway.
+    /// Its parent is not a Gateway.
     NoGateway,
-    /// The Gateway does not let it join.
+    /// The Gateway does not allow it.
     NotAllowed,
 }
 
-/// Why nothing comes in through a Gateway, a `ListenerSet` or one listener of it.
+/// Why no request arrives through a Gateway, a `ListenerSet` or one of its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unaccepted {
     /// The `ListenerSet` is not part of a Gateway.
     Set(SetRefusal),
-    /// The listener is in conflict with another.
+    /// The listener conflicts with another.
     Listener(Conflict),
-    /// All listeners of the object are; the conflict of the first.
+    /// All listeners of the object conflict with others; the conflict of the first.
     AllListeners(Conflict),
 }
 
@@ -60,7 +60,7 @@ thread_local! {
     static KNOWN: RefCell<Memo<ObjectKey, Rc<Acceptance>, ByKey>> = RefCell::default();
 }
 
-/// The listeners of a Gateway or of a `ListenerSet`; none for other objects.
+/// The listeners of a Gateway or `ListenerSet`; `None` for other objects.
 pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Rc<Listeners>> {
     match &owner.node {
         Node::Gateway { .. } => Acceptance::of(snapshot, owner)
@@ -82,7 +82,7 @@ pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Rc<Listeners>> {
             let all = Acceptance::of(snapshot, gateway);
             match all.listeners(&owner.key) {
                 Some(listeners) => Some(listeners.clone()),
-                // It is looked at as if it were there.
+                // The set is only supposed to exist, so its conflicts are not computed.
                 None if joins(snapshot, gateway, owner) => Some(Rc::new(Listeners::free(owner))),
                 None => refused(SetRefusal::NotAllowed),
             }
@@ -91,7 +91,7 @@ pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Rc<Listeners>> {
     }
 }
 
-/// Why no request comes in at a place: a Gateway, a `ListenerSet` or a listener; none where one may, and elsewhere.
+/// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may, and for other objects.
 pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
     let owner = snapshot.get(&place.object)?;
     let known = listeners(snapshot, owner)?;
@@ -116,7 +116,7 @@ pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
     }
 }
 
-/// The listeners of a Gateway or `ListenerSet` as its spec has them.
+/// The listeners in the spec of a Gateway or `ListenerSet`.
 pub fn of(owner: &Object) -> &[Listener] {
     match &owner.node {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => listeners,
@@ -124,17 +124,17 @@ pub fn of(owner: &Object) -> &[Listener] {
     }
 }
 
-/// Where requests come in: the object that has the listener, its port and its hostname. A listener that is only renamed
-/// keeps it.
+/// The endpoint at which requests arrive: the owner of the listener, the port and the hostname. It stays the same if
+/// the listener is renamed.
 pub type Door = (ObjectKey, u16, Option<Arc<str>>);
 
-/// The listener at a place, the first of its name.
+/// The first listener with the name of a section.
 pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a Listener> {
     let mut listeners = of(snapshot.get(&place.object)?).iter();
     listeners.find(|listener| Some(&listener.name) == place.section.as_ref())
 }
 
-/// Where the requests of a listener come in; none where there is no listener at the place.
+/// The endpoint of the listener at a place; `None` if the place is not a listener.
 pub fn door(snapshot: &Snapshot, place: &Place) -> Option<Door> {
     let listener = listener_at(snapshot, place)?;
     Some((
@@ -147,7 +147,7 @@ pub fn door(snapshot: &Snapshot, place: &Place) -> Option<Door> {
 // === impl Acceptance ===
 
 impl Acceptance {
-    /// What is accepted of a Gateway.
+    /// Decides acceptance for a Gateway and its `ListenerSets`.
     pub fn of(snapshot: &Snapshot, gateway: &Object) -> Rc<Self> {
         let find = || Rc::new(Self::find(snapshot, gateway));
         KNOWN.with(|memo| Memo::remembered(memo, snapshot.era(), &gateway.key, find))
@@ -155,7 +155,7 @@ impl Acceptance {
 
     fn find(snapshot: &Snapshot, gateway: &Object) -> Self {
         let sets = snapshot.naming(&gateway.key);
-        // One that is supposed to leave is still found by its old parent.
+        // A set that is supposed to name another parent is still indexed under the old one.
         let sets = sets.filter(|object| match &object.node {
             Node::ListenerSet { parent, .. } => parent.object == gateway.key,
             _ => false,
@@ -194,7 +194,7 @@ impl Acceptance {
         self.owners.get(owner)
     }
 
-    /// The Gateway first, then the `ListenerSets` that may join, by age and name, then the others.
+    /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
     pub fn owners(&self) -> impl Iterator<Item = (&ObjectKey, &Rc<Listeners>)> {
         let owners = self.order.iter();
         owners.filter_map(|key| Some((key, self.owners.get(key)?)))
@@ -223,12 +223,12 @@ impl Listeners {
         self.refused
     }
 
-    /// Why one of them is not accepted, by its place in the spec, where its owner is.
+    /// Why the listener at an index of the spec is not accepted, if its owner is part of a Gateway.
     pub fn conflict(&self, index: usize) -> Option<Conflict> {
         self.conflicts.get(index).copied().flatten()
     }
 
-    /// Whether the owner is accepted: part of a Gateway, and not left without a listener that is.
+    /// Whether the owner is accepted: it is part of a Gateway, and at least one listener is accepted if it has any.
     pub fn is_accepted(&self) -> bool {
         let mut each = self.conflicts.iter();
         self.refused.is_none() && (self.conflicts.is_empty() || each.any(Option::is_none))

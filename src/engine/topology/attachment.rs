@@ -1,4 +1,4 @@
-//! Where each parentRef of a route leads: to listeners that take it, or to none, and why.
+//! Where each parentRef of a route attaches, and if it does not, why.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::engine::reports::{of_listener, of_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::work;
 
-/// What a parentRef of a route leads to.
+/// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attachment {
-    /// The listeners that take the route, or the Service of a mesh.
+    /// The listeners, or the mesh Service, that accept the route.
     Attached(Vec<Place>),
-    /// What it names may be there, but nothing is known of it.
+    /// The parent may exist, but nothing is known of it.
     Unknown(String),
-    /// Nothing takes the route.
+    /// Nothing accepts the route.
     Refused {
-        /// The listener that it names, else the object.
+        /// The listener that the parentRef names, otherwise the object.
         at: Place,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Where a parentRef of a route leads.
+/// Resolves a parentRef of a route.
 pub fn attachment(
     one_kind: &mut OneKind<'_>,
     route: &Arc<Object>,
@@ -71,7 +71,7 @@ pub fn attachment(
     }
 }
 
-/// How much it takes to find out where all parentRefs of a route lead, in the leaves of a review.
+/// The cost of resolving all parentRefs of a route, in units of fuel.
 pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
     let Node::Route {
         parents, hostnames, ..
@@ -98,7 +98,7 @@ fn at_listeners(
     route: &Arc<Object>,
     parent: &ParentRef,
 ) -> Attachment {
-    // What the listener that came nearest says.
+    // The refusal of the listener that comes closest to accepting the route.
     let mut nearest: Option<(bool, Refusal, &Listener)> = None;
     let mut rival: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
@@ -145,7 +145,7 @@ fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
     parent.section.as_ref() == Some(&listener.name)
 }
 
-/// That an object is not there, or that nobody can know.
+/// A message that an object does not exist, or that this cannot be known.
 pub fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
     if snapshot.lacks(key) || snapshot.knows(&key.gk) {
         format!("there is no {key}")
@@ -154,12 +154,12 @@ pub fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
     }
 }
 
-/// That nothing can be attached to such an object.
+/// A message that an object of this kind cannot be a parent.
 fn no_parent(key: &ObjectKey) -> String {
     format!("{} cannot be a parent", key.gk)
 }
 
-/// That a `ListenerSet` is not part of a Gateway.
+/// A message that a `ListenerSet` is not part of a Gateway.
 fn not_joined(snapshot: &Snapshot, set: &Object) -> String {
     let why = why_not_joined(snapshot, set);
     format!("{} is not part of a Gateway: {why}", set.key)
@@ -185,7 +185,7 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
     }
 }
 
-/// Why no request comes in at a Gateway, a `ListenerSet` or a listener; none where one may.
+/// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may.
 pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
     Some(match unaccepted(snapshot, place)? {
         Unaccepted::Set(_) => not_joined(snapshot, snapshot.get(&place.object)?),
@@ -204,7 +204,7 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
     })
 }
 
-/// That an older route of another kind has a hostname of a route.
+/// A message that an older route of another kind has a hostname in common.
 pub fn kept_out_by(rival: &Object) -> String {
     format!(
         "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
@@ -212,7 +212,7 @@ pub fn kept_out_by(rival: &Object) -> String {
     )
 }
 
-/// Why a listener is in conflict, in the words of its controller where these are known.
+/// Why a listener conflicts with another, in the words of its controller if they are known.
 fn conflict(why: Conflict, owner: &Object, listener: &str) -> String {
     match of_listener(owner, listener) {
         Some(report) if why == Conflict::Reported => format!("its controller reports {report}"),
@@ -220,7 +220,7 @@ fn conflict(why: Conflict, owner: &Object, listener: &str) -> String {
     }
 }
 
-/// Why no listener of an object takes a route.
+/// Why no listener of an object accepts a route.
 fn refused(
     snapshot: &Snapshot,
     closest: Option<(Refusal, &Listener)>,
@@ -271,8 +271,8 @@ fn refused(
     }
 }
 
-/// Why a backend gets no requests from a route; none where it may. In a mesh a reference to another namespace needs no
-/// grant (GEP-1426).
+/// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs
+/// no grant (GEP-1426).
 pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
     let why = unreached(snapshot, route, reference)?;
     let Node::Route { parents, .. } = &route.node else {
@@ -287,7 +287,7 @@ pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> 
     }
 }
 
-/// Why a reference of a route to a backend leads nowhere.
+/// A message that a backend reference of a route does not resolve.
 pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> String {
     match why {
         Unreached::Kind => format!("{} cannot be a backend", backend.gk),

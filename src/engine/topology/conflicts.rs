@@ -1,4 +1,4 @@
-//! Listeners that cannot be told apart: on one port with protocols that do not go together, or with one hostname.
+//! Conflicts between listeners on one port: incompatible protocols, or the same hostname.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,48 +6,48 @@ use std::sync::Arc;
 
 use crate::engine::object::Listener;
 
-/// Why a listener is in conflict with another.
+/// Why a listener conflicts with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Conflict {
-    /// Another has its port, protocol and, where the protocol knows one, hostname.
+    /// Another has the same port, protocol and, if the protocol has one, hostname.
     Same,
-    /// Another of its port has a protocol that does not go with its own.
+    /// Another on the same port has an incompatible protocol.
     Protocol,
-    /// The status of its owner says so (ruling 36).
+    /// The status of its owner reports a conflict (ruling 36).
     Reported,
 }
 
-/// What a listener's protocol carries.
+/// The traffic that a listener's protocol carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Carries {
-    /// Requests in clear.
+    /// Plain HTTP requests.
     Http,
-    /// TLS: the hostname is in the handshake.
+    /// TLS, with the hostname in the handshake.
     Tls,
     /// Connections without a hostname.
     Tcp,
     /// Datagrams.
     Udp,
-    /// What a protocol of an implementation does.
+    /// Implementation-specific traffic.
     Other,
 }
 
-/// What listeners of one port must not share.
+/// An identity that listeners on one port must not share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Identity {
     carries: Carries,
-    /// Of protocols of implementations.
+    /// Only for implementation-specific protocols.
     protocol: Option<Arc<str>>,
     hostname: Option<String>,
 }
 
-/// What earlier owners have of one port.
+/// The use of one port by owners processed so far.
 #[derive(Debug, Default)]
 struct Port {
     taken: BTreeSet<Identity>,
-    /// What its connections carry.
+    /// The traffic on its connections.
     carries: Option<Carries>,
-    /// Whether nothing can have it: the Gateway has protocols on it that do not go together.
+    /// Whether no listener can use it, because the Gateway itself has incompatible protocols on it.
     is_lost: bool,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for Conflict {
 // === impl Carries ===
 
 impl Carries {
-    /// What a listener carries.
+    /// The traffic of a listener.
     pub fn of(listener: &Listener) -> Self {
         match &*listener.protocol {
             "HTTP" => Self::Http,
@@ -79,19 +79,19 @@ impl Carries {
         }
     }
 
-    /// Whether connections of a port carry this alone.
+    /// Whether this traffic excludes any other traffic on the connections of a port.
     fn is_alone(self) -> bool {
         matches!(self, Self::Http | Self::Tls | Self::Tcp)
     }
 
-    /// Whether a hostname tells listeners apart.
+    /// Whether the hostname distinguishes listeners of this protocol.
     pub fn has_hostname(self) -> bool {
         !matches!(self, Self::Tcp | Self::Udp)
     }
 }
 
-/// The conflicts of listeners, owner by owner as they go before one another, the Gateway first. Of several owners the
-/// first keeps what they all want; within one owner nobody does.
+/// The conflicts of listeners, owner by owner in order of precedence, the Gateway first. Between owners, the first
+/// one wins; within one owner, all conflicting listeners lose.
 pub(super) fn conflicts<'a>(
     owners: impl Iterator<Item = &'a [Listener]>,
 ) -> Vec<Box<[Option<Conflict>]>> {
@@ -107,7 +107,7 @@ fn of_owner(
     own: &[Listener],
     is_gateway: bool,
 ) -> Box<[Option<Conflict>]> {
-    // How often each is wanted, and what is wanted of each port.
+    // The number of listeners with each identity, and the kinds of traffic on each port.
     let mut wanted: BTreeMap<(u16, Identity), usize> = BTreeMap::new();
     let mut carried: BTreeMap<u16, BTreeSet<Carries>> = BTreeMap::new();
     for listener in own {
@@ -138,7 +138,7 @@ fn of_owner(
     };
     let found: Box<[Option<Conflict>]> = own.iter().map(conflict).collect();
     for (listener, conflict) in own.iter().zip(&found) {
-        // What loses for its protocol takes nothing from others.
+        // A listener that loses for its protocol does not block others.
         if *conflict != Some(Conflict::Protocol) {
             let port = ports.entry(listener.port).or_default();
             port.taken.insert(Identity::of(listener));
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// `-` accepted, `s` the same as another, `p` another protocol; owners are separated by `|`.
+    /// `-` accepted, `s` same as another, `p` incompatible protocol; `|` separates owners.
     fn told(owners: &[&[&str]]) -> String {
         let owners: Vec<Vec<Listener>> = owners
             .iter()

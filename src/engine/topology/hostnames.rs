@@ -1,6 +1,6 @@
 //! Hostnames with wildcards.
 
-/// Whether two hostnames have a host in common; `*.` stands for one label or more.
+/// Whether two hostnames have a host in common. `*.` matches one or more labels.
 pub(in crate::engine) fn intersect(a: &str, b: &str) -> bool {
     match (a.strip_prefix('*'), b.strip_prefix('*')) {
         (None, None) => a.eq_ignore_ascii_case(b),

@@ -1,4 +1,4 @@
-//! The lower half of a path: from the Namespace of a route to the rule, or on to the backend.
+//! The lower half of a path: from the Namespace of a route to a rule or a backend.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use crate::engine::object::{BackendRef, Node, Object};
 use crate::engine::section;
 use crate::engine::snapshot::{Snapshot, namespace_key};
 
-/// A way on from the listener.
+/// A route path: everything below the listener.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lower {
     /// The places, from the least to the most specific.
     pub steps: Vec<Step>,
-    /// Whether it gets to where paths of the kind end: the backend is there and may be used.
+    /// Whether it reaches the level at which paths of the kind end: the backend exists and may be used.
     pub complete: bool,
 }
 
 // === impl Lower ===
 
 impl Lower {
-    /// Whether an object stands on it.
+    /// Whether an object is on the path.
     pub fn has(&self, key: &ObjectKey) -> bool {
         self.steps.iter().any(|step| step.place.object == *key)
     }
@@ -32,9 +32,9 @@ impl Lower {
     }
 }
 
-/// The ways to the rules of a route, in their order. Two rules may have one name: then the ways are one.
+/// The paths to the rules of a route, in the order of the rules. Rules with the same name share one path.
 ///
-/// `namespace` is the Namespace of the route: its key is the same for many.
+/// `namespace` is the key of the route's Namespace, which many routes share.
 pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<Lower> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
@@ -57,7 +57,7 @@ pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<Lower> {
     ways.collect()
 }
 
-/// The ways through a route on to the ports of its backends; sorted, each once.
+/// The paths through a route to the ports of its backends; sorted, without duplicates.
 pub fn to_backends(snapshot: &Snapshot, namespace: &ObjectKey, route: &Object) -> Vec<Lower> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
@@ -86,7 +86,7 @@ pub fn to_backends(snapshot: &Snapshot, namespace: &ObjectKey, route: &Object) -
     found
 }
 
-/// The steps to a route; there is room for one more.
+/// The steps to a route, with capacity for one more.
 pub fn to_route(namespace: &ObjectKey, route: &Object) -> Vec<Step> {
     let mut steps = Vec::with_capacity(3);
     steps.push(Step::new(Level::RouteNamespace, namespace.whole()));
@@ -94,8 +94,8 @@ pub fn to_route(namespace: &ObjectKey, route: &Object) -> Vec<Step> {
     steps
 }
 
-/// The ways that begin at a backend to which no route leads, or at any other object that is neither
-/// above nor a route: the whole of it, and each of its ports. They may begin at its Namespace.
+/// The paths that begin at a backend without a route, or at any other object that is neither above the routes nor a
+/// route: one for the whole object, one for each port. They begin at its Namespace if `below_namespace`.
 pub fn backend(snapshot: &Snapshot, key: &ObjectKey, below_namespace: bool) -> Vec<Lower> {
     let mut base = Vec::new();
     if below_namespace && !key.namespace.is_empty() {
@@ -123,25 +123,25 @@ fn whole(steps: Vec<Step>, complete: bool) -> Lower {
     Lower { steps, complete }
 }
 
-/// Why a reference to a backend leads nowhere.
+/// Why a backend reference does not resolve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreached {
-    /// No requests can be sent to such a kind.
+    /// The kind cannot receive requests.
     Kind,
-    /// It is not there.
+    /// The backend does not exist.
     Missing,
     /// No `ReferenceGrant` covers the reference.
     NotGranted,
 }
 
-/// Why a reference of a route to a backend leads nowhere; none when it leads there. Backends of kinds
-/// that are not watched count as there.
+/// Why a backend reference of a route does not resolve; `None` if it does. Backends of kinds that are not watched are
+/// assumed to exist.
 pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
     let key = &reference.object;
     if !Level::is_of_backend(&key.gk) {
         Some(Unreached::Kind)
     } else if !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
-        // First: who may not refer to it is not told whether it is there.
+        // Checked first: without a grant, the existence of the backend must not be disclosed.
         Some(Unreached::NotGranted)
     } else if snapshot.lacks(key) {
         Some(Unreached::Missing)
@@ -150,7 +150,7 @@ pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) ->
     }
 }
 
-/// The steps from a rule to a backend; none when the reference leads nowhere.
+/// The steps from a rule to a backend; `None` if the reference does not resolve.
 fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Vec<Step>> {
     if unreached(snapshot, route, reference).is_some() {
         return None;

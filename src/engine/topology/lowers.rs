@@ -1,5 +1,5 @@
-//! Ways on in one list that many share. Those to the rules of a route are made when somebody asks for them: a policy far
-//! above is on the paths through thousands of routes, and of most it is told that there are so many.
+//! A shared list of route paths, built lazily: a policy high in the hierarchy is on the paths through thousands of
+//! routes, and most answers only need their number.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -12,20 +12,20 @@ use super::lower::{Lower, to_rules};
 use crate::engine::ids::ObjectKey;
 use crate::engine::object::Object;
 
-/// Ways on. Two of one address are one list, as long as it is there.
+/// Route paths. Two with the same address are the same list, as long as it lives.
 #[derive(Clone)]
 pub struct Lowers(Rc<List>);
 
 struct List {
     made: OnceCell<Box<[Rc<Lower>]>>,
-    /// The route to whose rules they lead, and its Namespace, where these are all of them.
+    /// The Namespace and the route, if the list contains the paths to all rules of one route.
     through: Option<(ObjectKey, Arc<Object>)>,
 }
 
 // === impl Lowers ===
 
 impl Lowers {
-    /// The ways to all rules of a route.
+    /// The paths to all rules of a route.
     pub fn to_rules(namespace: &ObjectKey, route: &Arc<Object>) -> Self {
         Self(Rc::new(List {
             made: OnceCell::new(),
@@ -33,23 +33,23 @@ impl Lowers {
         }))
     }
 
-    /// What is the same for one list alone.
+    /// Identifies the list.
     pub fn address(&self) -> *const () {
         Rc::as_ptr(&self.0).cast()
     }
 
-    /// Whether there are none: every route has one.
+    /// Whether it is empty. Every route has at least one path.
     pub fn is_empty(&self) -> bool {
         self.0.through.is_none() && (**self).is_empty()
     }
 
-    /// Whether an object may stand on them: where nobody has asked for the ways of a route they are not made to find out.
+    /// Whether an object may be on one of the paths. Does not build the paths of a route.
     pub fn may_have(&self, key: &ObjectKey) -> bool {
         let through = self.0.through.as_ref();
         through.is_none_or(|(namespace, route)| route.key == *key || namespace == key)
     }
 
-    /// The route, where these are the ways to all rules of it.
+    /// The route, if these are the paths to all of its rules.
     pub fn route(&self) -> Option<&ObjectKey> {
         let (_, route) = self.0.through.as_ref()?;
         Some(&route.key)
@@ -91,7 +91,7 @@ impl From<Lower> for Lowers {
 
 impl Ord for Lowers {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Every way through a route begins with its Namespace and itself.
+        // Every path through a route begins with the route's Namespace and the route.
         if let (Some((namespace, route)), Some((other_namespace, other_route))) =
             (&self.0.through, &other.0.through)
             && route.key != other_route.key

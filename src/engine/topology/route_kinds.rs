@@ -1,5 +1,5 @@
-//! An `HTTPRoute` and a `GRPCRoute` on one hostname of a listener: a controller may serve both, or take the older one
-//! alone (Gateway API 1.7, `hostnames` of both kinds). Which it does is a fact about the controller.
+//! An `HTTPRoute` and a `GRPCRoute` with the same hostname on one listener: a controller may serve both, or accept
+//! only the older one (Gateway API 1.7, `hostnames` of both kinds). A fact about the controller decides.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,27 +15,27 @@ use crate::engine::policy::Precedence;
 use crate::engine::reports::controller;
 use crate::engine::snapshot::Snapshot;
 
-/// Routes that a listener does not take, by their addresses, each with the older route of the other kind.
+/// Routes that a listener keeps out, by address, each with the older route of the other kind.
 pub type KeptOut = maps::HashMap<*const Object, Arc<Object>>;
 
 static HTTP: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("HTTPRoute"));
 static GRPC: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GRPCRoute"));
 
-/// Longer names are no names of hosts.
+/// Longer names are not hostnames.
 const LONGEST: usize = 253;
 
-/// The hostnames of the routes of one kind, by what can meet them.
+/// The hostnames of the routes of one kind, indexed for intersection.
 #[derive(Debug, Default)]
 struct Taken<'a, 'n> {
     some: Option<&'a Arc<Object>>,
     /// A route for every host.
     every: Option<&'a Arc<Object>>,
     names: HashMap<&'n str, &'a Arc<Object>>,
-    /// Names under which there are others.
+    /// Domains that contain hostnames of routes.
     under: HashMap<&'n str, &'a Arc<Object>>,
 }
 
-/// The kind of routes with which one of this kind may not share a hostname.
+/// The route kind that may not share a hostname with this one.
 fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
     if *kind == *HTTP {
         Some(&GRPC)
@@ -46,9 +46,8 @@ fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
     }
 }
 
-/// Whether routes of this kind may be kept out of the listeners of a Gateway or `ListenerSet`: routes of the other kind
-/// name it too, and its controller takes one kind for a hostname. Of a controller of which nothing is known, not even
-/// its name, nothing is said.
+/// Whether a Gateway or `ListenerSet` may keep out routes of this kind: routes of the other kind name it too, and its
+/// controller accepts only one kind per hostname. `false` if the controller is unknown.
 pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
     other_kind(kind).is_some_and(|other| snapshot.has_naming(&owner.key, other))
         && takes_one_kind(snapshot, owner)
@@ -59,7 +58,7 @@ fn takes_one_kind(snapshot: &Snapshot, owner: &Object) -> bool {
     controller.is_some_and(|name| !snapshot.serves_both_kinds(name))
 }
 
-/// The routes of the other kind that a route may keep out, or that may keep it out.
+/// The routes of the other kind that may keep a route out, or that it may keep out.
 pub fn rivals(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
     let (Node::Route { parents, .. }, Some(other)) = (&route.node, other_kind(&route.key.gk))
     else {
@@ -72,7 +71,7 @@ pub fn rivals(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
     routes.map(|route| route.key.clone()).collect()
 }
 
-/// The routes that a listener keeps out for older ones of the other kind; none where its controller serves both.
+/// The routes that a listener keeps out for older ones of the other kind; empty if its controller serves both.
 pub fn kept_out(snapshot: &Snapshot, here: &OwnListener<'_>) -> KeptOut {
     if !may_keep_out(snapshot, here.owner, &HTTP) || !may_keep_out(snapshot, here.owner, &GRPC) {
         return KeptOut::default();
@@ -89,18 +88,18 @@ pub fn kept_out(snapshot: &Snapshot, here: &OwnListener<'_>) -> KeptOut {
     one_kind(here.listener, &routes)
 }
 
-/// Remembers which routes listeners keep out: each is asked for by many routes.
+/// Caches which routes listeners keep out, since many routes ask for each listener.
 #[derive(Debug)]
 pub struct OneKind<'a> {
     snapshot: &'a Snapshot,
-    /// By owner and listener.
+    /// By owner and index of the listener.
     known: maps::HashMap<(ObjectKey, usize), Rc<KeptOut>>,
 }
 
 // === impl OneKind ===
 
 impl<'a> OneKind<'a> {
-    /// Knows nothing yet.
+    /// An empty cache for a snapshot.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
@@ -113,7 +112,7 @@ impl<'a> OneKind<'a> {
         self.snapshot
     }
 
-    /// The routes that a listener keeps out, if it is accepted; and how many routes were looked at to find out.
+    /// The routes that a listener keeps out if it is accepted, and the number of routes read to find them.
     pub fn kept_out(&mut self, owner: &Object, index: usize) -> (Rc<KeptOut>, usize) {
         let key = (owner.key.clone(), index);
         if let Some(known) = self.known.get(&key) {
@@ -134,7 +133,8 @@ impl<'a> OneKind<'a> {
     }
 }
 
-/// Of routes that a listener would take, the oldest first, those of which an older one of the other kind has a hostname.
+/// The routes that share a hostname with an older route of the other kind. `routes` are those that the listener would
+/// accept, the oldest first.
 fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
     let names = routes.iter().map(|route| hostnames(listener, route));
     let names: Vec<Vec<String>> = names.collect();
@@ -154,7 +154,7 @@ fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
     found
 }
 
-/// The hostnames of a route that count on a listener, as they are compared; all where there are none.
+/// The hostnames of a route that intersect the listener's, in lower case; an empty list means every host.
 fn hostnames(listener: &Listener, route: &Object) -> Vec<String> {
     let Node::Route { hostnames, .. } = &route.node else {
         return Vec::new();
@@ -198,7 +198,7 @@ impl<'a, 'n> Taken<'a, 'n> {
     }
 }
 
-/// What a name stands under: `b.c` and `c` for `a.b.c` and for `*.b.c`.
+/// The parent domains of a name: `b.c` and `c` for `a.b.c` and for `*.b.c`.
 fn above(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
