@@ -1,4 +1,4 @@
-//! The configuration file: its form and its defaults.
+//! The configuration file: its format and its defaults.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::engine::severities::{Action, Actions, Override, Severities};
 use crate::engine::suppress::Suppressors;
 use crate::reading::{self, Pipes};
 
-/// The configuration that a directory may carry for `--from`.
+/// The configuration file of a directory, used with `--from`.
 const IN_DIRECTORY: &str = "attache.yaml";
 
-/// The least age in seconds from which on a cache may be called old.
+/// The least value of `limits.cacheAgeSeconds`.
 const LEAST_AGE: u64 = 120;
 
 /// The whole file. An unknown field is an error: a setting that is misspelt must not pass for set.
@@ -95,19 +95,19 @@ pub struct LimitsFile {
     pub cache_age_seconds: Option<u64>,
 }
 
-/// A configuration as it stands in a file.
+/// The text of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its text.
+    /// Its contents.
     pub text: String,
 }
 
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file cannot be opened.
+    /// The file cannot be read.
     #[error("failed to read {path}: {source}")]
     Read {
         /// The file.
@@ -115,7 +115,7 @@ pub enum ConfigError {
         /// Why.
         source: std::io::Error,
     },
-    /// It is not a configuration; the text has line and column.
+    /// It is not a valid configuration; the message has line and column.
     #[error("{path}: {why}")]
     Form {
         /// The file.
@@ -123,7 +123,7 @@ pub enum ConfigError {
         /// What is wrong and where.
         why: String,
     },
-    /// A profile that comes with attache is broken.
+    /// A built-in profile is invalid.
     #[error("{0}")]
     Builtin(String),
 }
@@ -134,12 +134,12 @@ impl Configuration {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be opened or does not have the form of a configuration.
+    /// Fails if it cannot be read or is not a valid configuration.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         Text::read(path, Pipes::Read)?.parse()
     }
 
-    /// The configuration of a run: the named file, else the one in the directory, else the defaults.
+    /// The configuration to use: the named file, else the one in the directory, else the defaults.
     ///
     /// # Errors
     /// As [`Configuration::read`].
@@ -148,15 +148,15 @@ impl Configuration {
         found.map_or_else(|| Ok(Self::default()), |file| Self::read(&file))
     }
 
-    /// What a text says; the defaults where there is none.
+    /// Parses a text; `None` gives the defaults.
     ///
     /// # Errors
-    /// When it does not have the form of a configuration.
+    /// Fails if it is not a valid configuration.
     pub fn of(text: Option<&Text>) -> Result<Self, ConfigError> {
         text.map_or_else(|| Ok(Self::default()), Text::parse)
     }
 
-    /// How reviews are conducted.
+    /// The settings of reviews.
     pub fn conduct(&self) -> Conduct {
         Conduct {
             severities: Severities::new(self.findings.clone(), self.overrides.clone()),
@@ -166,10 +166,10 @@ impl Configuration {
         }
     }
 
-    /// What is known of policy kinds before their CRDs are seen.
+    /// The rules for policy kinds, before any CRD is known.
     ///
     /// # Errors
-    /// When a built-in profile is broken.
+    /// Fails if a built-in profile is invalid.
     pub fn rules(&self) -> Result<Arc<ProfileRules>, ConfigError> {
         let builtin = builtin().map_err(ConfigError::Builtin)?;
         let rules = ProfileRules::new(self.profiles.clone(), builtin);
@@ -191,11 +191,10 @@ impl Text {
         }
     }
 
-    /// What a run is configured by now; nothing where the defaults hold. It is read again and again, so a pipe will
-    /// not do.
+    /// The text of the configuration to use; `None` if the defaults apply. It is read repeatedly, so a pipe is refused.
     ///
     /// # Errors
-    /// When the file cannot be opened.
+    /// Fails if the file cannot be read.
     pub fn find(
         file: Option<&Path>,
         directory: Option<&Path>,
@@ -222,7 +221,7 @@ impl Text {
         read.limits.refused().map_or(Ok(read), |why| Err(form(why)))
     }
 
-    /// What is wrong with the form. What a link leads to from elsewhere is not quoted: it may be somebody's secret.
+    /// The error message. If the file is a link out of the directory, it is not quoted, because it may be a secret.
     fn wrong(&self, error: &serde_saphyr::Error) -> String {
         if !reading::leads_out(&self.path) {
             return meant(&error.to_string());
@@ -237,7 +236,7 @@ impl Text {
 // === impl LimitsFile ===
 
 impl LimitsFile {
-    /// What is wrong with it, if anything is.
+    /// What is wrong with the limits, if anything.
     fn refused(&self) -> Option<String> {
         let limits = [
             ("policyKinds", self.policy_kinds == Some(0)),
@@ -258,12 +257,12 @@ impl LimitsFile {
     }
 }
 
-/// The configuration that a directory carries; a link that leads out of it is none.
+/// The configuration file in a directory, unless it is a link out of it.
 fn in_directory(directory: Option<&Path>) -> Option<PathBuf> {
     reading::within(directory?, IN_DIRECTORY)
 }
 
-/// What is wrong, with the name that was most likely meant.
+/// Adds to an error the name that was most likely meant.
 fn meant(why: &str) -> String {
     let first = why.lines().next().unwrap_or_default();
     let Some((wrong, known)) = first.split_once(", expected one of ") else {
@@ -374,7 +373,7 @@ mod tests {
             error.contains("not a configuration") && !error.contains("hush"),
             "{error}"
         );
-        // Where nobody names it, it is not even read.
+        // Without a reference to it, the file is not even read.
         assert!(Configuration::find(None, Some(dir.path())).is_ok());
     }
 

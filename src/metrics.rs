@@ -1,8 +1,8 @@
-//! Every metric: name, label and bucket.
+//! All metrics.
 //!
-//! Labels come from closed sets only. Names of objects, namespaces and users are never labels: whoever may
-//! create objects could otherwise fill the memory of the server and of what scrapes it. Kinds are labels: those
-//! that are built in, and policy kinds as long as they are there.
+//! Labels only have values from closed sets. Names of objects, namespaces and users are never labels: users who may
+//! create objects could otherwise fill the memory of the server and of its scrapers. Kinds are labels if they are built
+//! in, or policy kinds as long as they exist.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -24,14 +24,14 @@ mod process;
 
 pub use described::{About, Described, Label, Type};
 
-/// Log lines that were not written because nobody took them. There is one log in a process, and it begins
-/// before there are metrics.
+/// Log lines that were dropped because the output was too slow. A process has one log, and it starts before there are
+/// metrics.
 pub static LOST_LOG_LINES: LazyLock<Option<IntCounter>> = LazyLock::new(|| {
     let help = "Log lines that nobody took in time.";
     IntCounter::new("attache_log_lines_lost_total", help).ok()
 });
 
-/// All metrics of one server, with a registry of their own so that tests do not share state.
+/// All metrics of one server, with their own registry so that tests do not share state.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -46,67 +46,67 @@ pub struct Metrics {
     pub requests: IntCounterVec,
     /// Requests that are not a review, by `reason`.
     pub malformed: IntCounterVec,
-    /// Requests under way, those that wait for a place included.
+    /// Requests in progress, including those that wait for a permit.
     pub in_flight: IntGauge,
-    /// Requests that wait for a place.
+    /// Requests that wait for a permit.
     pub queued: IntGauge,
-    /// Requests turned away because too many were under way.
+    /// Requests rejected because of too much load.
     pub shed: IntCounter,
     /// Requests not answered before their deadline.
     pub timeouts: IntCounter,
     /// Requests that ended in a panic.
     pub panics: IntCounter,
-    /// Findings that were told or that refused a request, by `code` and `severity`.
+    /// Findings that were shown or refused a request, by `code` and `severity`.
     pub findings: IntCounterVec,
-    /// Reviews that could not be done in full, by `reason`.
+    /// Reviews that were incomplete, by `reason`.
     pub unverified: IntCounterVec,
-    /// Patches sent, by the `mutation` that they are of.
+    /// Patches sent, by `mutation`.
     pub mutations: IntCounterVec,
     /// Objects read live before a refusal, by `result`.
     pub live_reads: IntCounterVec,
     /// Time of a live read.
     pub live_read_duration: Histogram,
-    /// Access reviews, by `result` and whether the answer was remembered (`cached`).
+    /// Access reviews, by `result` and whether the answer was `cached`.
     pub sar: IntCounterVec,
-    /// Time of an access review that was not remembered.
+    /// Time of an access review that was not cached.
     pub sar_duration: Histogram,
     /// Open connections on the webhook port.
     pub connections: IntGauge,
-    /// Connections that ended before a request, by `reason`.
+    /// Connections that closed before a request, by `reason`.
     pub connection_errors: IntCounterVec,
     /// Attempts to load the serving certificate, by `result`.
     pub cert_reload: IntCounterVec,
-    /// 1 when the newest files are in use, 0 when they cannot be and older ones go on, by what they are for (`file`).
+    /// 1 if the newest files are in use, 0 if they are invalid and older ones stay in use; by purpose (`file`).
     pub cert_current: IntGaugeVec,
     /// Attempts to load the client CA, by `result`.
     pub client_ca_reload: IntCounterVec,
-    /// Callers that were refused for their certificate, by `reason`.
+    /// Clients refused for their certificate, by `reason`.
     pub callers_refused: IntCounterVec,
-    /// When the serving certificate ends.
+    /// When the serving certificate expires.
     pub cert_not_after: Gauge,
     /// Events written, by `result`.
     pub events: IntCounterVec,
     /// Changed configurations, by `result`.
     pub config_loads: IntCounterVec,
-    /// 1 when the newest configuration is in use, 0 when it is broken and an older one goes on.
+    /// 1 if the newest configuration is in use, 0 if it is invalid and an older one stays in use.
     pub config_current: IntGauge,
-    /// Objects known, by `kind`.
+    /// Cached objects, by `kind`.
     pub cache_objects: IntGaugeVec,
     /// 1 when a kind has been listed, by `kind`.
     pub cache_synced: IntGaugeVec,
-    /// When something was last heard of a kind, by `kind`.
+    /// Time of the last contact about a kind, by `kind`.
     pub cache_last_event: GaugeVec,
-    /// Watches that failed, by `kind` and `code`.
+    /// Failed watches, by `kind` and `code`.
     pub watch_errors: IntCounterVec,
-    /// Kinds that should be watched and are not, by `reason`.
+    /// Kinds that should be watched but are not, by `reason`.
     pub unwatched_kinds: IntGaugeVec,
     /// Objects that could not be read and are not in the cache, by `kind`.
     pub skipped_objects: IntGaugeVec,
-    /// Policies about which their controllers and attache disagree, by `kind` and `sort`.
+    /// Policies whose controllers and attache disagree, by `kind` and `sort`.
     pub status_disagreements: IntGaugeVec,
-    /// 1 when one of attache's own webhook configurations is as it should be, by `configuration`.
+    /// 1 if a webhook configuration is up to date, by `configuration`.
     pub webhook_current: IntGaugeVec,
-    /// Attempts to bring them up to date, by `configuration` and `result`.
+    /// Attempts to update them, by `configuration` and `result`.
     pub webhook_updates: IntCounterVec,
     /// Changes applied to the snapshot, by `kind`.
     pub snapshot_applies: IntCounterVec,
@@ -122,17 +122,17 @@ impl Metrics {
     /// All metrics in Prometheus' text format.
     ///
     /// # Errors
-    /// When a metric cannot be written, which the format does not provide for.
+    /// Fails if a metric cannot be encoded, which the format does not allow for.
     pub fn text(&self) -> prometheus::Result<String> {
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 
-    /// What is to be known of each metric, in the order in which people read them.
+    /// The descriptions of all metrics, in reading order.
     pub fn described(&self) -> &[Described] {
         &self.described
     }
 
-    /// Notes that a kind was heard of just now.
+    /// Records a contact about a kind, now.
     pub fn heard_of(&self, kind: &str) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         self.cache_last_event
@@ -140,8 +140,8 @@ impl Metrics {
             .set(now.unwrap_or(Duration::ZERO).as_secs_f64());
     }
 
-    /// Drops the series of a kind that is not watched any more. An age that grows for ever is a false alarm, and
-    /// whoever may create and delete kinds must not fill the memory with their series.
+    /// Drops the series of a kind that is no longer watched. An age that grows for ever would be a false alarm, and
+    /// users who may create and delete kinds must not fill the memory with series.
     pub fn forget(&self, kind: &str) {
         drop_series(&self.cache_objects, kind);
         drop_series(&self.cache_synced, kind);
@@ -154,7 +154,7 @@ impl Metrics {
     }
 }
 
-/// Drops every series of a metric whose label `kind` has that value.
+/// Drops every series of a metric whose label `kind` has this value.
 fn drop_series<B: MetricVecBuilder>(metric: &MetricVec<B>, kind: &str)
 where
     MetricVec<B>: Collector,
@@ -165,20 +165,20 @@ where
             let labels: HashMap<&str, &str> =
                 labels.iter().map(|l| (l.name(), l.value())).collect();
             if labels.get("kind") == Some(&kind) {
-                // An error only says that somebody else has dropped it.
+                // An error only means that the series was already dropped.
                 let _ = metric.remove(&labels);
             }
         }
     }
 }
 
-/// The value of the label `kind` for a kind that is watched.
+/// The value of the label `kind` for a watched kind.
 pub fn watched_kind(gk: &GroupKind) -> String {
     gk.to_string()
 }
 
-/// The value of the label `kind` for a kind that came in a request: `other` unless it is built in or a policy
-/// kind that the snapshot knows, because the sender picks it.
+/// The value of the label `kind` for a kind in a request. The sender chooses it, so it is `other` unless the kind is
+/// built in or a policy kind in the snapshot.
 pub fn requested_kind(snapshot: &Snapshot, gk: &GroupKind) -> String {
     if is_built_in(gk) || snapshot.policy_kinds().any(|known| known == gk) {
         gk.to_string()

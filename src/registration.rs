@@ -1,7 +1,7 @@
-//! How attache is registered with an API server: which kinds it is asked about, and on what terms.
+//! Webhook configurations: which kinds the API server sends to attache, and on what terms.
 //!
-//! Pure. The command that prints configurations and the task that keeps them current share it, so
-//! they cannot come to differ.
+//! This module is pure. The command that prints configurations and the task that keeps them current both use it, so
+//! that they cannot differ.
 
 mod ca;
 mod configuration;
@@ -17,10 +17,10 @@ pub use rules::{Policies, Resource, is_nameable, policies, webhooks};
 
 /// The API group of webhook configurations.
 pub const GROUP: &str = "admissionregistration.k8s.io";
-/// Their version.
+/// The version of webhook configurations.
 pub const VERSION: &str = "v1";
 
-/// What the API server may ask for; each has a configuration of its own.
+/// A webhook; each has a configuration of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Endpoint {
     /// `/validate`.
@@ -32,7 +32,7 @@ pub enum Endpoint {
 // === impl Endpoint ===
 
 impl Endpoint {
-    /// Both.
+    /// Both webhooks.
     pub const ALL: [Self; 2] = [Self::Validate, Self::Mutate];
 
     /// The kind of its configuration.
@@ -51,7 +51,7 @@ impl Endpoint {
         }
     }
 
-    /// A short name, for checks and labels of metrics.
+    /// A short name, for checks and metric labels.
     pub fn word(self) -> &'static str {
         match self {
             Self::Validate => "validating",
@@ -69,7 +69,7 @@ impl Endpoint {
     fn operations(self) -> &'static [&'static str] {
         match self {
             Self::Validate => &["CREATE", "UPDATE", "DELETE"],
-            // There is nothing to change in what goes.
+            // A deleted object cannot be changed.
             Self::Mutate => &["CREATE", "UPDATE"],
         }
     }

@@ -1,6 +1,6 @@
-//! The only wiring: what starts in which order, and how it ends.
+//! Wires the server together: the order of start and shutdown.
 //!
-//! Bind and check first, then start tasks. A task that ends by itself ends the process.
+//! First it binds and validates, then it starts tasks. If a task stops unexpectedly, the process exits.
 
 mod args;
 mod disagreements;
@@ -36,25 +36,25 @@ use self::disagreements::count_disagreements;
 use self::follow::{Follow, Health};
 use self::state::{from_cluster, from_directory};
 
-/// Why a run ended, in words for the person at the terminal.
+/// Why the server stopped, for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// How often mounted certificates are read again: a new pair is served within seconds of its arrival.
+/// How often to read mounted certificates; a new pair is in use within seconds.
 const CERTIFICATE_POLL: Duration = Duration::from_secs(2);
-/// Most connections on the admin port: kubelet and a few that read metrics.
+/// The most connections on the admin port: kubelet and a few scrapers.
 const ADMIN_CONNECTIONS: usize = 64;
-/// Time that one of them has to ask: there is no handshake, and a probe waits a second.
+/// How long a new connection there is protected from eviction: there is no handshake, and a probe waits one second.
 const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
-/// How often the configuration is looked at.
+/// How often to check the configuration file.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
-/// How often policies are counted about which controllers and attache disagree.
+/// How often to count the policies whose controllers and attache disagree.
 const DISAGREEMENTS: Duration = Duration::from_mins(1);
-/// How long the end of the process waits for the collector of traces.
+/// How long the shutdown waits for the trace collector.
 const LAST_TRACES: Duration = Duration::from_secs(2);
-/// Serves until a signal.
+/// Serves until a signal arrives.
 ///
 /// # Errors
-/// When an address is taken, the configuration is wrong, or a task ends that should not.
+/// Fails if an address is in use, the configuration is invalid, or a task stops unexpectedly.
 pub async fn serve(args: Args) -> Result<(), Failure> {
     let (phase, phases) = watch::channel(Phase::Running);
     let signals = drain::on_signals(phase)?;
@@ -146,7 +146,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         signals.await;
         std::future::pending().await
     });
-    // The admin port answers as long as the webhook does, so that readiness can be seen to fail.
+    // The admin port answers as long as the webhook does, so that probes see it become unready.
     background.spawn(async {
         admin.serve(admin_port).await;
         std::future::pending().await
@@ -158,7 +158,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     until_ended(serving, [&mut tasks, &mut background]).await
 }
 
-/// Until serving ends by itself, which a signal brings about, or a task does.
+/// Runs until serving ends, after a signal, or a task stops.
 async fn until_ended(
     serving: impl Future<Output = ()>,
     [of_state, own]: [&mut JoinSet<String>; 2],
@@ -170,12 +170,12 @@ async fn until_ended(
     }
 }
 
-/// Waits for a task to end, which none should: what it did is not done any more, so the process ends and is
-/// started again.
+/// Waits for a task to stop, which none should. Its work would no longer be done, so the process exits and is
+/// restarted.
 async fn broken(tasks: &mut JoinSet<String>) -> Failure {
     match tasks.join_next().await {
         Some(Ok(why)) => why.into(),
-        // Where it panicked is in the log.
+        // The location of the panic is in the log.
         Some(Err(ended)) => match ended.try_into_panic() {
             Ok(payload) => format!("a task panicked: {}", message(&*payload)).into(),
             Err(ended) => ended.into(),
@@ -192,7 +192,7 @@ fn limits(config: &Configuration) -> Limits {
     }
 }
 
-/// To the collector that the environment names; nowhere without one.
+/// Exports traces to the collector that the environment names, if any.
 fn traces(metrics: &Arc<Metrics>, background: &mut JoinSet<String>) -> Result<Traces, Failure> {
     let Some(settings) = TraceSettings::from_environment()? else {
         return Ok(Traces::default());
@@ -208,7 +208,7 @@ async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<Bound, Failure> 
     bound.map_err(|e| format!("failed to listen on {addr}: {e}; choose another with {flag}").into())
 }
 
-/// From files, followed; or of our own for a directory.
+/// Certificates from files, which are reloaded; with `--from`, a self-signed one by default.
 fn certificates(
     args: &Args,
     metrics: &Arc<Metrics>,
@@ -237,7 +237,7 @@ fn certificates(
     Ok(certificates)
 }
 
-/// Who may call, where that is said; the file is followed.
+/// Client authentication, if configured. The file of the CA is reloaded.
 fn callers(
     args: &Args,
     metrics: &Arc<Metrics>,
@@ -284,7 +284,8 @@ fn checks(
         checks.extend(sync.checks().into_iter().chain(more).map(|check| Check {
             name: check.name,
             ok: check.ok,
-            // `cache` sums them up, and stays well once it was; webhooks are asked about without us.
+            // The check `cache` summarizes these, and stays passed. Webhook configurations do not decide whether
+            // attache can serve.
             required: false,
             detail: check.detail,
         }));
@@ -292,7 +293,7 @@ fn checks(
     })
 }
 
-/// Of files that are followed: required until they could be read once, and then the ones before go on.
+/// A check for reloaded files: required until they have been read once; afterwards the previous contents stay in use.
 fn files(name: &str, is_loaded: bool, trouble: Option<String>) -> Check {
     Check {
         name: name.to_owned(),
@@ -321,7 +322,7 @@ fn announce(args: &Args, listen: &Bound, admin: &Bound) {
     }
 }
 
-/// A line for the person at the terminal. Nobody may be reading any more; that ends nothing.
+/// Prints a line for the person at the terminal. A closed standard output is not an error.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "attache: {line}");
 }
@@ -344,7 +345,7 @@ mod tests {
         tasks
     }
 
-    /// Why it ended.
+    /// Returns why it stopped.
     async fn failed(mut tasks: [JoinSet<String>; 2]) -> String {
         let ended = timeout(
             Duration::from_mins(1),

@@ -1,4 +1,4 @@
-//! What is to be known of a metric: `docs/metrics.md` is made of it, so it stands beside the metric itself.
+//! Descriptions of metrics. `docs/metrics.md` is generated from them, so they are next to the metrics.
 
 use prometheus::core::Collector;
 use prometheus::{
@@ -9,63 +9,63 @@ use prometheus::{
 use crate::engine::finding::Code;
 use crate::engine::mutate::Mutation;
 
-/// What a metric is about; the documents have a part for each.
+/// What a metric is about; each has a section in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
-    /// Reviews, and requests that are none.
+    /// Reviews, and requests that are not reviews.
     Reviews,
-    /// What was found and mended.
+    /// Findings and mutations.
     Findings,
     /// Connections, certificate, configuration, logs and traces.
     Server,
-    /// What is known of the cluster, and what it was asked. There only with a cluster behind.
+    /// The cache and requests to the API server. Only present with a cluster.
     Cluster,
-    /// The process, under the names that all Prometheus clients use.
+    /// The process, with the standard names of Prometheus clients.
     Process,
 }
 
-/// How a metric behaves.
+/// The type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// It only grows, and begins at 0 with the process.
+    /// Only increases, from 0 at the start of the process.
     Counter,
-    /// It goes up and down.
+    /// Goes up and down.
     Gauge,
-    /// How many were below each bucket.
+    /// Counts observations per bucket.
     Histogram,
 }
 
-/// A label and the values that it may have.
+/// A label and its possible values.
 #[derive(Clone, Debug)]
 pub struct Label {
     /// Its name.
     pub name: &'static str,
-    /// All its values, where they are known beforehand.
+    /// All values, if they are known in advance.
     pub values: Vec<&'static str>,
-    /// What they are, where a list of them would say less, or where there is none.
+    /// A description of the values, if they are not known or it says more than a list.
     pub of: &'static str,
 }
 
-/// What is to be known of a metric.
+/// The description of a metric.
 #[derive(Clone, Debug)]
 pub struct Described {
-    /// Its name, with the prefix.
+    /// The name, including the prefix.
     pub name: String,
     /// What it is about.
     pub about: About,
-    /// How it behaves.
+    /// The type.
     pub kind: Type,
     /// Its labels.
     pub labels: Vec<Label>,
     /// The upper bounds of its buckets.
     pub buckets: Vec<f64>,
-    /// What it is.
+    /// What it measures.
     pub help: &'static str,
     /// When to look at it.
     pub look: &'static str,
 }
 
-/// Makes metrics, registers them and keeps what is to be known of them; the prefix stands here only.
+/// Creates and registers metrics and collects their descriptions. This is the only code that knows the prefix.
 pub(super) struct Maker {
     pub(super) registry: Registry,
     pub(super) described: Vec<Described>,
@@ -74,7 +74,7 @@ pub(super) struct Maker {
 
 type Made<T> = prometheus::Result<T>;
 
-/// Most series that are made before anything has happened.
+/// The most series to create before there are observations.
 const PREPARED: usize = 100;
 
 // === impl Label ===
@@ -149,7 +149,7 @@ impl Maker {
         }
     }
 
-    /// What the next ones are about.
+    /// Sets what the following metrics are about.
     pub(super) fn on(&mut self, about: About) -> &mut Self {
         self.about = about;
         self
@@ -165,8 +165,8 @@ impl Maker {
         self.add(IntCounter::with_opts(opts))
     }
 
-    /// A counter by labels. Where all their values are known, all series are there from the start: an
-    /// increase from nothing to one is no increase to Prometheus.
+    /// A counter with labels. If all label values are known, all series exist from the start, because Prometheus does
+    /// not see the appearance of a series as an increase.
     pub(super) fn counters(
         &mut self,
         name: &str,
@@ -250,7 +250,7 @@ impl Maker {
         self.add(HistogramVec::new(opts, &names(labels)))
     }
 
-    /// A counter that is shared by all metrics of the process.
+    /// A counter that all metrics of the process share.
     pub(super) fn shared(
         &mut self,
         counter: &IntCounter,
@@ -262,7 +262,7 @@ impl Maker {
         self.registry.register(Box::new(counter.clone()))
     }
 
-    /// A gauge of the process, under a name without the prefix.
+    /// A gauge of the process, without the prefix in its name.
     pub(super) fn of_process(
         &mut self,
         name: &str,
@@ -273,7 +273,7 @@ impl Maker {
         Gauge::with_opts(Opts::new(name, help))
     }
 
-    /// The same for a counter.
+    /// A counter of the process, without the prefix in its name.
     pub(super) fn count_of_process(
         &mut self,
         name: &str,
@@ -325,14 +325,14 @@ impl Maker {
     }
 }
 
-/// What the names of attache's own metrics begin with.
+/// The prefix of attache's own metrics.
 pub(super) const PREFIX: &str = "attache_";
 
 fn names(labels: &[Label]) -> Vec<&'static str> {
     labels.iter().map(|label| label.name).collect()
 }
 
-/// Every combination of values; none where a label is open, or where they are too many.
+/// All combinations of label values; empty if a label is open or there are too many.
 fn combinations(labels: &[Label]) -> Vec<Vec<&'static str>> {
     let count: usize = labels.iter().map(|label| label.values.len()).product();
     if count > PREPARED {

@@ -1,25 +1,25 @@
-//! The list of all metrics: what each is, and when to look at it.
+//! The list of all metrics: what each measures, and when to look at it.
 
 use super::described::{About, Label, Maker};
 use super::process::Process;
 use super::{LOST_LOG_LINES, Metrics};
 
-/// Seconds. The engine takes tens of microseconds and must not take milliseconds; `timeoutSeconds` is from 1 to 30,
-/// and 5 as attache is installed.
+/// Seconds. The engine takes tens of microseconds and must not take milliseconds; `timeoutSeconds` is from 1 to 30, and
+/// 5 in attache's manifests.
 const ANSWER: [f64; 20] = [
     0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
     1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 30.0,
 ];
 
-/// Seconds, of the engine alone: its budgets are 50 us, 500 us and 20 ms.
+/// Seconds in the engine: its budgets are 50 us, 500 us and 20 ms.
 const ENGINE: [f64; 12] = [
     0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.005, 0.02, 0.05, 0.1, 0.5,
 ];
 
-/// Seconds, of a question to the API server: 200 and 300 ms are what reviews wait for one.
+/// Seconds of a request to the API server: reviews wait 200 or 300 ms for one.
 const QUESTION: [f64; 10] = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 1.0];
 
-/// Bytes. An object may have 3 MiB, a body 7.
+/// Bytes. An object may have 3 MiB, a body 7 MiB.
 const BODY: [f64; 9] = [
     1024.0,
     4096.0,
@@ -32,7 +32,7 @@ const BODY: [f64; 9] = [
     7_340_032.0,
 ];
 
-/// Why a request is no review.
+/// Why a request is not a review.
 const MALFORMED: [&str; 11] = [
     "size",
     "media-type",
@@ -48,10 +48,10 @@ const MALFORMED: [&str; 11] = [
 ];
 
 impl Metrics {
-    /// A new set, all zero.
+    /// Creates all metrics, at zero.
     ///
     /// # Errors
-    /// When two metrics have one name; a test holds that they have not.
+    /// Fails if two metrics have the same name; a test ensures that they do not.
     #[allow(clippy::too_many_lines)] // A list.
     pub fn new() -> prometheus::Result<Self> {
         let mut m = Maker::new();

@@ -1,7 +1,7 @@
-//! The process as the kernel sees it, under the names that all Prometheus clients use. Read from `/proc` at each scrape;
-//! systems without `/proc` have none of these metrics.
+//! Standard process metrics of Prometheus clients, read from `/proc` at each scrape. Systems without `/proc` do not
+//! have them.
 //!
-//! The collector of the `prometheus` crate counts processor time in whole seconds and builds on Linux alone.
+//! The collector of the `prometheus` crate counts CPU time in whole seconds, and builds on Linux only.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +21,7 @@ pub(super) struct Process {
     max_fds: Gauge,
     threads: Gauge,
     start: Gauge,
-    /// One reads at a time: the counter is brought up to what was read.
+    /// Serializes reads, because each one advances the counter to the value it read.
     reading: Mutex<()>,
 }
 
@@ -88,9 +88,9 @@ impl Process {
         if let LimitValue::Value(most) = process.limits()?.max_open_files.soft_limit {
             self.max_fds.set(as_f64(most));
         }
-        // A process that has no descriptor left cannot count them: what was counted last stays.
+        // A process without free file descriptors cannot count them; the last count stays.
         if let Ok(open) = process.fd_count() {
-            // One of them is the folder that is read.
+            // One of them is the open directory itself.
             self.open_fds.set(as_f64(open.saturating_sub(1) as u64));
         }
         Ok(())
@@ -133,7 +133,7 @@ impl Collector for Process {
     }
 }
 
-/// Sizes and counts of a process are far below 2^53, beyond which a float is not exact.
+/// These values are far below 2^53, so a float represents them exactly.
 #[cfg(target_os = "linux")]
 #[allow(clippy::cast_precision_loss)]
 fn as_f64(value: u64) -> f64 {

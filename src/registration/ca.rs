@@ -1,16 +1,16 @@
-//! The CA that the API server is to trust.
+//! The CA that the API server uses to verify attache.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
-/// `caBundle` from the text of a PEM file, as it stands in the configuration.
+/// Encodes a PEM file as `caBundle`.
 ///
 /// # Errors
-/// When it holds no certificate, or a private key, which everybody could then read.
+/// Fails if it has no certificate, or a private key, which everybody could then read.
 pub fn ca_bundle(pem: &[u8]) -> Result<String, String> {
-    // The words that every kind of key has in its first line.
+    // These words are in the first line of every PEM private key.
     if pem.windows(11).any(|words| words == b"PRIVATE KEY") {
         return Err("it holds a private key, which does not belong there".to_owned());
     }

@@ -1,4 +1,5 @@
-//! A whole webhook configuration: when the API server asks, whom, and what it does without an answer.
+//! A complete webhook configuration: which requests the API server sends, where, and what it does if there is no
+//! answer.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,50 +9,50 @@ use serde_json::{Value, json};
 use super::rules::{is_definitions, webhooks};
 use super::{Endpoint, GROUP, Policies, VERSION};
 
-/// The terms on which attache is asked.
+/// The terms of a webhook configuration.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// The name of the configurations.
     pub name: String,
-    /// Where attache is.
+    /// How the API server reaches attache.
     pub call: CallBy,
-    /// Base64 of the CA in PEM; none leaves it to somebody else.
+    /// The CA in PEM, as base64; `None` leaves `caBundle` to others.
     pub ca_bundle: Option<String>,
-    /// What happens without an answer.
+    /// What happens if attache does not answer.
     pub failure_policy: FailurePolicy,
     /// How long a request waits for an answer.
     pub timeout_seconds: u8,
-    /// Namespaces that are never asked about.
+    /// Namespaces whose requests are never sent.
     pub excluded: BTreeSet<String>,
 }
 
-/// Where the API server finds attache.
+/// How the API server reaches attache.
 #[derive(Clone, Debug)]
 pub enum CallBy {
-    /// A Service of the cluster.
+    /// A Service in the cluster.
     Service {
         /// Its namespace.
         namespace: String,
         /// Its name.
         name: String,
     },
-    /// An address, without a path.
+    /// A URL without a path.
     Url(String),
 }
 
-/// What the API server does without an answer.
+/// What the API server does if attache does not answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// It goes on.
+    /// Allow the request.
     #[default]
     Ignore,
-    /// It refuses the request.
+    /// Refuse the request.
     Fail,
 }
 
-/// Rules name none of these but by mistake, and then these hold.
+/// The rules do not include these requests; the conditions exclude them even if somebody changes the rules.
 const CONDITIONS: [(&str, &str); 4] = [
-    // A finalizer that goes away is an UPDATE: nothing may hold up a deletion under way.
+    // Removing a finalizer is an UPDATE, and nothing may block a deletion in progress.
     (
         "not-being-deleted",
         "oldObject == null || !has(oldObject.metadata.deletionTimestamp)",
@@ -72,8 +73,8 @@ const CONDITIONS: [(&str, &str); 4] = [
 
 /// The configuration for an endpoint.
 pub fn configuration(endpoint: Endpoint, terms: &Terms, policies: &Policies) -> Value {
-    // Of definitions nothing is refused by default, so that a missing answer must not refuse them:
-    // other systems could not be installed while attache is away.
+    // CRDs are not refused by default, so a missing answer must not refuse them either: other systems could not be
+    // installed while attache is down.
     let apart = terms.failure_policy == FailurePolicy::Fail;
     let webhooks = webhooks(endpoint, apart, policies).into_iter();
     let webhooks: Vec<Value> = webhooks

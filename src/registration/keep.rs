@@ -1,4 +1,4 @@
-//! What has to be applied so that a configuration of the cluster is as it should be.
+//! Computes what to apply so that a webhook configuration in the cluster is up to date.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ use super::{Endpoint, GROUP, Policies, VERSION};
 /// The field manager under which attache applies.
 pub const FIELD_MANAGER: &str = "attache";
 
-/// The object to apply, none when nothing differs: the rules, and the CA when one is given. All else
-/// is left to whoever wrote it.
+/// The object to apply: the rules, and the CA if one is given; `None` if nothing differs. Everything else is left to
+/// its owners.
 ///
-/// It carries the version that it was made from, so that of two who write at once one is refused.
+/// The object carries the resource version that it is based on, so that of two concurrent writes one is refused.
 ///
 /// # Errors
-/// When the configuration is not one of attache's.
+/// Fails if the configuration is not one of attache's.
 pub fn amendment(
     endpoint: Endpoint,
     current: &Value,
@@ -34,7 +34,7 @@ pub fn amendment(
         let ca_now = ca_now.and_then(Value::as_str);
         differs |= webhook.get("rules") != Some(&rules) || (ca.is_some() && ca != ca_now);
         let mut part = json!({"name": name, "rules": rules});
-        // What we applied once and leave out now, the API server would remove.
+        // If a field that attache applied is left out now, the API server removes it.
         let kept = ca_now.filter(|_| has_applied_ca(current, name));
         if let (Some(ca), Some(part)) = (ca.or(kept), part.as_object_mut()) {
             part.insert("clientConfig".to_owned(), json!({"caBundle": ca}));
@@ -66,7 +66,7 @@ fn name_of(webhook: &Value) -> Option<&str> {
     webhook.get("name").and_then(Value::as_str)
 }
 
-/// Whether attache itself has applied the CA of a webhook.
+/// Whether attache has applied the CA of a webhook.
 fn has_applied_ca(configuration: &Value, webhook: &str) -> bool {
     let managers = configuration.pointer("/metadata/managedFields");
     let field =

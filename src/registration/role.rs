@@ -1,4 +1,4 @@
-//! The right to read policy kinds.
+//! The permission to read policy kinds.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Policies;
 
-/// A `ClusterRole` for these kinds. The cluster adds its rules to those of attache, by the label.
+/// A `ClusterRole` for these kinds. Its label aggregates it to attache's own role.
 pub fn role(name: &str, policies: &Policies) -> Value {
     let mut by_group: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for policy in policies {
@@ -21,7 +21,7 @@ pub fn role(name: &str, policies: &Policies) -> Value {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
         "metadata": {
-            // Not `-policies`: that is the role that collects the others.
+            // Not `-policies`, which is the aggregating role.
             "name": format!("{name}-policies-found"),
             "labels": {"attache.dev/aggregate-to-attache": "true"},
         },

@@ -1,4 +1,4 @@
-//! The rules: which requests the API server asks about.
+//! The rules of webhook configurations: which requests the API server sends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API, GATEWAY_API_X};
 use crate::engine::object::Crd;
 use crate::engine::profile::{ProfileRules, is_policy_kind};
 
-/// A kind as rules name it.
+/// A resource as rules name it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Resource {
     /// API group; empty for core.
     pub group: Arc<str>,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     pub namespaced: bool,
-    /// The name in URLs.
+    /// Plural name, as in URLs.
     pub plural: Arc<str>,
 }
 
-/// Policy kinds, as rules name them.
+/// Policy kinds as resources.
 pub type Policies = BTreeSet<Resource>;
 
-/// The kinds that policies stand on or reach, those of Gateway API that are not installed included: a
-/// rule for them costs nothing, and it is there when they come.
+/// The kinds that policies target or affect. This includes Gateway API kinds that are not installed: a rule for them
+/// costs nothing, and applies as soon as they are.
 const TARGETS: [(&str, &str, bool); 12] = [
     (GATEWAY_API, "gatewayclasses", false),
     (GATEWAY_API, "gateways", true),
@@ -41,10 +41,10 @@ const TARGETS: [(&str, &str, bool); 12] = [
     ("", "services", true),
 ];
 
-/// The webhook for the definitions of policy kinds, where they have one of their own.
+/// The webhook for CRDs of policy kinds, if they have one of their own.
 const DEFINITIONS: &str = "definitions.attache.dev";
 
-/// The policy kinds among definitions.
+/// The policy kinds among CRDs.
 pub fn policies<'a>(rules: &ProfileRules, crds: impl Iterator<Item = &'a Crd>) -> Policies {
     crds.filter(|crd| !crd.served.is_empty() && is_policy_kind(rules, crd))
         .filter(|crd| is_nameable(crd))
@@ -52,22 +52,22 @@ pub fn policies<'a>(rules: &ProfileRules, crds: impl Iterator<Item = &'a Crd>) -
         .collect()
 }
 
-/// Whether a rule can name the kind. An API server takes no other definition; a file may hold any, and `*` or
-/// `pods/exec` in a rule or a role would be about much more.
+/// Whether a rule can name the kind. The API server accepts no other CRD, but a file may have any, and `*` or
+/// `pods/exec` in a rule or role would cover much more.
 pub fn is_nameable(crd: &Crd) -> bool {
     let group = crd.gk.group.split('.').map(is_label);
     is_label(&crd.plural) && crd.gk.group.len() <= 253 && group.into_iter().all(|is| is)
 }
 
-/// A DNS label.
+/// Whether a text is a DNS label.
 fn is_label(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let outer = |c: char| inner(c) && c != '-';
     text.len() <= 63 && text.starts_with(outer) && text.ends_with(outer) && text.chars().all(inner)
 }
 
-/// The webhooks of a configuration with their rules, the first always there. With `apart`, the
-/// definitions of policy kinds have a webhook of their own.
+/// The webhooks of a configuration with their rules; the first is always there. With `apart`, the CRDs of policy kinds
+/// have a webhook of their own.
 pub fn webhooks(
     endpoint: Endpoint,
     apart: bool,
@@ -80,7 +80,7 @@ pub fn webhooks(
         return vec![("mutate.attache.dev", rules)];
     }
     let definitions = Resource::from(&(APIEXTENSIONS, "customresourcedefinitions", false));
-    // A definition that goes takes its policies with it; there is nothing left to say.
+    // Deleting a CRD deletes its policies, so there is nothing to warn about.
     let definitions = self::rules(&BTreeSet::from([definitions]), &["CREATE", "UPDATE"]);
     if apart {
         return vec![("validate.attache.dev", rules), (DEFINITIONS, definitions)];
@@ -89,12 +89,12 @@ pub fn webhooks(
     vec![("validate.attache.dev", rules)]
 }
 
-/// Whether a webhook is the one for definitions.
+/// Whether a webhook is the one for CRDs.
 pub(super) fn is_definitions(webhook: &str) -> bool {
     webhook == DEFINITIONS
 }
 
-/// A rule for each group and scope. All versions: one more must not be a way past.
+/// One rule for each group and scope, for all versions, so that a new version cannot bypass the webhook.
 fn rules(resources: &Policies, operations: &[&str]) -> Vec<Value> {
     let mut by_group: BTreeMap<(&str, bool), Vec<&str>> = BTreeMap::new();
     for resource in resources {

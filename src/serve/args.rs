@@ -1,4 +1,4 @@
-//! What a run is told on the command line.
+//! Command-line arguments of `attache serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ pub enum Managed {
 // === impl Managed ===
 
 impl Managed {
-    /// Whether it is one of them.
+    /// Whether it includes an endpoint.
     pub fn has(self, endpoint: Endpoint) -> bool {
         match self {
             Self::Validating => endpoint == Endpoint::Validate,
@@ -104,7 +104,7 @@ impl Managed {
     }
 }
 
-/// `10s`, `500ms`, `1m`; a bare number is not a time.
+/// Parses `10s`, `500ms` or `1m`. A unit is required.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits

@@ -1,4 +1,5 @@
-//! Counts the policies about which their controllers and attache disagree, now and then: no change waits for it.
+//! Periodically counts the policies whose controllers and attache disagree. It runs in the background, so changes do
+//! not wait for it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -12,16 +13,16 @@ use crate::engine::ids::GroupKind;
 use crate::engine::snapshot::Snapshot;
 use crate::metrics::{Metrics, watched_kind};
 
-/// How often it looks until there are policies.
+/// How often to check until there are policies.
 const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
 
-/// Looks each `every` whether there is a new snapshot; never ends by itself.
+/// Counts again at the interval `every` if there is a new snapshot. Does not return unless counting panics.
 pub(super) async fn count_disagreements(
     published: Published,
     metrics: Arc<Metrics>,
     every: Duration,
 ) -> String {
-    // It does not keep the snapshot.
+    // Weak, so as not to keep the snapshot in memory.
     let mut last: Weak<Snapshot> = Weak::new();
     let mut shown: BTreeSet<GroupKind> = BTreeSet::new();
     loop {
@@ -55,7 +56,7 @@ pub(super) async fn count_disagreements(
                     let count = i64::try_from(count).unwrap_or(i64::MAX);
                     gauge.with_label_values(&labels).set(count);
                 } else {
-                    // An error only says that it is not there any more.
+                    // An error only means that the series is already gone.
                     let _ = gauge.remove_label_values(&labels);
                 }
             }

@@ -1,4 +1,4 @@
-//! Follows the configuration file: what changes in it counts from then on, and a broken one changes nothing.
+//! Reloads the configuration file. Changes apply at once; an invalid file changes nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use crate::engine::profile::ProfileRules;
 use crate::http::admin::Check;
 use crate::metrics::Metrics;
 
-/// A configuration in use, and where it comes from.
+/// A configuration in use and its source.
 pub(super) struct Follow {
-    /// The file that was named.
+    /// The file that the user named.
     pub(super) file: Option<PathBuf>,
-    /// The directory that may carry one.
+    /// The directory that may contain one.
     pub(super) directory: Option<PathBuf>,
-    /// The newest that could be read, at first what the run started with.
+    /// The newest text that could be read; initially that of the start.
     pub(super) seen: Option<Text>,
-    /// Where reviews take it from.
+    /// The review settings in use.
     pub(super) conduct: Arc<ArcSwap<Conduct>>,
-    /// Where watches take what is known of kinds from.
+    /// Passes new profile rules to the watches.
     pub(super) rules: watch::Sender<Arc<ProfileRules>>,
-    /// What `/readyz` says of it.
+    /// The state of the check in `/readyz`.
     pub(super) health: Health,
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// What is wrong with the newest file, if anything is.
+/// What is wrong with the newest file, if anything.
 #[derive(Clone, Default)]
 pub(super) struct Health(Arc<ArcSwap<Option<String>>>);
 
@@ -43,7 +43,7 @@ impl Health {
         Check {
             name: "configuration".to_owned(),
             ok: wrong.is_none(),
-            // The old one goes on.
+            // The previous configuration stays in use.
             required: false,
             detail: (**wrong).clone().unwrap_or_default(),
         }
@@ -53,7 +53,7 @@ impl Health {
 // === impl Follow ===
 
 impl Follow {
-    /// Looks each `every`; never ends by itself.
+    /// Polls at the interval `every`; does not return.
     pub(super) async fn run(mut self, every: Duration) -> String {
         self.metrics.config_current.set(1);
         let mut ticks = interval(every);
@@ -180,7 +180,7 @@ mod tests {
         .await;
         assert!(levels());
 
-        // A pipe would be waited for without an end.
+        // Reading a pipe would block for ever.
         nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap();
         eventually("what it has become is said", || {
             health.check().detail.contains("it is a pipe")

@@ -1,4 +1,4 @@
-//! Where the state comes from: a directory or a cluster, followed.
+//! Builds the state from a directory or a cluster, and keeps it current.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,12 +25,13 @@ use crate::metrics::Metrics;
 use crate::registration::Endpoint;
 use crate::telemetry::traces::Traces;
 
-/// How often a directory is looked at.
+/// How often to check the directory.
 const DIRECTORY_POLL: Duration = Duration::from_secs(1);
-/// Without a word of a kind for so long, reviews that rest on it say so. An API server restarts in less.
+/// A kind is stale after this long without contact, and reviews that depend on it say so. An API server restarts in
+/// less.
 const CACHE_AGE: Duration = Duration::from_mins(5);
 
-/// Where the state comes from, running.
+/// The running source of the state.
 pub(super) struct State {
     pub(super) snapshot: Published,
     pub(super) outside: Outside,
@@ -104,7 +105,7 @@ pub(super) async fn from_cluster(
     Ok(followed(client, kept, rules, config, metrics))
 }
 
-/// A cluster that is followed as the configuration says, with webhook configurations that are kept.
+/// Watches a cluster as configured, and keeps webhook configurations up to date if asked to.
 fn followed(
     client: kube::Client,
     kept: Option<Kept>,
@@ -143,7 +144,7 @@ fn followed(
     }
 }
 
-/// `cache` answers and `http` asks; neither knows the other.
+/// Connects `cache` and `http`, which do not depend on each other.
 fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Outside {
     Outside {
         confirm: Some(Arc::new(move |key| {
@@ -184,7 +185,7 @@ mod tests {
     use crate::engine::age::Old;
     use crate::metrics::Metrics;
 
-    /// An API server without an object, which can go away.
+    /// An API server without objects, which can be made to fail.
     fn empty(is_gone: Arc<AtomicBool>) -> kube::Client {
         let answer = move |request: Request<kube::client::Body>| {
             let is_gone = is_gone.load(Ordering::Relaxed);
