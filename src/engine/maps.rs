@@ -1,11 +1,11 @@
-//! Maps that live as long as a request. Their hashes are seeded, and quick to take.
+//! Maps that live as long as one request, with fast, seeded hashes.
 
 use std::collections;
 
 use foldhash::fast::RandomState;
 
-/// A map of one request.
+/// A map for one request.
 pub(super) type HashMap<K, V> = collections::HashMap<K, V, RandomState>;
 
-/// A set of one request.
+/// A set for one request.
 pub(super) type HashSet<T> = collections::HashSet<T, RandomState>;

@@ -1,7 +1,7 @@
-//! What was found out above the routes, from one review to the next.
+//! A cache of results about objects above the routes, kept across reviews.
 //!
-//! Most reviews are of routes, and routes come to a few Gateways on which many policies stand. Each thread remembers
-//! what it found in the last era of the snapshot; what is forgotten is only found out again.
+//! Most reviews are of routes, and routes attach to a few Gateways with many policies. Each thread caches the results
+//! of the latest topology generation; an evicted result is computed again.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use foldhash::fast::RandomState;
 
 use super::snapshot::Era;
 
-/// Most things that one memory holds.
+/// The maximum number of entries of one cache.
 const MOST: usize = 1024;
 
-/// What is known of one era.
+/// The results of one topology generation.
 #[derive(Debug)]
 pub(super) struct Memo<K, V, S = RandomState> {
     era: Era,
@@ -33,7 +33,7 @@ impl<K, V, S: Default> Default for Memo<K, V, S> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher + Default> Memo<K, V, S> {
-    /// What is found, or was found before in this era.
+    /// Returns the cached result of this generation, or computes and caches it.
     pub(super) fn remembered(
         memo: &RefCell<Self>,
         era: Era,
@@ -45,7 +45,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher + Default> Memo<K, V, S> {
         }
         let known = memo.borrow_mut().of(era).get(key).cloned();
         known.unwrap_or_else(|| {
-            // What is asked on the way may be remembered here too.
+            // `find` may use this cache too.
             let found = find();
             let mut memo = memo.borrow_mut();
             let known = memo.of(era);

@@ -1,9 +1,10 @@
-//! Effective policy along one path, with the policy that each leaf came from (design 2.5).
+//! Folds the policies along one path into the effective policy; each leaf knows the policy that it came from (design
+//! 2.5).
 //!
-//! The fold goes from the most specific policy upward: the accumulated result is the challenger of
-//! the next higher policy, whose strategy decides. So an override at the top wins over everything
-//! below it, as GEP-713's order of precedence demands. Where the more specific policy decides, the
-//! fold goes downward for the same reason: it decides over everything above it.
+//! The fold runs from the most specific policy upward: the accumulated result is the challenger of the next higher
+//! policy, whose strategy decides. An override at the top therefore wins over everything below it, as GEP-713's order
+//! of precedence demands. If the more specific policy decides, the fold runs downward for the same reason: it decides
+//! over everything above it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -42,24 +43,24 @@ pub use tree::{Leaf, LeafPath, is_under};
 use tree::{Tree, Units};
 pub use wholes::{Wholes, won};
 
-/// It wins as a whole over everything more specific.
+/// The policy as a whole wins over every more specific one.
 const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);
-/// The more specific one wins as a whole.
+/// The more specific policy wins as a whole.
 const REPLACES_WHOLE: [Strategy; 2] = [
     Strategy::None,
     Strategy::Merge(Direction::Defaults, Op::Atomic),
 ];
 
-/// What is in force on one path.
+/// The effective policy on one path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effective {
     result: Option<Merged>,
 }
 
-/// What is folded: settings under one strategy.
+/// An operand of the fold: settings under one strategy.
 enum Layer<'a> {
     Of(Part<'a>),
-    /// Those of one level, put together.
+    /// The stanzas of one level, combined.
     AddedUp(Strategy, Arc<Tree>),
 }
 
@@ -67,9 +68,10 @@ enum Layer<'a> {
 enum Merged {
     /// Settings, leaf by leaf.
     Settings(Arc<Tree>),
-    /// Merged by rules of the kind that the engine does not know: named, not computed.
+    /// Merged by rules of the kind that the engine does not know: the policies are named, the settings are not
+    /// computed.
     Opaque(BTreeSet<ObjectKey>),
-    /// Several policies, each in force whole; the least specific first.
+    /// Several policies, each in force as a whole; the least specific first.
     Together(Vec<Arc<Tree>>),
 }
 
@@ -80,7 +82,7 @@ impl Merged {
         self.policies_by(&|_| true)
     }
 
-    /// The policies of the leaves that count.
+    /// The policies of the leaves that `counts` accepts.
     fn policies_by(&self, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKey> {
         match self {
             Self::Opaque(policies) => policies.clone(),
@@ -91,7 +93,7 @@ impl Merged {
         }
     }
 
-    /// Settings that are known, policy by policy where each is in force whole.
+    /// The known settings; one tree per policy if each is in force as a whole.
     fn trees(&self) -> &[Arc<Tree>] {
         match self {
             Self::Opaque(_) => &[],
@@ -100,7 +102,7 @@ impl Merged {
         }
     }
 
-    /// Both, named and not computed.
+    /// Both as an opaque result: named, not computed.
     fn unknown_with(self, other: Self) -> Self {
         let (mut one, mut other) = (self.into_policies(), other.into_policies());
         if one.len() < other.len() {
@@ -117,12 +119,12 @@ impl Merged {
         }
     }
 
-    /// Both, each in force whole.
+    /// Both, each in force as a whole.
     fn beside(self, other: Self) -> Self {
         if matches!(self, Self::Opaque(_)) || matches!(other, Self::Opaque(_)) {
             return self.unknown_with(other);
         }
-        // A policy that stands twice on a path is in force once.
+        // A policy attached twice to a path is in force once.
         let mut trees = self.trees().to_vec();
         let known = |tree: &&Arc<Tree>| !self.trees().iter().any(|t| Arc::ptr_eq(t, tree));
         trees.extend(other.trees().iter().filter(known).cloned());
@@ -133,7 +135,7 @@ impl Merged {
 // === impl Effective ===
 
 impl Effective {
-    /// Of these policies, which meet in a way that is not known: named, not computed.
+    /// An opaque result for policies that combine in an unknown way: named, not computed.
     pub(super) fn uncomputed<'a>(
         profile: &Profile,
         levels: impl Iterator<Item = &'a [Arc<Policy>]>,
@@ -145,7 +147,7 @@ impl Effective {
         }
     }
 
-    /// The leaves, in the order of their paths; those that remove something have the value `null`.
+    /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
     pub fn leaves(&self) -> Vec<(LeafPath, &Leaf)> {
         let mut found = Vec::new();
         self.visit(&mut |path, leaf| found.push((path.clone(), leaf)));
@@ -159,7 +161,7 @@ impl Effective {
         }
     }
 
-    /// Equal for results that are one and the same, as long as it is there.
+    /// Identifies the result for as long as it lives: equal results that are shared have the same address.
     pub(super) fn address(&self) -> *const () {
         match &self.result {
             Some(Merged::Settings(tree)) => Arc::as_ptr(tree).cast(),
@@ -167,7 +169,7 @@ impl Effective {
         }
     }
 
-    /// The policies that take part in it: all that have a leaf in it.
+    /// The policies that take part in it, that is, those with at least one leaf.
     pub fn policies(&self) -> BTreeSet<ObjectKey> {
         self.result
             .as_ref()
@@ -175,7 +177,7 @@ impl Effective {
             .unwrap_or_default()
     }
 
-    /// The only one of whom there is anything in it: a policy, or the target itself.
+    /// The policy, or the target itself, if all leaves come from it.
     pub fn sole(&self) -> Option<&ObjectKey> {
         match &self.result {
             Some(Merged::Settings(tree)) => tree.sole(),
@@ -183,7 +185,7 @@ impl Effective {
         }
     }
 
-    /// Whether several policies are each in force whole.
+    /// Whether several policies are in force, each as a whole.
     pub fn is_together(&self) -> bool {
         matches!(self.result, Some(Merged::Together(_)))
     }
@@ -193,9 +195,8 @@ impl Effective {
         matches!(self.result, Some(Merged::Opaque(_)))
     }
 
-    /// The settings as JSON, and where each came from by JSON pointer; what was removed has a source
-    /// and no value. Policies that are each in force whole stand under their names. None when it is
-    /// opaque.
+    /// The settings as JSON, and the source of each by JSON pointer. A removed setting has a source and no value.
+    /// Policies that are each in force as a whole appear under their names. `None` if the result is opaque.
     pub fn spec(&self) -> Option<(Value, Vec<(String, Leaf)>)> {
         let mut sources = Vec::new();
         let value = match &self.result {
@@ -215,7 +216,7 @@ impl Effective {
         ))
     }
 
-    /// Whether the settings are the same, wherever they came from.
+    /// Whether the settings are the same, regardless of their sources.
     pub fn same_settings(&self, other: &Self) -> bool {
         if let (Some(Merged::Settings(one)), Some(Merged::Settings(other))) =
             (&self.result, &other.result)
@@ -225,7 +226,7 @@ impl Effective {
         }
         match (self.spec(), other.spec()) {
             (Some((a, from)), Some((b, other))) => {
-                // A policy that counts without settings differs from none.
+                // A policy that counts without settings differs from no policy.
                 let bare = |sources: &[(String, Leaf)]| sources.iter().any(|(p, _)| p.is_empty());
                 a == b && bare(&from) == bare(&other)
             }
@@ -235,7 +236,7 @@ impl Effective {
     }
 }
 
-/// Settings that are each in force whole, under the names of their policies.
+/// Settings of policies that are each in force as a whole, under the names of the policies.
 fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value {
     let mut found = serde_json::Map::new();
     for tree in trees {
@@ -253,7 +254,7 @@ fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value
     Value::Object(found)
 }
 
-/// The policies in force in a result, the target itself left out.
+/// The policies in force in a result, without the target itself.
 pub fn in_place(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
     let is_of_policy = |leaf: &Leaf| leaf.strategy.is_some();
     let found = effective.result.iter();
@@ -274,9 +275,9 @@ fn policies_by(tree: &Tree, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKe
     found
 }
 
-/// Folds the policies of one kind along a path; `levels` from the least to the most specific, each
-/// with the established policy first. `own` is what the target itself sets of the fields that the
-/// kind controls: it stands between overrides and defaults.
+/// Folds the policies of one kind along a path. `levels` run from the least to the most specific, each with the
+/// established policy first. `own` are the fields that the target sets itself, of those that the kind controls: they
+/// rank between overrides and defaults.
 pub fn merged(
     profile: &Profile,
     levels: &[(Level, &[Arc<Policy>])],
@@ -289,7 +290,7 @@ pub fn merged(
     }
     let levels = levels.iter().map(|(_, level)| *level);
     let layers = layers(profile, levels);
-    // Where no policy stands nothing is in force, whatever the target sets itself.
+    // Without a policy nothing is in force, whatever the target sets itself.
     if layers.is_empty() {
         return Effective::default();
     }
@@ -317,9 +318,9 @@ fn layers<'a>(
     layers
 }
 
-/// Each policy decides how it takes the result of those below it.
+/// Folds upward: each policy decides how it merges with the result of those below it.
 fn upward(profile: &Profile, layers: &[Layer<'_>], own: Option<Merged>) -> Option<Merged> {
-    // Nothing is left of what stands below one that overrides as a whole.
+    // Nothing remains of policies below one that overrides as a whole.
     let decides = |layer: &Layer<'_>| layer.strategy() == OVERRIDES_WHOLE;
     let (layers, own) = match layers.iter().position(decides) {
         Some(last) => (layers.get(..=last).unwrap_or_default(), None),
@@ -333,8 +334,8 @@ fn upward(profile: &Profile, layers: &[Layer<'_>], own: Option<Merged>) -> Optio
     })
 }
 
-/// Each policy decides how it goes onto the result of those above it: onto that of all, or onto its
-/// nearest parent alone, and then everything above that is overridden (ruling 28).
+/// Folds downward: each policy decides how it merges with the policies above it: with the result of all of them, or
+/// with its nearest parent alone, which overrides everything above that parent (ruling 28).
 fn downward(profile: &Profile, layers: &[Layer<'_>]) -> Option<Merged> {
     counted(profile, layers, Layer::strategy)
         .iter()
@@ -346,7 +347,7 @@ fn downward(profile: &Profile, layers: &[Layer<'_>]) -> Option<Merged> {
         })
 }
 
-/// Those of the layers of which something may be left, where each policy decides how it goes onto those above it.
+/// The layers of which something may remain when each policy decides how it merges with those above it.
 fn counted<'a, T>(profile: &Profile, layers: &'a [T], by: impl Fn(&T) -> Strategy) -> &'a [T] {
     let near = match *profile.merging.with {
         With::AllAncestors => layers,
@@ -354,13 +355,13 @@ fn counted<'a, T>(profile: &Profile, layers: &'a [T], by: impl Fn(&T) -> Strateg
             .get(layers.len().saturating_sub(2)..)
             .unwrap_or_default(),
     };
-    // Nothing is left of what stands above one that replaces it as a whole.
+    // Nothing remains of policies above one that replaces them as a whole.
     let decides = |layer: &T| REPLACES_WHOLE.contains(&by(layer));
     let first = near.iter().rposition(decides).unwrap_or(0);
     near.get(first..).unwrap_or_default()
 }
 
-/// The policies that a strategy merges, where the more specific policy decides; also those of which nothing is left.
+/// The policies that a strategy merges when the more specific policy decides, even those of which nothing remains.
 pub(super) fn put_together<'a>(profile: &Profile, levels: &[&'a [Arc<Policy>]]) -> Vec<&'a Policy> {
     let decides = *profile.merging.dictated_by == DictatedBy::Challenger;
     if !decides || !profile.merging.fills.is_empty() {
@@ -392,9 +393,9 @@ impl Layer<'_> {
     }
 }
 
-/// How many leaves are looked at where these levels are folded and the result is told. Where one piece wins whole it
-/// is taken as it is, and the others are passed over; else all that is put together so far is copied at each piece.
-/// So it is with what the target itself sets.
+/// The cost of folding these levels and reporting the result, in units of fuel. If one stanza wins as a whole, it is
+/// taken as it is and the others are skipped. Otherwise each stanza copies the result so far; so do the fields that
+/// the target sets itself.
 pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> usize {
     let downward = *profile.merging.dictated_by == DictatedBy::Challenger;
     let mut whole = profile.merging.add_up.is_empty();
@@ -409,7 +410,7 @@ pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Optio
         sum += leaves;
         pieces += 1;
         copied += if downward { sum } else { leaves * pieces };
-        // Then it is too much, whatever the others say.
+        // The limit is exceeded, whatever the other stanzas contain.
         if !whole && sum > work::MOST {
             break;
         }
@@ -428,7 +429,7 @@ pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Optio
     put_together + compared
 }
 
-/// The policies whose settings are read where these levels are folded.
+/// The policies whose settings are read when these levels are folded.
 pub(super) fn read_of<'a>(
     profile: &Profile,
     levels: &[&'a [Arc<Policy>]],
@@ -456,8 +457,8 @@ pub(super) fn read_of<'a>(
         .map(Part::policy)
 }
 
-/// `f(established, challenger)` by the strategy of the one who dictates. Of two of which one wins whole the other is
-/// not read.
+/// Applies `f(established, challenger)` by the strategy of the policy that dictates. If one of the two wins as a
+/// whole, the other is not read.
 fn fold(
     profile: &Profile,
     by: Strategy,
@@ -465,7 +466,7 @@ fn fold(
     challenger: impl FnOnce() -> Merged,
 ) -> Merged {
     let (direction, op) = match by {
-        // The more specific one wins whole.
+        // The more specific policy wins as a whole.
         Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger(),
         Strategy::Merge(Direction::Overrides, Op::Atomic) => return established(),
         Strategy::Merge(_, Op::Additive) => return established().beside(challenger()),

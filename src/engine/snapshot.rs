@@ -1,4 +1,4 @@
-//! Everything known at one moment. Immutable: a change makes a new snapshot that shares the rest.
+//! Everything known at one moment. Immutable: a change makes a new snapshot that shares the unchanged parts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,22 +27,22 @@ use keys::KeyMap;
 
 type HashMap<K, V> = imbl::GenericHashMap<K, V, RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
-/// What can happen to the state. Informer events, the what-if of a review and files are all this.
+/// A change of the state, whether from an informer event, from the hypothetical change of a review, or from files.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// An object is there, new or changed.
+    /// An object exists, new or changed.
     Applied(Arc<Object>),
-    /// An object is gone, or was never there.
+    /// An object is gone, or never existed.
     Deleted(ObjectKey),
-    /// The objects of a kind are these and no others (the end of a list).
+    /// These are all objects of a kind (the end of a list).
     Listed(GroupKind, Vec<Arc<Object>>),
-    /// The objects of a kind in one namespace are these and no others.
+    /// These are all objects of a kind in one namespace.
     ListedIn(GroupKind, Arc<str>, Vec<Arc<Object>>),
-    /// Of a kind that is served not all may be read: what is not known may be there.
+    /// Not all objects of a served kind may be read: an unknown object may exist.
     Hidden(GroupKind),
-    /// The kind is gone with everything in it.
+    /// The kind is gone with all of its objects.
     Gone(GroupKind),
-    /// What is known of policy kinds beside their definitions is this from now on.
+    /// The facts about policy kinds that do not come from their definitions are replaced.
     Rules(Arc<ProfileRules>),
 }
 
@@ -53,16 +53,16 @@ pub struct Snapshot {
     kinds: HashMap<GroupKind, Kind>,
     profiles: OrdMap<GroupKind, Arc<Profile>>,
     policies: KeyMap<Arc<Policy>>,
-    /// Those that some controller rejects, where it takes other objects to know on which paths.
+    /// Policies that a controller rejects, if other objects are needed to know on which paths.
     disputed: OrdSet<ObjectKey>,
     stands: stands::Stands,
     edges: edges::Edges,
     /// `ReferenceGrants` by namespace.
     grants: HashMap<Arc<str>, OrdSet<ObjectKey>>,
-    /// An object that is looked at as if it were there.
+    /// An object that is assumed to exist.
     supposed: Option<Arc<Object>>,
-    /// Objects that are supposed to change, or to come: what controllers reported of others for their sake is not known
-    /// to hold.
+    /// Objects that are assumed to change, or to be created. Reports of controllers about other objects that depend
+    /// on them may no longer hold.
     changes: OrdSet<ObjectKey>,
     era: Era,
 }
@@ -70,13 +70,13 @@ pub struct Snapshot {
 /// The objects of one kind.
 #[derive(Clone, Debug, Default)]
 struct Kind {
-    /// Whether these are all.
+    /// Whether these are all objects of the kind.
     listed: bool,
-    /// Where they are all, of a kind that is known in some namespaces only.
+    /// Namespaces whose objects are all known, if the kind is known in some namespaces only.
     listed_in: OrdSet<Arc<str>>,
-    /// Whether there may be more.
+    /// Whether more objects may exist.
     hidden: bool,
-    /// Objects that are known not to be there, of a kind that is not known as a whole.
+    /// Objects that are known not to exist, if the kind is not known as a whole.
     absent: OrdSet<ObjectKey>,
     objects: KeyMap<Arc<Object>>,
 }
@@ -95,7 +95,7 @@ impl Snapshot {
         }
     }
 
-    /// The snapshot after a change. Its cost is that of what the change touches.
+    /// The snapshot after a change. The cost depends on what the change touches.
     #[must_use]
     pub fn apply(&self, change: Change) -> Self {
         let mut next = self.clone();
@@ -117,7 +117,8 @@ impl Snapshot {
         next
     }
 
-    /// What stands above the routes, and there, is the same in every snapshot of one era.
+    /// The topology generation: everything above the routes, and everything attached there, is the same in every
+    /// snapshot of one generation.
     pub(crate) fn era(&self) -> Era {
         self.era
     }
@@ -130,13 +131,13 @@ impl Snapshot {
         }
     }
 
-    /// Whether the objects of a kind are known: it was listed and is not gone.
+    /// Whether all objects of a kind are known: the kind was listed and is not gone.
     pub fn knows(&self, gk: &GroupKind) -> bool {
         self.kinds.get(gk).is_some_and(|kind| kind.listed)
     }
 
-    /// Whether an object is known not to be there. One of which nothing is known may be there: its kind
-    /// is not served, was not listed, or only in other namespaces.
+    /// Whether an object is known not to exist. An unknown object may exist if its kind is not served, was not
+    /// listed, or was listed only in other namespaces.
     pub fn lacks(&self, key: &ObjectKey) -> bool {
         let known = |kind: &Kind| {
             kind.listed || kind.listed_in.contains(&key.namespace) || kind.absent.contains(key)
@@ -144,7 +145,7 @@ impl Snapshot {
         self.get(key).is_none() && self.kinds.get(&key.gk).is_some_and(known)
     }
 
-    /// Whether an object may be there all the same: it may not be read, or could not be.
+    /// Whether an unknown object may exist because it may not be read.
     pub fn hides(&self, key: &ObjectKey) -> bool {
         let hidden = self.kinds.get(&key.gk).is_some_and(|kind| kind.hidden);
         hidden && self.get(key).is_none() && !self.lacks(key)
@@ -155,12 +156,12 @@ impl Snapshot {
         self.kinds.keys()
     }
 
-    /// How many objects of a kind are known.
+    /// The number of known objects of a kind.
     pub fn count(&self, gk: &GroupKind) -> usize {
         self.kinds.get(gk).map_or(0, |kind| kind.objects.len())
     }
 
-    /// The objects of a kind, in no order.
+    /// The objects of a kind, in no particular order.
     pub fn objects(&self, gk: &GroupKind) -> impl Iterator<Item = &Arc<Object>> {
         self.kinds
             .get(gk)
@@ -168,7 +169,7 @@ impl Snapshot {
             .flat_map(|kind| kind.objects.values())
     }
 
-    /// Every object, in no order.
+    /// Every object, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Object>> {
         self.kinds.values().flat_map(|kind| kind.objects.values())
     }
@@ -178,7 +179,7 @@ impl Snapshot {
         self.profiles.keys()
     }
 
-    /// Policy kinds of which there are policies, sorted.
+    /// Policy kinds that have policies, sorted.
     pub fn used_kinds(&self) -> impl Iterator<Item = &GroupKind> {
         self.policy_kinds().filter(|kind| self.count(kind) > 0)
     }
@@ -189,12 +190,12 @@ impl Snapshot {
         profiles.filter(|profile| profile.controls.iter().any(|c| c.target == *gk))
     }
 
-    /// What is known of a policy kind; none when it is none.
+    /// The profile of a policy kind; `None` if the kind is not a policy kind.
     pub fn profile(&self, gk: &GroupKind) -> Option<&Arc<Profile>> {
         self.profiles.get(gk)
     }
 
-    /// The definition of a kind, where there is one.
+    /// The definition of a kind, if there is one.
     pub fn definition(&self, gk: &GroupKind) -> Option<&Crd> {
         self.objects(&GroupKind::crd())
             .find_map(|object| match &object.node {
@@ -203,8 +204,7 @@ impl Snapshot {
             })
     }
 
-    /// Policy kinds of which there are policies and no definition: their profiles alone say what can be written in them.
-    /// Sorted.
+    /// Policy kinds that have policies but no definition: only their profiles describe their fields. Sorted.
     pub fn undefined_kinds(&self) -> impl Iterator<Item = &GroupKind> {
         let crd = GroupKind::crd();
         let definitions = self.objects(&crd);
@@ -217,12 +217,12 @@ impl Snapshot {
             .filter(move |kind| !defined.contains(kind))
     }
 
-    /// Whether a definition defines a policy kind that no built-in profile knows.
+    /// Whether a definition defines a policy kind without a built-in profile.
     pub fn is_new_policy_kind(&self, crd: &Crd) -> bool {
         is_policy_kind(&self.rules, crd) && !self.rules.is_builtin(&crd.gk)
     }
 
-    /// Whether two sets of annotations are the same to policies: in those that profiles name.
+    /// Whether two sets of annotations agree in the annotations that profiles name.
     pub fn same_annotations(&self, one: &Annotations, other: &Annotations) -> bool {
         let rules = &self.rules;
         let read = |key: &Arc<str>| rules.keeps().annotation(key);
@@ -230,7 +230,7 @@ impl Snapshot {
         keys.all(|key| one.get(key) == other.get(key))
     }
 
-    /// Whether some policy kind says that a controller acts on it.
+    /// Whether the profile of some policy kind names a controller.
     pub fn knows_controller(&self, controller: &Arc<str>) -> bool {
         let mut profiles = self.profiles.values();
         profiles.any(|profile| profile.controllers.contains(controller))
@@ -241,40 +241,40 @@ impl Snapshot {
         self.policies.get(key)
     }
 
-    /// Every policy of a kind, in no order.
+    /// Every policy of a kind, in no particular order.
     pub fn policies(&self, gk: &GroupKind) -> impl Iterator<Item = &Arc<Policy>> {
         let keys = self.objects(gk).map(|object| &object.key);
         keys.filter_map(|key| self.policies.get(key))
     }
 
-    /// Policies that some controller rejects, where it takes other objects to know on which paths; sorted.
+    /// Policies that a controller rejects, if other objects are needed to know on which paths; sorted.
     pub(super) fn disputed(&self) -> impl Iterator<Item = &Arc<Policy>> {
         let keys = self.disputed.iter();
         keys.filter_map(|key| self.policies.get(key))
     }
 
-    /// Whether one of them may name an object or a section of it.
+    /// Whether a disputed policy may name an object or a section of it.
     pub(super) fn is_disputed_at(&self, key: &ObjectKey) -> bool {
         let is_disputed = |policy: &Arc<Policy>| self.disputed.contains(policy.key());
         !self.disputed.is_empty() && self.stands.of_object(key).any(is_disputed)
     }
 
-    /// Policies that may name an object or sections of it; whether they do is asked of each.
+    /// Policies that may name an object or a section of it. The caller checks whether they do.
     pub fn standing(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
         self.stands.of_object(key)
     }
 
-    /// Whether there are none of these.
+    /// Whether no policy may name an object or a section of it.
     pub(super) fn is_bare(&self, key: &ObjectKey) -> bool {
         self.stands.is_bare(key)
     }
 
-    /// What names an object as its class, parent or Namespace; sorted.
+    /// The objects that name `key` as their class, parent or Namespace; sorted.
     pub fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
         self.edges.below(key).filter_map(|key| self.get(key))
     }
 
-    /// The same with an object that is looked at as if it were there.
+    /// Like [`Snapshot::below`], including an object that is assumed to exist.
     pub fn naming(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
         let supposed = self.supposed.as_ref();
         let supposed = supposed.filter(|object| {
@@ -283,7 +283,7 @@ impl Snapshot {
         self.below(key).chain(supposed)
     }
 
-    /// Whether an object of a kind is among these.
+    /// Whether an object of a kind is among them.
     pub fn has_naming(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
         let supposed = self.supposed.as_ref();
         self.edges.has_below(key, kind)
@@ -306,19 +306,19 @@ impl Snapshot {
         keys.filter_map(|key| self.get(key))
     }
 
-    /// Whether nothing that stands above the routes depends on objects of a kind.
+    /// Whether objects of a kind cannot affect anything above the routes.
     fn is_below(&self, gk: &GroupKind) -> bool {
         (is_route(gk) || gk.is_core("Service")) && !self.profiles.contains_key(gk)
     }
 
-    /// Another era begins where objects of this kind change.
+    /// Begins a new topology generation if objects of this kind affect it.
     fn alters(&mut self, gk: &GroupKind) {
         if !self.is_below(gk) {
             self.era = Era::next();
         }
     }
 
-    /// Leaves out what nobody asks for.
+    /// Removes the parts of an object that the engine never reads.
     fn trim(&self, object: &mut Arc<Object>) {
         let keeps = self.rules.keeps();
         if !object.is_trimmed(keeps) {
@@ -326,18 +326,18 @@ impl Snapshot {
         }
     }
 
-    /// Puts an object in the place of another or of none; with the spec of a policy, where that has been read.
+    /// Inserts or replaces an object. `spec` is that of a policy, if it has been parsed already.
     fn insert(&mut self, mut object: Arc<Object>, spec: Option<&Value>) {
         self.trim(&mut object);
         let key = object.key.clone();
-        // Of policies it depends on what they stand on.
+        // Whether a policy changes the generation depends on its targets.
         let is_policy = self.profiles.contains_key(&key.gk) && matches!(object.node, Node::Other);
         let lasts = is_policy || self.is_below(&key.gk);
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         kind.absent.remove(&key);
         let known = kind.objects.get(&key);
         if known.is_some_and(|known| Arc::ptr_eq(known, &object) || known.is_identical(&object)) {
-            // A list brought it again, or what changed is nothing that is kept: a part of its status.
+            // A list repeated the object, or only parts changed that are not kept, such as status.
             return;
         }
         if !lasts {
@@ -405,7 +405,7 @@ impl Snapshot {
         kind.listed_in.insert(namespace);
     }
 
-    /// The objects of a kind, in a namespace or everywhere, are these from now on.
+    /// Replaces all objects of a kind, in a namespace or everywhere.
     fn replace(&mut self, gk: &GroupKind, namespace: Option<&Arc<str>>, objects: Vec<Arc<Object>>) {
         let kept: std::collections::HashSet<&ObjectKey> =
             objects.iter().map(|object| &object.key).collect();
@@ -439,7 +439,7 @@ impl Snapshot {
         }
     }
 
-    /// Facts changed: everything of the kind is read again.
+    /// Sets the facts about a kind, and reads all of its objects again.
     fn set_profile(&mut self, gk: &GroupKind, crd: Option<&Crd>) {
         let profile = self.rules.profile(gk, crd).map(Arc::new);
         if self.profiles.get(gk) == profile.as_ref() {
@@ -464,10 +464,10 @@ impl Snapshot {
         let key = object.key.clone();
         self.unset_policy(&key);
         if object.unread.is_some() {
-            // Nobody knows what it names and sets.
+            // The targets and settings of the policy are unknown.
             return;
         }
-        // Policies are not below their Namespace in the sense of the topology.
+        // In the topology, policies are not descendants of their Namespace.
         self.edges.unlink(&object);
         let policy = Arc::new(match spec {
             Some(spec) => Policy::of(object, spec, profile),

@@ -1,8 +1,9 @@
-//! How much a review looks at, and what counts as how much.
+//! The fuel that bounds the work of a review, and the cost of each operation.
 //!
-//! What policies do is a product: their settings, and the paths on which they stand. A body may have much of one and
-//! the state much of the other. All that grows so is counted in leaves: the time in which one setting is taken from
-//! one policy to what is in force, and told. The weights were found by `cargo bench --bench hostile`.
+//! The work is a product: settings of policies times paths that the policies are attached to. A body may contain much
+//! of one, and the state much of the other. Everything that grows this way is charged in units of fuel: one unit is
+//! the time to merge one setting of one policy into an effective policy and to report it. The costs were measured
+//! with `cargo bench --bench hostile`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -10,79 +11,79 @@ use std::rc::Rc;
 use super::maps::HashSet;
 use super::policy::Policy;
 
-/// Leaves that are looked at for one side of a request, with what else there is to do: those of seven hundred policies
-/// with fifty settings each on a path of its own.
+/// Units of fuel for one side of a request: enough for seven hundred policies with fifty settings each, on a path of
+/// its own each, and for the rest of the review.
 pub(super) const MOST: usize = 40_000;
 
-/// As much of a setting's path counts as one leaf more: bytes, and as many for each key.
+/// Path length per additional unit of a setting, in bytes including [`KEY`] for each key.
 pub(super) const PATH: usize = 64;
-/// The bytes of a key beside its text.
+/// Bytes of a key in addition to its text.
 pub(super) const KEY: usize = 8;
-/// As many leaves are copied for one.
+/// Leaves copied per unit.
 pub(super) const COPIED: usize = 32;
-/// As many policies, or pieces of them, are passed over for one leaf.
+/// Policies, or stanzas of them, skipped per unit.
 pub(super) const PASSED_OVER: usize = 8;
-/// As many leaves are looked up among those of others for one.
+/// Leaves looked up among the leaves of other policies per unit.
 pub(super) const LOOKED_UP: usize = 4;
-/// As many targets of policies are held against an object for one leaf.
+/// Policy targets compared with an object per unit.
 pub(super) const SELECTED: usize = 4;
-/// As many objects are held against a selector for one leaf.
+/// Objects compared with a selector per unit.
 pub(super) const SCANNED: usize = 4;
-/// As many objects that a selector finds, or policies that stand at one, are looked after for one leaf.
+/// Objects found by a selector, or policies attached to an object, processed per unit.
 pub(super) const FOUND: usize = 2;
-/// As many steps of sorting the policies that stand at one object count as one leaf.
+/// Steps of sorting the policies attached to an object per unit.
 pub(super) const SORTED: usize = 16;
-/// As many hostnames are held against one another for one leaf.
+/// Hostname comparisons per unit.
 pub(super) const HOSTNAMES: usize = 32;
-/// As many groups of paths that carry what others carry count as one leaf.
+/// Groups of paths per unit that carry the same policies as another group.
 pub(super) const GROUPS: usize = 4;
-/// As many paths are compared one by one for one leaf.
+/// Paths compared one by one per unit.
 pub(super) const PATHS: usize = 4;
-/// A path that carries what no other does counts as so many leaves, whatever is in force on it.
+/// Units for a path with a policy stack of its own, in addition to the effective policy.
 pub(super) const FOLD: usize = 4;
-/// What clients of a mesh call, to which no route is attached, counts as so many leaves.
+/// Units for a mesh Service that clients may call and to which no route is attached.
 pub(super) const CALLED: usize = 6;
-/// As many bytes of JSON are skipped for one leaf.
+/// Bytes of JSON skipped per unit.
 pub(super) const SKIPPED: usize = 512;
-/// As many bytes of JSON are read for one leaf.
+/// Bytes of JSON read per unit.
 pub(super) const READ: usize = 256;
-/// As many values of JSON are taken in for one leaf, beside what is counted as a setting.
+/// JSON values parsed per unit, in addition to the cost of settings.
 pub(super) const VALUES: usize = 16;
-/// A map among them counts as so many.
+/// Values that a map among them counts as.
 pub(super) const MAP: usize = 8;
-/// As many bytes of long texts are taken in for one leaf.
+/// Bytes of long strings copied per unit.
 pub(super) const COPIED_BYTES: usize = 1024;
-/// As many bytes are compared for one leaf.
+/// Bytes compared per unit.
 pub(super) const COMPARED: usize = 4096;
 
-/// Objects that are held against the selectors of one policy to see whether each selects something: where there are
-/// more, nobody asks.
+/// The maximum number of objects that are compared with the selectors of one policy to find selectors without a
+/// match. If there are more, this is not checked.
 pub(super) const MOST_SELECTED: usize = 100_000;
-/// References that are told of one grant: of more the first.
+/// The maximum number of references that are reported for one grant.
 pub(super) const MOST_REFERENCES: usize = 1_000;
-/// Most routes of which is found out where they are attached before and after a change: each may have hundreds of
-/// hostnames and parents.
+/// The maximum number of routes whose attachment is compared before and after a change: each route may have hundreds
+/// of hostnames and parents.
 pub(super) const MOST_ROUTES: usize = 250;
-/// As many objects are held against labels for one of these references.
+/// Comparisons with label selectors that may be made per reference.
 pub(super) const LOOKED_AT: usize = 100;
-/// Settings that one policy of the older dialect is held against: others are not looked at.
+/// The maximum number of settings that one policy of the legacy dialect is compared with.
 pub(super) const MOST_COMPARED: usize = MOST;
-/// Fields in conflict that are told of one policy on one target.
+/// The maximum number of conflicting fields that are reported for one policy on one target.
 pub(super) const MOST_CONFLICTS: usize = 1_000;
 
-/// What may still be looked at. Those who look share it.
+/// The remaining fuel. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
-    /// Leaves; none where there is no end.
+    /// Remaining units; `None` if unlimited.
     left: Rc<Cell<Option<usize>>>,
-    /// The policies with long values whose reading has been counted, by their address.
+    /// Addresses of the policies with long values whose reading has been charged.
     read: Rc<RefCell<HashSet<*const Policy>>>,
 }
 
 // === impl Work ===
 
 impl Work {
-    /// What a request may take.
+    /// The fuel of one request.
     pub(super) fn of_a_request() -> Self {
         Self {
             left: Rc::new(Cell::new(Some(MOST))),
@@ -90,30 +91,30 @@ impl Work {
         }
     }
 
-    /// Whether there is an end to it.
+    /// Whether the fuel is limited.
     pub(super) fn is_limited(&self) -> bool {
         self.left.get().is_some()
     }
 
-    /// How many leaves are left.
+    /// The remaining units.
     pub(super) fn left(&self) -> usize {
         self.left.get().unwrap_or(usize::MAX)
     }
 
-    /// Whether nothing is left: what is said from then on counts for nothing.
+    /// Whether the fuel is used up. Answers from then on are not valid.
     pub(super) fn is_spent(&self) -> bool {
         self.left.get() == Some(0)
     }
 
-    /// Counts leaves.
+    /// Charges units.
     pub(super) fn spend(&self, leaves: usize) {
         if let Some(left) = self.left.get() {
             self.left.set(Some(left.saturating_sub(leaves)));
         }
     }
 
-    /// Counts the reading of a policy's settings, once. It is kept for later requests, but an answer must not depend on
-    /// those before it.
+    /// Charges for reading a policy's settings, once. The settings are cached for later requests, but an answer must
+    /// not depend on earlier requests.
     pub(super) fn read(&self, policy: &Policy) {
         let length = policy.length();
         if length > 0 && self.is_limited() && self.read.borrow_mut().insert(policy) {

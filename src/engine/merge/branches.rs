@@ -1,31 +1,31 @@
-//! Paths of settings as one tree, to find those that lead to a path or go on from it.
+//! A trie of setting paths, to find the prefixes and extensions of a path.
 
 use std::sync::Arc;
 
 use super::tree::LeafPath;
 use crate::engine::maps::HashMap;
 
-/// Paths, each with the number of who set it. To look one up takes a step for each key of it, whatever else there is.
+/// Paths, each with the index of its owner. Look-up takes one step per key, regardless of the number of paths.
 #[derive(Debug, Default)]
 pub struct Branches<'a> {
     below: HashMap<&'a str, Branches<'a>>,
-    /// Who set just this path, the first of them.
+    /// The first owner of exactly this path.
     here: Option<usize>,
-    /// The first who set this path or one that goes on from it.
+    /// The first owner of this path or of an extension of it.
     first: Option<usize>,
 }
 
 // === impl Branches ===
 
 impl<'a> Branches<'a> {
-    /// These paths, all set by one.
+    /// A trie of paths with a single owner.
     pub fn of(paths: impl IntoIterator<Item = &'a LeafPath>) -> Self {
         let mut all = Self::default();
         paths.into_iter().for_each(|path| all.add(path, 0));
         all
     }
 
-    /// Adds a path that somebody set.
+    /// Adds a path of an owner.
     pub fn add(&mut self, path: &'a [Arc<str>], by: usize) {
         let earlier = |known: Option<usize>| Some(known.map_or(by, |known| known.min(by)));
         let mut at = self;
@@ -37,7 +37,7 @@ impl<'a> Branches<'a> {
         at.here = earlier(at.here);
     }
 
-    /// The first who set a path that leads to this one, or goes on from it.
+    /// The first owner of a path that is a prefix or an extension of this one.
     pub fn on(&self, path: &[Arc<str>]) -> Option<usize> {
         let mut at = self;
         let mut found = at.here;

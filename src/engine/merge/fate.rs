@@ -1,4 +1,4 @@
-//! What became of a policy on a path: which of its settings are in force, and who beat the others.
+//! The outcome of a policy on a path: which of its settings are in force, and which policies override the others.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,30 +11,30 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::maps::{HashMap, HashSet};
 use crate::engine::policy::Policy;
 
-/// What became of a policy on one path.
+/// The outcome of a policy on one path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
-    /// Whether at least one leaf of it is in force.
+    /// Whether at least one of its leaves is in force.
     pub survives: bool,
-    /// The leaves that are not in force, and what stands in their place: the policies of the leaf
-    /// there, or of what is nearest above where nothing is there.
+    /// The overridden leaves, each with the policies that override it: those of the leaf that is there instead, or of
+    /// the nearest subtree above if there is none.
     pub lost: BTreeMap<LeafPath, Rc<BTreeSet<ObjectKey>>>,
 }
 
-/// The policies of parts of a result. Many settings of one are lost to the same part, or to the same policy.
+/// The policies of subtrees of a result. Many settings lose to the same subtree, or to the same policy.
 #[derive(Default)]
 struct Others<'a> {
     of_parts: HashMap<*const Tree, Rc<BTreeSet<ObjectKey>>>,
-    /// Of the last part that is of one policy.
+    /// The policies of the last leaf.
     last: Option<(&'a ObjectKey, Rc<BTreeSet<ObjectKey>>)>,
 }
 
 // === impl Fate ===
 
 impl Fate {
-    /// Everybody to whom it lost something.
+    /// All policies that override one of its leaves.
     pub fn by(&self) -> BTreeSet<ObjectKey> {
-        // Many settings are lost to the same.
+        // Many settings lose to the same set.
         let mut known: HashSet<*const BTreeSet<ObjectKey>> = HashSet::default();
         let each = self.lost.values();
         let each = each.filter(|policies| known.insert(Rc::as_ptr(policies)));
@@ -45,7 +45,7 @@ impl Fate {
 // === impl Others ===
 
 impl<'a> Others<'a> {
-    /// The policies of a part without this one.
+    /// The policies of a subtree other than this one.
     fn than(&mut self, policy: &Policy, part: &'a Tree) -> Rc<BTreeSet<ObjectKey>> {
         let others = || {
             let mut policies = super::policies(part);
@@ -63,8 +63,8 @@ impl<'a> Others<'a> {
     }
 }
 
-/// What became of a policy that stands on the path. `replaced` says who replaced it as a whole, if somebody did: of what
-/// is gone altogether nothing else tells.
+/// The outcome of a policy attached to the path. `replaced` returns the policies that replaced it as a whole, if any:
+/// a setting that is gone entirely leaves no other trace.
 pub fn fate(
     policy: &Policy,
     effective: &Effective,
@@ -85,14 +85,14 @@ pub fn fate(
             }
             return fate;
         }
-        // Nobody takes anything from anybody.
+        // Each policy is in force as a whole, so none overrides another.
         Some(Merged::Together(_)) => {
             fate.survives = effective.policies().contains(policy.key());
             return fate;
         }
         Some(Merged::Settings(tree)) => tree,
     };
-    // A policy of the older dialect may set a field twice.
+    // A policy of the legacy dialect may set a field twice.
     let twice = policy.parts().len() > 1;
     if !twice && policy.parts().any(|piece| Arc::ptr_eq(piece.tree(), tree)) {
         fate.survives = true;
@@ -118,12 +118,12 @@ pub fn fate(
                 fate.lost.insert(path.clone(), by);
             });
     }
-    // It does not beat itself.
+    // A policy does not override itself.
     fate.lost.retain(|path, _| !kept.contains(path));
     fate
 }
 
-/// Fields that two policies set to different values under the same stanza, as paths from the object
+/// Fields that two policies set to different values under the same stanza, as paths from the root of the object
 /// (GEP-713 of 2021, conflict resolution).
 pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What is in force of a policy in the place of settings that another one lost.
+//! The values that replaced a policy's overridden settings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,17 +7,18 @@ use super::branches::Branches;
 use super::{Effective, Leaf, LeafPath};
 use crate::engine::setting::Setting;
 
-/// Settings of one policy: those that have the place of what was lost, or all where it has none for just these fields.
+/// Settings of one overriding policy: those that replaced the lost settings, or all of its settings if none replaced
+/// exactly these fields.
 #[derive(Clone, Debug, Default)]
 pub struct Instead {
     known: BTreeMap<LeafPath, Setting>,
-    /// Results in which nothing is of anybody else, and to which everything was lost. A policy near the top loses to
-    /// thousands of others so, and of few it is asked what they set.
+    /// Results of a single policy that overrides everything. A policy near the top loses to thousands of such
+    /// policies, and the settings of only a few of them are needed.
     whole: Vec<Arc<Effective>>,
     lost: Option<Arc<[LeafPath]>>,
 }
 
-/// What is in force of one policy on some paths: in the place of what was lost, and beside it.
+/// Settings of one policy that are in force on some paths: those that replace lost settings, and the others.
 #[derive(Debug, Default)]
 pub struct Sides {
     instead: Vec<(LeafPath, Setting)>,
@@ -27,12 +28,12 @@ pub struct Sides {
 // === impl Instead ===
 
 impl Instead {
-    /// Adds what is in force of it on some paths.
+    /// Adds the settings in force on some paths.
     pub fn add(&mut self, sides: Sides) {
         self.known.extend(sides.told());
     }
 
-    /// Adds a result of one policy alone, to which all these settings were lost.
+    /// Adds a result of one policy alone, which overrides all of these settings.
     pub fn add_whole(&mut self, result: &Arc<Effective>, lost: &Arc<[LeafPath]>) {
         let mut known = self.whole.iter();
         if !known.any(|known| known.address() == result.address()) {
@@ -57,7 +58,7 @@ impl Instead {
 // === impl Sides ===
 
 impl Sides {
-    /// Adds a setting that is in force, by what was lost.
+    /// Adds a setting that is in force, by whether it replaces a lost one.
     pub fn add(&mut self, lost: &Branches<'_>, path: &LeafPath, leaf: &Leaf) {
         let side = match lost.on(path) {
             Some(_) => &mut self.instead,
@@ -66,7 +67,7 @@ impl Sides {
         side.push((path.clone(), leaf.value.clone()));
     }
 
-    /// What is told of them.
+    /// The settings to report.
     fn told(self) -> Vec<(LeafPath, Setting)> {
         if self.instead.is_empty() {
             self.beside

@@ -1,4 +1,4 @@
-//! The pieces of the policies that stand at one place.
+//! The stanzas of the policies attached to one place.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::engine::policy::Policy;
 use crate::engine::profile::{Profile, SameTarget, Strategy};
 use crate::engine::rivals::rejected;
 
-/// The pieces of one level, the established first. Where the oldest or the newest wins it stands for
-/// the level; in the older dialect the oldest wins field by field, so its defaults come last.
+/// The stanzas of one level, the established first. If the oldest or the newest policy wins, it represents the level.
+/// In the legacy dialect the oldest wins field by field, so its defaults come last.
 pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<Part<'a>> {
     if profile.strategies.legacy {
         return oldest_over(level.iter().flat_map(|policy| policy.parts()).collect());
@@ -29,7 +29,7 @@ pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> V
     }
 }
 
-/// Those of a level that are not passed over for their age alone.
+/// The policies of a level that are not excluded by their age alone.
 pub(in crate::engine) fn may_count<'a>(
     profile: &Profile,
     level: &'a [Arc<Policy>],
@@ -50,7 +50,8 @@ fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<Part<'_>> {
         .collect()
 }
 
-/// The pieces of one level as one, with the lists of each that add up; the newer wins elsewhere.
+/// Combines the stanzas of one level into one. Lists that add up contain the entries of each; elsewhere the newer
+/// stanza wins.
 pub(super) fn added_up(pieces: &[Part<'_>]) -> Option<(Strategy, Arc<Tree>)> {
     let (first, rest) = pieces.split_first()?;
     let mut tree = first.tree().clone();
@@ -60,8 +61,7 @@ pub(super) fn added_up(pieces: &[Part<'_>]) -> Option<(Strategy, Arc<Tree>)> {
     Some((first.strategy(), tree))
 }
 
-/// In the order in which the older wins whatever its direction: overrides first, then defaults from
-/// the newest.
+/// Orders stanzas so that the older one wins in either direction: overrides first, then defaults from the newest.
 fn oldest_over(pieces: Vec<Part<'_>>) -> Vec<Part<'_>> {
     let (mut ordered, defaults): (Vec<_>, Vec<_>) =
         pieces.into_iter().partition(|piece| piece.is_override());
@@ -69,7 +69,8 @@ fn oldest_over(pieces: Vec<Part<'_>>) -> Vec<Part<'_>> {
     ordered
 }
 
-/// All of a level, but those with strategy None: one that is the first stands alone, and the others do not count.
+/// All stanzas of a level, except for strategy None: such a stanza stands alone if it is the first, and does not
+/// count otherwise.
 fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<Part<'a>> {
     let mut pieces: Vec<Part<'a>> = Vec::new();
     for piece in level.flat_map(|policy| policy.parts()) {

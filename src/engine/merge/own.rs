@@ -1,4 +1,4 @@
-//! What a target itself sets, between overrides and defaults.
+//! Fields that the target sets itself, which rank between overrides and defaults.
 
 use std::sync::Arc;
 
@@ -9,17 +9,16 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::policy::at;
 use crate::engine::profile::Control;
 
-/// What a target itself sets of the fields that policies of a kind control.
+/// The fields that a target sets itself, of those that policies of a kind control.
 #[derive(Clone, Debug)]
 pub struct Own {
     pub(super) tree: Arc<Tree>,
-    /// How many leaves the tree has; one with a long path counts for several.
+    /// The number of leaves; a leaf with a long path counts several times.
     pub(super) leaves: usize,
 }
 
 impl Own {
-    /// What the spec of the target says of the controlled fields; what says nothing is left out (ruling
-    /// 18).
+    /// Reads the controlled fields from the spec of the target; unset fields are left out (ruling 18).
     pub fn new(target: &ObjectKey, spec: &Value, controls: &[&Control]) -> Option<Self> {
         let leaf = |value: &Value| Leaf {
             value: value.into(),
@@ -46,8 +45,8 @@ impl Own {
     }
 }
 
-/// Whether a value says nothing: null, and empty lists and maps; `false`, 0 and the empty text only
-/// where the profile says so (ruling 18).
+/// Whether a value is unset: null, and empty lists and maps; `false`, 0 and the empty string only if the profile says
+/// so (ruling 18).
 pub fn is_unset(value: &Value, zero_too: bool) -> bool {
     match value {
         Value::Null => true,
@@ -59,7 +58,7 @@ pub fn is_unset(value: &Value, zero_too: bool) -> bool {
     }
 }
 
-/// Takes out of a value whatever in it says nothing, zero values too.
+/// Removes all unset values from a value, zero values included.
 fn without_zeros(value: &mut Value) {
     if let Value::Object(map) = value {
         map.values_mut().for_each(without_zeros);

@@ -1,4 +1,5 @@
-//! The settings of a policy under one strategy: counted with the policy, read when a review first asks for them.
+//! The settings of a policy under one strategy: counted when the policy is read, parsed when a review first needs
+//! them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,26 +10,27 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::policy::{self, Policy, Stanza, StanzaPlace};
 use crate::engine::profile::{Direction, Op, Profile, Strategy};
 
-/// What a policy keeps of one stanza.
+/// One stanza of a policy.
 #[derive(Clone, Debug)]
 pub struct Piece {
     stanza: Stanza,
-    /// How many settings it has; one with a long path counts for several. One without settings that counts has one.
+    /// The number of settings; one with a long path counts several times. A stanza that counts without settings has
+    /// one.
     leaves: usize,
     /// Whether it sets nothing.
     is_empty: bool,
-    /// Most are never asked for.
+    /// Parsed on first use; most stanzas are never needed.
     tree: OnceLock<Arc<Tree>>,
 }
 
-/// A piece and its policy.
+/// A stanza with its policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
     policy: &'a Policy,
     piece: &'a Piece,
 }
 
-/// The pieces of a policy, counted; stanzas without settings are left out.
+/// The stanzas of a policy, with their sizes; stanzas without settings that do not count are left out.
 pub(in crate::engine) fn pieces(
     key: &ObjectKey,
     spec: &Value,
@@ -68,7 +70,7 @@ fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
 // === impl Piece ===
 
 impl Piece {
-    /// What replaces others whole, by nothing.
+    /// A stanza that replaces others as a whole and sets nothing.
     pub(in crate::engine) fn nothing(of: &ObjectKey) -> Self {
         let strategy = Strategy::Merge(Direction::Defaults, Op::Atomic);
         let leaf = Leaf {
@@ -87,17 +89,17 @@ impl Piece {
         }
     }
 
-    /// How many settings it has; one with a long path counts for several.
+    /// The number of settings; one with a long path counts several times.
     pub(in crate::engine) fn leaves(&self) -> usize {
         self.leaves
     }
 
-    /// Whether it sets nothing, and counts all the same.
+    /// Whether it sets nothing, and counts nevertheless.
     pub(in crate::engine) fn is_empty(&self) -> bool {
         self.is_empty
     }
 
-    /// With its policy.
+    /// Pairs it with its policy.
     pub(in crate::engine) fn of<'a>(&'a self, policy: &'a Policy) -> Part<'a> {
         Part {
             policy,
@@ -109,42 +111,42 @@ impl Piece {
 // === impl Part ===
 
 impl<'a> Part<'a> {
-    /// Whose settings they are.
+    /// The policy that the settings belong to.
     pub(super) fn policy(self) -> &'a Policy {
         self.policy
     }
 
-    /// Whether it is the same one.
+    /// Whether both are the same stanza.
     pub(super) fn is(self, other: Self) -> bool {
         std::ptr::eq(self.piece, other.piece)
     }
 
-    /// How its settings merge.
+    /// The strategy of the settings.
     pub(super) fn strategy(self) -> Strategy {
         self.piece.stanza.strategy
     }
 
-    /// How many settings it has; one with a long path counts for several.
+    /// The number of settings; one with a long path counts several times.
     pub(super) fn leaves(self) -> usize {
         self.piece.leaves
     }
 
-    /// Whether it is in force as a whole or not at all.
+    /// Whether it is in force either as a whole or not at all.
     pub(in crate::engine) fn is_whole(self) -> bool {
         self.strategy().is_whole()
     }
 
-    /// Whether it wins over what is more specific.
+    /// Whether it wins over more specific policies.
     pub(in crate::engine) fn is_override(self) -> bool {
         matches!(self.strategy(), Strategy::Merge(Direction::Overrides, _))
     }
 
-    /// Whether it gives way to what is more specific.
+    /// Whether more specific policies win over it.
     pub(in crate::engine) fn is_default(self) -> bool {
         matches!(self.strategy(), Strategy::Merge(Direction::Defaults, _))
     }
 
-    /// Its settings. All pieces of the policy are read at once.
+    /// The settings. Parses all stanzas of the policy at once.
     pub(super) fn tree(self) -> &'a Arc<Tree> {
         if self.piece.tree.get().is_none() {
             self.policy.read_from(self.policy.spec());
@@ -153,7 +155,7 @@ impl<'a> Part<'a> {
         self.piece.tree.get_or_init(none)
     }
 
-    /// Reads its settings from the spec of its policy, where that has not been done, and takes them out of it.
+    /// Parses the settings, unless already done, and removes them from the spec of the policy.
     pub(in crate::engine) fn take_from(self, spec: &mut Value) {
         let read = || Arc::new(self.read(spec));
         self.piece.tree.get_or_init(read);
@@ -170,13 +172,13 @@ impl<'a> Part<'a> {
         let lists = lists(&policy.profile, policy.key());
         let tree = Tree::read(settings, Some(&lists), &leaf);
         if tree.is_empty() {
-            // Then it counts without settings.
+            // The stanza counts without settings.
             return Tree::Leaf(leaf(&Value::Object(Map::new())));
         }
         tree
     }
 
-    /// The paths of its settings.
+    /// The paths of the settings.
     pub(in crate::engine) fn paths(self) -> Vec<LeafPath> {
         let mut found = Vec::new();
         let mut keep = |path: &LeafPath, _: &Leaf| found.push(path.clone());
@@ -213,7 +215,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is counted before they are read is what is there when they are.
+        /// The count made before parsing equals the count after it.
         #[test]
         fn as_many_leaves_are_counted_as_are_read(settings in settings()) {
             let map = match settings {

@@ -1,4 +1,4 @@
-//! Who replaced a policy as a whole, so that nothing of it is left to see in what is in force.
+//! Which policies replaced another one as a whole, so that the result contains no trace of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::engine::ids::ObjectKey;
 use crate::engine::policy::Policy;
 use crate::engine::profile::{DictatedBy, Profile, With};
 
-/// The policies that were in force where one of them won as a whole and this one lost; none where that did not happen.
-/// `levels` go from the least to the most specific, as for [`super::merged`].
+/// The policies that were in force when `policy` lost to one of them as a whole; `None` if it did not. `levels` run
+/// from the least to the most specific, as for [`super::merged`].
 pub fn replaced(
     profile: &Profile,
     levels: &[&[Arc<Policy>]],
     policy: &Policy,
 ) -> Option<BTreeSet<ObjectKey>> {
     let merging = &profile.merging;
-    // Lists that add up are put together apart; of a policy with two stanzas one may be left.
+    // Lists that add up are merged separately, and of a policy with two stanzas one may remain.
     if !merging.add_up.is_empty() || policy.parts().len() != 1 {
         return None;
     }
@@ -35,7 +35,7 @@ pub fn replaced(
             )
         });
     }
-    // Who is passed over is another matter.
+    // Other values of `with` skip policies, which is not a replacement.
     (*merging.with == With::AllAncestors).then_some(())?;
     lost(parts(), policy, |part| {
         let strategy = part.strategy();
@@ -46,7 +46,7 @@ pub fn replaced(
     })
 }
 
-/// Puts one after the other together; `whole` says whether the next one wins as a whole, and whether it loses so.
+/// Folds the stanzas in order. `whole` returns whether the next one wins as a whole, and whether it loses as a whole.
 fn lost<'a>(
     parts: impl Iterator<Item = Part<'a>>,
     policy: &Policy,

@@ -1,8 +1,8 @@
-//! Levels that a controller merges in stages, one laid over the other.
+//! Merges levels in stages, as some controllers do: the result of one stage is laid over the result of another.
 //!
-//! Proxies lay the settings of a route over those of its host, and these over those of the listener, one by one. A setting
-//! that switches something off is one of its own there: it stays, whatever the route asks for. So are settings that name
-//! a provider: each has its own, and all are in force.
+//! Proxies lay the settings of a route over those of its host, and these over those of the listener, one by one. A
+//! setting that switches something off is a setting of its own there: it stays, whatever the route asks for. The same
+//! holds for settings that name a provider: each level has its own, and all are in force.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::engine::level::Level;
 use crate::engine::policy::Policy;
 use crate::engine::profile::Profile;
 
-/// What [`super::merged`] makes of levels that are merged in stages.
+/// Implements [`super::merged`] for levels that are merged in stages.
 pub(super) fn merged(
     profile: &Profile,
     levels: &[(Level, &[Arc<Policy>])],
@@ -51,7 +51,7 @@ pub(super) fn merged(
     }
 }
 
-/// Adds to the result of two stages what of the upper one is in force all the same.
+/// Adds the settings of the upper stage that remain in force regardless of the lower one.
 fn lay_over(profile: &Profile, result: &mut Tree, above: &Tree, below: &Tree) {
     let is_off = |tree: &Tree, setting: &[String]| {
         let mut lasting = profile.merging.lasting.iter();

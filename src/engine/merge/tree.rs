@@ -1,4 +1,4 @@
-//! Settings as a tree whose leaves know where they came from.
+//! Settings as a tree whose leaves know their source.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,69 +19,69 @@ mod together;
 
 use fields::Fields;
 
-/// A value and where it came from.
+/// A value and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf {
     /// A scalar, a list, an empty object, or the `null` that removes what others set.
     pub value: Setting,
     /// The policy, or the target itself for a value of its own.
     pub policy: ObjectKey,
-    /// The strategy under which it was given; none for the target's own value.
+    /// The strategy that applies to it; `None` for the target's own value.
     pub strategy: Option<Strategy>,
 }
 
 /// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
 pub type LeafPath = Vec<Arc<str>>;
 
-/// Whether a leaf is at a field of the settings, or under it.
+/// Whether a leaf is at a field of the settings or below it.
 pub fn is_under(path: &LeafPath, field: &[String]) -> bool {
     let above = path.iter().map(|key| &**key).take(field.len());
     above.eq(field.iter().map(String::as_str))
 }
 
-/// Settings.
+/// A tree of settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
     Leaf(Leaf),
     Map(Fields),
-    /// A list whose entries are told apart by the value of a key, in order.
+    /// A list whose entries are identified by the value of a key, in order.
     List(Vec<(Arc<str>, Tree)>),
-    /// It has replaced something that was no such container, and will replace whatever it is put on:
-    /// what a policy removed or replaced must not come back from under a later patch.
+    /// A container that replaced something that was not one, and that replaces whatever it is patched onto: a later
+    /// patch must not bring back what a policy removed or replaced.
     Instead(Box<Tree>),
-    /// Several settings in one place, each in force, from the least to the most specific.
+    /// Several settings at one place, each in force, from the least to the most specific.
     Each(Vec<Tree>),
 }
 
-/// Lists whose entries are told apart.
+/// Lists whose entries have an identity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lists<'a> {
-    /// By a key of their entries: the name of the field that holds the list, and the key.
+    /// Lists with entries identified by a key: the name of the field that holds the list, and the key.
     pub(super) keys: &'a BTreeMap<String, String>,
-    /// By their place and their policy: names of fields.
+    /// Lists with entries identified by their index and their policy: names of fields.
     pub(super) adding_up: &'a [String],
     /// The policy.
     pub(super) of: &'a ObjectKey,
 }
 
-/// What a container holds, by key.
+/// The children of a container, by key.
 enum Below<'a> {
     Nothing,
     Map(&'a Fields),
-    /// Of entries with one name the first.
+    /// For entries with the same name, the first one.
     List(HashMap<Arc<str>, usize>, &'a [(Arc<str>, Tree)]),
 }
 
-/// What counts as one when trees are merged.
+/// The units in which trees are merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Units<'a> {
     /// Every field (RFC 7386).
     Fields,
-    /// What these paths name is replaced whole; `*` stands for any key.
+    /// The subtrees at these paths are replaced as a whole; `*` matches any key.
     Paths(&'a [Vec<String>]),
-    /// Every entry of a map at the second level: by-key where the kind says no more.
+    /// Every entry of a map at the second level: the default for by-key.
     Entries,
-    /// Every field at the top.
+    /// Every top-level field.
     TopFields,
 }
 
@@ -104,7 +104,7 @@ impl Tree {
         leaf: &impl Fn(&Value) -> Leaf,
     ) -> Self {
         match value {
-            // Nothing at all is an empty map; an empty object within is a value.
+            // An empty object at the root is an empty map; below the root it is a value.
             Value::Object(map) if !map.is_empty() || field.is_none() => {
                 let below = map.into_iter().map(|(key, value)| {
                     let tree = Self::node(value, Some(&key), lists, leaf);
@@ -130,7 +130,7 @@ impl Tree {
         }
     }
 
-    /// Whether it is one value as a whole.
+    /// Whether it is a single value.
     pub(super) fn is_leaf(&self) -> bool {
         match self {
             Self::Leaf(_) => true,
@@ -143,8 +143,8 @@ impl Tree {
         matches!(self, Self::Map(map) if map.is_empty())
     }
 
-    /// `over` patched onto this one (RFC 7386, but a `null` stays to be seen). Lists are replaced
-    /// whole unless their entries are told apart and `by_entry`.
+    /// Patches `over` onto this tree (RFC 7386, except that a `null` is kept). Lists are replaced as a whole unless
+    /// `by_entry` is set and their entries have an identity.
     pub(super) fn patch(&mut self, over: &Self, units: Units<'_>, by_entry: bool) {
         self.patch_at(over, units, by_entry, &mut Vec::new());
     }
@@ -183,7 +183,7 @@ impl Tree {
             (Self::Instead(under), over) if !matches!(over, Self::Instead(_)) => {
                 under.patch_at(over, units, by_entry, path);
             }
-            // An empty object changes nothing where there is an object already.
+            // An empty object does not change an existing object.
             (Self::Map(_), Self::Leaf(leaf)) if leaf.value.is_empty_object() => {}
             (under, over) if under.gives_way_to(over) => {
                 *under = Self::Instead(Box::new(over.clone()));
@@ -192,7 +192,7 @@ impl Tree {
         }
     }
 
-    /// Whether a container would take the place of something else.
+    /// Whether a container would replace something that is not one.
     fn gives_way_to(&self, over: &Self) -> bool {
         match over {
             Self::List(_) => true,
@@ -209,7 +209,7 @@ impl Tree {
         }
     }
 
-    /// How many leaves it has; one with a long path counts for several.
+    /// The number of leaves; a leaf with a long path counts several times.
     pub(super) fn leaves(&self) -> usize {
         let mut leaves = 0;
         self.visit(&mut Vec::new(), &mut |path, _| {
@@ -238,7 +238,7 @@ impl Tree {
         }
     }
 
-    /// Visits the leaves in the order of their paths, which it does not tell.
+    /// Visits the leaves in the order of their paths, without the paths.
     pub(super) fn each<'a>(&'a self, found: &mut impl FnMut(&'a Leaf)) {
         match self {
             Self::Leaf(leaf) => found(leaf),
@@ -249,7 +249,7 @@ impl Tree {
         }
     }
 
-    /// Whose leaves all of these are; none where they are of several.
+    /// The source of all leaves; `None` if there are several.
     pub(super) fn sole(&self) -> Option<&ObjectKey> {
         fn one<'a>(trees: impl Iterator<Item = &'a Tree>) -> Option<&'a ObjectKey> {
             let mut each = trees.map(Tree::sole);
@@ -265,8 +265,8 @@ impl Tree {
         }
     }
 
-    /// Visits the leaves in the order of their paths, each with what another tree has at its path, or nearest above
-    /// it.
+    /// Visits the leaves in the order of their paths, each with the subtree of another tree at the same path, or the
+    /// nearest one above it.
     pub(super) fn visit_in<'a>(
         &'a self,
         other: &'a Self,
@@ -300,7 +300,7 @@ impl Tree {
         }
     }
 
-    /// Whether both are the same as JSON, wherever it came from and whatever was removed.
+    /// Whether both are the same JSON, regardless of sources and removals.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Instead(one), other) => one.is_same(other),
@@ -325,7 +325,7 @@ impl Tree {
         }
     }
 
-    /// Whether it is more than the removal of something.
+    /// Whether it is anything but a removal.
     fn is_there(&self) -> bool {
         match self {
             Self::Leaf(leaf) => !leaf.value.is_null(),
@@ -334,7 +334,7 @@ impl Tree {
         }
     }
 
-    /// As JSON, without what is removed; `found` gets the JSON pointer of each leaf.
+    /// Converts to JSON, without removed settings; `found` gets the JSON pointer of each leaf.
     pub(super) fn json(&self, pointer: &str, found: &mut impl FnMut(&str, &Leaf)) -> Option<Value> {
         match self {
             Self::Leaf(leaf) => {
@@ -392,7 +392,7 @@ impl<'a> Below<'a> {
 // === impl Lists ===
 
 impl Lists<'_> {
-    /// What an entry of a list is called; none where entries are not told apart.
+    /// The name that identifies an entry of a list; `None` if entries have no identity.
     fn name(&self, field: &str, index: usize, entry: &Value) -> Option<String> {
         if self.adding_up.iter().any(|name| name == field) {
             return Some(format!("{}={index}", self.of.path()));
@@ -418,7 +418,7 @@ impl Units<'_> {
     }
 }
 
-/// How many leaves a tree of these settings has; one with a long path counts for several.
+/// The number of leaves in a tree of these settings; a leaf with a long path counts several times.
 pub(super) fn leaves_in<'a>(
     settings: impl Iterator<Item = (&'a String, &'a Value)>,
     lists: &Lists<'_>,
@@ -446,17 +446,17 @@ fn leaves_at(value: &Value, field: &str, lists: &Lists<'_>, path: usize) -> usiz
     }
 }
 
-/// As how many leaves one with so long a path counts.
+/// The number of leaves that a leaf with a path of this length counts as.
 fn leaf_at(path: usize) -> usize {
     1 + path / work::PATH
 }
 
-/// How long a key makes a path.
+/// The length that a key adds to a path.
 fn bytes_of(key: &str) -> usize {
     work::KEY + key.len()
 }
 
-/// Where each of the entries of a list is; of those with one name the first.
+/// The index of each entry of a list; for entries with the same name, of the first one.
 fn places(list: &[(Arc<str>, Tree)]) -> HashMap<Arc<str>, usize> {
     let mut found = HashMap::default();
     for (place, (key, _)) in list.iter().enumerate() {
@@ -465,7 +465,7 @@ fn places(list: &[(Arc<str>, Tree)]) -> HashMap<Arc<str>, usize> {
     found
 }
 
-/// Whether both have as many items, and each is the same as its counterpart.
+/// Whether both have the same number of items, and each equals its counterpart.
 fn same<A, B>(
     mut one: impl Iterator<Item = A>,
     mut other: impl Iterator<Item = B>,

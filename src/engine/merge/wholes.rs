@@ -1,4 +1,4 @@
-//! Levels on which each policy is in force whole or not at all: of all of them one wins, and nothing is put together.
+//! Atomic levels: exactly one policy wins as a whole, so no merging is needed.
 
 use std::sync::Arc;
 
@@ -9,33 +9,34 @@ use crate::engine::policy::Policy;
 use crate::engine::profile::{DictatedBy, SameTarget};
 use crate::engine::work;
 
-/// What counts of one such level, whatever else stands on a path. There are many paths and few levels.
+/// The facts about one atomic level that decide the winner of any path through it. There are many paths and few
+/// levels.
 #[derive(Clone, Copy, Debug)]
 pub struct Wholes {
-    /// The first piece that wins over everything more specific.
+    /// The first stanza that wins over everything more specific.
     overrides: Option<Nth>,
-    /// The last piece.
+    /// The last stanza.
     last: Option<Nth>,
     pieces: usize,
-    /// Of the largest piece.
+    /// The size of the largest stanza.
     leaves: usize,
 }
 
-/// Who wins.
+/// The stanza that wins.
 #[derive(Clone, Copy, Debug)]
 pub struct Won<'a> {
     part: Option<Part<'a>>,
-    /// How many leaves are looked at to tell it.
+    /// The cost of reporting it, in units of fuel.
     pub leaves: usize,
 }
 
-/// The number of a policy, and of a piece of it.
+/// The index of a policy, and the index of one of its stanzas.
 type Nth = (usize, usize);
 
 // === impl Wholes ===
 
 impl Wholes {
-    /// Of the policies of one level; none where something has to be put together, or compared.
+    /// Summarizes the policies of one level; `None` if they must be merged or compared.
     pub fn of(level: &[Arc<Policy>]) -> Option<Self> {
         let profile = &level.first()?.profile;
         let parts = || level.iter().flat_map(|policy| policy.parts());
@@ -69,8 +70,8 @@ impl Wholes {
     }
 }
 
-/// Who of these levels wins, from the least to the most specific: what [`super::merged`] makes of them, and the leaves
-/// that [`super::leaves_of`] counts.
+/// The winner of these levels, from the least to the most specific: the same result as [`super::merged`], with the
+/// cost that [`super::leaves_of`] computes.
 pub fn won<'a>(
     levels: impl Iterator<Item = (&'a [Arc<Policy>], Option<Wholes>)>,
 ) -> Option<Won<'a>> {
@@ -98,7 +99,7 @@ pub fn won<'a>(
 // === impl Won ===
 
 impl Won<'_> {
-    /// What is in force.
+    /// The effective policy.
     pub fn effective(self) -> Effective {
         let settings = |part: Part<'_>| Merged::Settings(part.tree().clone());
         Effective {

@@ -1,4 +1,4 @@
-//! Which objects refer to which, in the direction that the objects themselves do not show.
+//! Reverse references: which objects refer to an object.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,7 +10,7 @@ use crate::engine::shared;
 
 type Sets = KeyMap<Set<ObjectKey>>;
 
-/// Objects by what they refer to.
+/// Objects by the objects that they refer to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edges {
     /// Gateways by class, `ListenerSets` and routes by parent, everything by Namespace.
@@ -20,7 +20,7 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Takes an object in.
+    /// Adds an object.
     pub(super) fn link(&mut self, object: &Object) {
         for above in above(object) {
             add(&mut self.below, above, object.key.clone());
@@ -30,7 +30,7 @@ impl Edges {
         }
     }
 
-    /// Takes an object out.
+    /// Removes an object.
     pub(super) fn unlink(&mut self, object: &Object) {
         for above in above(object) {
             forget(&mut self.below, &above, &object.key);
@@ -40,18 +40,18 @@ impl Edges {
         }
     }
 
-    /// What names an object as its class, parent or Namespace; sorted.
+    /// The objects that name `key` as their class, parent or Namespace; sorted.
     pub(super) fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
         self.below.get(key).into_iter().flat_map(Set::iter)
     }
 
-    /// Whether an object is among what names another.
+    /// Whether `object` names `key` above itself.
     pub(super) fn is_below(&self, key: &ObjectKey, object: &ObjectKey) -> bool {
         let below = self.below.get(key);
         below.is_some_and(|set| set.from(object) == Some(object))
     }
 
-    /// Whether an object of a kind is among what names another.
+    /// Whether an object of a kind names `key` above itself.
     pub(super) fn has_below(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
         let first = ObjectKey::new(kind.clone(), "", "");
         let below = self.below.get(key);
@@ -64,7 +64,7 @@ impl Edges {
     }
 }
 
-/// What an object names above itself.
+/// The class, parents and Namespace that an object names.
 pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
     let mut found = match &object.node {
         Node::Gateway { class, .. } => vec![class_key(class)],
@@ -78,7 +78,7 @@ pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
     found
 }
 
-/// The namespace of what has none.
+/// The namespace of cluster-scoped objects.
 static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
 
 /// The key of a class of Gateways.
@@ -93,7 +93,7 @@ pub(crate) fn namespace_key(name: &Arc<str>) -> ObjectKey {
     shared::key(&KIND, &NOWHERE, name)
 }
 
-/// Puts a key into the set of another.
+/// Adds a key to the set at another key.
 fn add(sets: &mut Sets, at: ObjectKey, key: ObjectKey) {
     match sets.get_mut(&at) {
         Some(set) => set.insert(key),
@@ -101,7 +101,7 @@ fn add(sets: &mut Sets, at: ObjectKey, key: ObjectKey) {
     }
 }
 
-/// Takes a key out of a set; a set that is left empty goes with it.
+/// Removes a key from a set, and the set once it is empty.
 fn forget(sets: &mut Sets, at: &ObjectKey, key: &ObjectKey) {
     if sets.get_mut(at).is_some_and(|set| !set.remove(key)) {
         sets.remove(at);

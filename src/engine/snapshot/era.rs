@@ -1,22 +1,23 @@
-//! Since when nothing has changed above the routes: most changes are of routes and Services, and of policies on them.
+//! A generation number for everything above the routes. Edits of routes, Services and their policies, which are most
+//! edits, do not change it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A time in which no object changes but routes, Services and policies that name nothing above them. By it is known whether what was found out above the
-/// routes still holds. The default is no time at all: nothing is remembered of it.
+/// A topology generation, in which only routes, Services and policies that name nothing above them change. Results
+/// about objects above the routes stay valid within one generation. The default generation is never cached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Era(u64);
 
 // === impl Era ===
 
 impl Era {
-    /// One that is like no other of this process.
+    /// A generation that is unique in this process.
     pub(super) fn next() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Self(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Whether anything may be remembered of it.
+    /// Whether results of this generation may be cached.
     pub(crate) fn lasts(self) -> bool {
         self != Self::default()
     }
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(on_route.era(), empty.era());
         let on_gateway = on_route.apply(policy("Gateway"));
         assert_ne!(on_gateway.era(), on_route.era());
-        // It leaves the Gateway.
+        // The policy leaves the Gateway.
         assert_ne!(
             on_gateway.apply(policy("HTTPRoute")).era(),
             on_gateway.era()

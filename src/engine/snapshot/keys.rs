@@ -1,23 +1,23 @@
-//! Maps by object. A change of one makes a new one that shares the rest.
+//! A persistent map keyed by object: changing it makes a new map that shares the unchanged parts.
 //!
-//! A tree by the bits of the hash that keys have. Its leaves are full: of a hundred thousand objects each takes thirty
-//! bytes of the map beside itself, where a tree of single entries takes a hundred and more.
+//! A hash trie with full leaves: with a hundred thousand objects it takes about thirty bytes per object, where a trie
+//! with single entries takes a hundred and more.
 
 use std::slice;
 use std::sync::Arc;
 
 use crate::engine::ids::ObjectKey;
 
-/// Bits of the hash that choose a branch.
+/// Bits of the hash per branch.
 const BITS: u32 = 4;
-/// Branches of a node.
+/// Children of a branch.
 const WIDTH: usize = 1 << BITS;
-/// Entries of a leaf, but where the hash has no more bits.
+/// Entries of a leaf, unless the hash has no more bits.
 const MOST: usize = 32;
-/// Nodes of no more entries than this are put together again.
+/// Branches with no more entries than this become a leaf again.
 const FEW: usize = MOST / 2;
 
-/// A map by object.
+/// A persistent map keyed by object.
 #[derive(Clone, Debug)]
 pub(super) struct KeyMap<V> {
     root: Node<V>,
@@ -32,13 +32,13 @@ enum Node<V> {
 
 #[derive(Clone, Debug)]
 struct Entry<V> {
-    /// That of the key: most entries that are passed over are not looked at otherwise.
+    /// The hash of the key: it excludes most entries without comparing keys.
     hash: u64,
     key: ObjectKey,
     value: V,
 }
 
-/// Entries in no order.
+/// Iterates over entries in no particular order.
 struct Entries<'a, V> {
     above: Vec<slice::Iter<'a, Node<V>>>,
     leaf: slice::Iter<'a, Entry<V>>,
@@ -47,12 +47,12 @@ struct Entries<'a, V> {
 // === impl KeyMap ===
 
 impl<V> KeyMap<V> {
-    /// How many entries there are.
+    /// The number of entries.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -73,12 +73,12 @@ impl<V> KeyMap<V> {
         }
     }
 
-    /// Keys, in no order.
+    /// Keys, in no particular order.
     pub(super) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
         self.entries().map(|entry| &entry.key)
     }
 
-    /// Values, in no order.
+    /// Values, in no particular order.
     pub(super) fn values(&self) -> impl Iterator<Item = &V> {
         self.entries().map(|entry| &entry.value)
     }
@@ -94,9 +94,9 @@ impl<V> KeyMap<V> {
 }
 
 impl<V: Clone> KeyMap<V> {
-    /// The value of a key, to be changed.
+    /// The value of a key, mutable.
     pub(super) fn get_mut(&mut self, key: &ObjectKey) -> Option<&mut V> {
-        // Only what is changed is copied.
+        // Copies nothing if the key is absent.
         self.get(key)?;
         let (mut node, mut bits) = (&mut self.root, key.hashed());
         loop {
@@ -112,7 +112,7 @@ impl<V: Clone> KeyMap<V> {
         }
     }
 
-    /// Sets the value of a key; gives the one before. The key itself is replaced too.
+    /// Sets the value of a key and returns the previous one. Replaces the key itself as well.
     pub(super) fn insert(&mut self, key: ObjectKey, value: V) -> Option<V> {
         let hash = key.hashed();
         let before = self.root.insert(0, Entry { hash, key, value });
@@ -120,7 +120,7 @@ impl<V: Clone> KeyMap<V> {
         before
     }
 
-    /// Takes a key out; gives its value.
+    /// Removes a key and returns its value.
     pub(super) fn remove(&mut self, key: &ObjectKey) -> Option<V> {
         self.get(key)?;
         let removed = self.root.remove(key.hashed(), key);
@@ -147,7 +147,7 @@ impl<V> Default for Node<V> {
 }
 
 impl<V: Clone> Node<V> {
-    /// `used` bits of the hash led here.
+    /// Inserts into a node that `used` bits of the hash lead to.
     fn insert(&mut self, used: u32, new: Entry<V>) -> Option<V> {
         match self {
             Self::Branch(nodes) => {
@@ -195,7 +195,7 @@ impl<V: Clone> Node<V> {
         removed
     }
 
-    /// The entries of a branch that has few.
+    /// The entries of a branch, if they are few.
     fn few(&self) -> Option<Vec<Entry<V>>> {
         let Self::Branch(nodes) = self else {
             return None;
@@ -248,7 +248,7 @@ impl<'a, V> Iterator for Entries<'a, V> {
     }
 }
 
-/// The branch that the lowest bits choose.
+/// The child that the lowest bits select.
 fn branch(bits: u64) -> usize {
     usize::from(bits.to_le_bytes()[0]) & (WIDTH - 1)
 }
@@ -275,7 +275,7 @@ mod tests {
     fn it_is_like_any_other_map_and_the_one_before_stays() {
         let (mut map, mut like) = (KeyMap::default(), BTreeMap::new());
         let mut before = Vec::new();
-        // Up to some thousands and down to nothing, some of them set twice and some changed in place.
+        // Grows to some thousands and shrinks to nothing; some keys are set twice, some values changed in place.
         for step in 0..20_000_usize {
             let n = step.wrapping_mul(7919) % 6_000;
             if step < 8_000 || step % 3 == 0 && step < 12_000 {

@@ -1,22 +1,22 @@
-//! Sorted sets of which most have one element: that one takes no memory of its own.
+//! Sorted sets that mostly have one element, which then takes no extra memory.
 
 use std::sync::Arc;
 
 use imbl::OrdSet;
 
-/// A set that is not empty.
+/// A non-empty set.
 #[derive(Clone, Debug)]
 pub(super) enum Set<T: Ord> {
-    /// Of one element.
+    /// One element.
     One(T),
-    /// Of any number.
+    /// Any number of elements.
     Many(Arc<OrdSet<T>>),
 }
 
 // === impl Set ===
 
 impl<T: Clone + Ord> Set<T> {
-    /// Puts an element in, in the place of one that is equal.
+    /// Inserts an element, or replaces an equal one.
     pub(super) fn insert(&mut self, new: T) {
         match self {
             Self::One(known) if *known == new => *known = new,
@@ -27,7 +27,7 @@ impl<T: Clone + Ord> Set<T> {
         }
     }
 
-    /// Takes an element out; false where nothing is left.
+    /// Removes an element; returns `false` if the set is then empty.
     #[must_use]
     pub(super) fn remove(&mut self, element: &T) -> bool {
         match self {
@@ -39,7 +39,7 @@ impl<T: Clone + Ord> Set<T> {
         }
     }
 
-    /// The first element that is not less than another.
+    /// The first element that is not less than `least`.
     pub(super) fn from(&self, least: &T) -> Option<&T> {
         match self {
             Self::One(element) => (element >= least).then_some(element),

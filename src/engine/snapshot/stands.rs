@@ -1,4 +1,4 @@
-//! Policies by what they name.
+//! An index of policies by target.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::{Policy, Precedence, Select};
 use crate::engine::shared;
 
-/// Policies of one place: by kind, the established first.
+/// The policies of one place: by kind, the established first.
 type Standing = Set<Ordered>;
 
-/// A policy in that order.
+/// A policy, ordered that way.
 #[derive(Clone, Debug)]
 struct Ordered(Arc<Policy>);
 
@@ -20,12 +20,12 @@ struct Ordered(Arc<Policy>);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stands {
     naming: KeyMap<Standing>,
-    /// By kind and namespace, as a key without name.
+    /// By kind and namespace, as a key without a name.
     selecting: KeyMap<Standing>,
 }
 
 impl Stands {
-    /// Takes a policy in.
+    /// Adds a policy.
     pub(super) fn set(&mut self, policy: &Arc<Policy>) {
         for (selects, at) in places(policy) {
             let (map, policy) = (self.map(selects), Ordered(policy.clone()));
@@ -36,7 +36,7 @@ impl Stands {
         }
     }
 
-    /// Takes a policy out.
+    /// Removes a policy.
     pub(super) fn unset(&mut self, policy: &Arc<Policy>) {
         for (selects, at) in places(policy) {
             let map = self.map(selects);
@@ -50,13 +50,13 @@ impl Stands {
         }
     }
 
-    /// Policies that may name an object or sections of it: those that name it by name, then those
-    /// that select; each by kind, the established first. Whether they do is asked of each.
+    /// Policies that may name an object or a section of it: first those that name it, then those that select; each by
+    /// kind, the established first. The caller checks whether they do.
     pub(super) fn of_object(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
         let named = self.naming.get(key).into_iter().flat_map(Set::iter);
         let anywhere = (!key.namespace.is_empty()).then_some("");
         let namespaces = anywhere.into_iter().chain([&*key.namespace]);
-        // Most clusters have no selecting policy: no keys are made for them.
+        // Most clusters have no policy that selects, so no keys are built.
         let namespaces = (!self.selecting.is_empty()).then_some(namespaces);
         let selecting = namespaces.into_iter().flatten().filter_map(|namespace| {
             let at = ObjectKey::new(key.gk.clone(), namespace, "");
@@ -81,7 +81,7 @@ impl Stands {
     }
 }
 
-/// Where a policy stands, and whether it selects there.
+/// The keys of a policy in the index, and whether it selects there.
 fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
     let own = &policy.key().namespace;
     policy.targets.iter().map(move |target| {

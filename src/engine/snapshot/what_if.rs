@@ -1,4 +1,4 @@
-//! States that may never come: what a review and `impact` look at.
+//! Hypothetical snapshots, for reviews and for `impact`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::engine::object::Object;
 use crate::engine::policy;
 
 impl Snapshot {
-    /// The snapshot after a change that may never come: nothing that is found out about it is remembered.
+    /// The snapshot after a hypothetical change. Nothing about it is cached.
     #[must_use]
     pub fn what_if(&self, mut change: Change) -> Self {
         let changed = match &mut change {
@@ -27,7 +27,8 @@ impl Snapshot {
         self.supposing(next)
     }
 
-    /// The same for a policy that is there as well, and its spec, which is read on the way.
+    /// Like [`Snapshot::what_if`], for a stored or a new policy. Also returns the spec of the policy, which is parsed
+    /// along the way.
     pub(in crate::engine) fn what_if_policy(&self, mut object: Arc<Object>) -> (Self, Value) {
         self.trim(&mut object);
         self.keep_reported_of(&mut object);
@@ -37,21 +38,21 @@ impl Snapshot {
         (self.supposing(next), spec)
     }
 
-    /// The snapshot with what controllers reported for the sake of these objects left out: they are supposed to be others
-    /// than the controllers saw.
+    /// The snapshot in which these objects are assumed to differ from what controllers saw. Reports of controllers
+    /// that depend on them are ignored.
     #[must_use]
     pub fn supposing_changed(mut self, keys: impl IntoIterator<Item = ObjectKey>) -> Self {
         self.changes.extend(keys);
         self
     }
 
-    /// Whether an object is supposed to be another than the controllers saw.
+    /// Whether an object is assumed to differ from what controllers saw.
     pub(in crate::engine) fn is_supposed(&self, key: &ObjectKey) -> bool {
         !self.changes.is_empty() && self.changes.contains(key)
     }
 
-    /// Fills in what controllers reported of an object whose sender says nothing of it. It holds as long as the spec is
-    /// the same: what they think of another spec is not known yet.
+    /// Fills in the reported status of an object that comes without one. It holds only if the spec is unchanged: the
+    /// controllers have not judged a new spec yet.
     pub fn keep_reported(&self, object: &mut Object) {
         let known = self.get(&object.key);
         if let Some(known) = known.filter(|known| known.reported.is_some())
@@ -69,7 +70,7 @@ impl Snapshot {
         }
     }
 
-    /// What came of this snapshot, and may never come.
+    /// Marks a snapshot derived from this one as hypothetical.
     fn supposing(&self, mut next: Self) -> Self {
         if next.era != self.era {
             next.era = Era::default();
@@ -77,8 +78,8 @@ impl Snapshot {
         next
     }
 
-    /// The snapshot with a target that is as good as there. For questions about that object alone:
-    /// what refers to what is indexed as before, so this costs nothing.
+    /// The snapshot with an object that is assumed to exist, for questions about that object alone. Unlike
+    /// [`Snapshot::what_if`], it does not index the references of the object, so it costs nothing.
     #[must_use]
     pub fn suppose(&self, object: Arc<Object>) -> Self {
         let lasts = self.is_below(&object.key.gk);

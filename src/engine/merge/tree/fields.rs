@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::Tree;
 
-/// By key, sorted: most maps have few fields, and all of them are gone over far more often than one is looked up.
+/// Sorted by key. Most maps have few fields, and iteration is far more common than look-up.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::engine::merge) struct Fields(Vec<(Arc<str>, Tree)>);
 
 // === impl Fields ===
 
 impl Fields {
-    /// Of each key there is one.
+    /// Keys must be unique.
     pub(super) fn of(fields: impl Iterator<Item = (Arc<str>, Tree)>) -> Self {
         let mut fields: Vec<_> = fields.collect();
         fields.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -36,7 +36,7 @@ impl Fields {
         self.0.get_mut(at).map(|(_, tree)| tree)
     }
 
-    /// Goes over the fields of another, each with what is here under its key. What is not here is added.
+    /// Visits the fields of another map, each with the field of the same key here. Adds fields that are missing here.
     pub(super) fn join<'a>(
         &mut self,
         over: &'a Self,
@@ -55,7 +55,7 @@ impl Fields {
         }
         if !added.is_empty() {
             self.0.append(&mut added);
-            // Two sorted runs, which are merged.
+            // Merges two sorted runs.
             self.0.sort_by(|(one, _), (other, _)| one.cmp(other));
         }
     }

@@ -1,11 +1,11 @@
-//! Settings that are taken over as they are above.
+//! Settings taken unchanged from the level above.
 
 use super::Tree;
 
 // === impl Tree ===
 
 impl Tree {
-    /// What is at a path.
+    /// The subtree at a path.
     pub(in crate::engine::merge) fn at(&self, path: &[String]) -> Option<&Self> {
         match (self, path.split_first()) {
             (Self::Instead(tree), _) => tree.at(path),
@@ -16,7 +16,7 @@ impl Tree {
         }
     }
 
-    /// Takes over all that another has at a path.
+    /// Replaces the subtree at a path with that of another tree.
     pub(in crate::engine::merge) fn take_over(&mut self, other: &Self, path: &[String]) {
         match (self, path) {
             (Self::Instead(tree), path) => tree.take_over(other, path),

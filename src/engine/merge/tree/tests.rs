@@ -1,4 +1,4 @@
-//! Trees patched, compared and held against each other.
+//! Tests of patching and comparing trees.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn values() -> [Value; 12] {
     ]
 }
 
-/// These, and each patched onto each.
+/// All sample trees, and each patched onto each.
 fn trees() -> Vec<Tree> {
     let mut trees: Vec<Tree> = Vec::new();
     for value in &values() {
@@ -56,7 +56,7 @@ fn trees() -> Vec<Tree> {
     trees
 }
 
-/// The tree at a path, or what there is nearest above it.
+/// The subtree at a path, or the nearest one above it.
 fn nearest<'a>(tree: &'a Tree, path: &[Arc<str>]) -> &'a Tree {
     let (Some((key, rest)), tree) = (path.split_first(), without(tree)) else {
         return without(tree);

@@ -1,11 +1,11 @@
-//! Settings of several policies in one place, each of them in force.
+//! Settings of several policies at one place, each of them in force.
 
 use super::Tree;
 
 // === impl Tree ===
 
 impl Tree {
-    /// Both, this one first. What one and the same policy sets is there once.
+    /// Both, this one first. Settings of the same policy occur once.
     pub(in crate::engine::merge) fn beside(self, other: Self) -> Self {
         let mut each = self.into_each();
         for tree in other.into_each() {
@@ -27,7 +27,7 @@ impl Tree {
         }
     }
 
-    /// Those of the same policy, or the most specific.
+    /// The settings of the same policy, otherwise the most specific ones.
     pub(super) fn counterpart<'a>(&self, each: &'a [Self]) -> Option<&'a Self> {
         let own = self.sole();
         let mut same = each.iter();
