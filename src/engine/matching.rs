@@ -1,7 +1,7 @@
-//! Which listener, route, rule and backend a request takes: the Gateway API's own matching rules.
+//! Finds the listener, route, rule and backends that serve a request, by the matching rules of the Gateway API.
 //!
-//! A request comes to a Gateway, or to a Service of a mesh. There may be several [`Way`]s for it,
-//! because nothing in it tells them apart: a host that two Gateways serve, a port that is not said.
+//! A request arrives at a Gateway, or at a Service of a mesh. It may have several matches ([`Way`]) if it leaves
+//! something open: two Gateways serve its host, or it does not specify a port.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,42 +39,42 @@ pub use spec::Wants;
 pub use text::Text;
 pub use url::{Url, of_path};
 
-/// Most of what lost and of what is near that is told.
+/// The most losing rules to report.
 const TOLD: usize = 10;
 
-/// Finds the ways that requests take.
+/// Matches requests against the routes of a state.
 #[derive(Debug)]
 pub struct Matching<'a> {
     snapshot: &'a Snapshot,
-    /// The specs of routes: a snapshot does not keep what they match.
+    /// The specs of routes, because a snapshot does not keep their matches.
     specs: HashMap<&'a ObjectKey, &'a str, ByKey>,
 }
 
-/// A way that a request takes, or does not.
+/// The result of matching a request at one Gateway, listener or Service.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// Where it comes in.
+    /// Where the request arrives.
     pub front: Front,
-    /// What becomes of it.
+    /// What happens to it.
     pub outcome: Outcome,
-    /// What would have taken it too, or could not be told; the nearest to taking it first.
+    /// Rules that would have taken it too, or might have; those closest to winning first.
     pub lost: Vec<Lost>,
-    /// How many of those are left out.
+    /// How many more there are.
     pub more: usize,
-    /// What else is to be known.
+    /// Further remarks.
     pub notes: Vec<String>,
 }
 
-/// Where a request comes in.
+/// Where a request arrives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Front {
-    /// Nowhere: there is no Gateway.
+    /// Nowhere, because there is no Gateway.
     Nowhere,
-    /// At a Gateway, and at none of its listeners.
+    /// At a Gateway, but at none of its listeners.
     Gateway {
         /// The Gateway.
         gateway: ObjectKey,
-        /// The port, where it fails on that.
+        /// The port, if it is the reason.
         port: Option<u16>,
     },
     /// At a listener.
@@ -83,19 +83,19 @@ pub enum Front {
     Service {
         /// The Service.
         service: ObjectKey,
-        /// The label of the port; none where all are alike.
+        /// The label of the port; `None` if all ports are equivalent.
         port: Option<Arc<str>>,
-        /// The namespace whose own routes are in force.
+        /// The namespace whose consumer routes apply.
         consumer: Option<Arc<str>>,
     },
 }
 
-/// A listener that takes a request.
+/// A listener that a request arrives at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListenerFront {
     /// The Gateway.
     pub gateway: ObjectKey,
-    /// The listener, of the Gateway itself or of a `ListenerSet`.
+    /// The listener, of the Gateway or of a `ListenerSet`.
     pub place: Place,
     /// Its port.
     pub port: u16,
@@ -105,66 +105,66 @@ pub struct ListenerFront {
     pub hostname: Option<Arc<str>>,
 }
 
-/// What becomes of a request.
+/// What happens to a request.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// A rule takes it, or a Service without routes.
+    /// A rule serves it, or a Service without routes.
     Taken(Box<Taken>),
-    /// Nothing does.
+    /// Nothing serves it.
     Missed(Missed),
 }
 
-/// What takes a request.
+/// What serves a request.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// The rule; none where a Service has no routes.
+    /// The rule; `None` for a Service without routes.
     pub rule: Option<RuleTaken>,
-    /// Where it is sent.
+    /// The backends that may receive it.
     pub backends: Vec<Backend>,
-    /// Where copies of it are sent.
+    /// The backends that receive copies of it.
     pub mirrors: Vec<Mirrored>,
-    /// What is answered in place of a backend.
+    /// The response, if no backend gives one.
     pub answer: Option<Answer>,
 }
 
-/// A rule that takes a request.
+/// A rule that serves a request.
 #[derive(Clone, Debug)]
 pub struct RuleTaken {
     /// The route.
     pub route: ObjectKey,
-    /// Which rule of it, from 0.
+    /// The index of the rule in the route, from 0.
     pub index: usize,
     /// The label of the rule.
     pub label: Arc<str>,
-    /// The hostname of the route that fits.
+    /// The matching hostname of the route.
     pub hostname: Option<Arc<str>>,
-    /// The match that holds.
+    /// The match of the rule that applies.
     pub wants: Wants,
     /// The types of its filters.
     pub filters: Vec<String>,
 }
 
-/// What does not take a request although it might.
+/// A route or rule that does not serve a request although it might have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// The route.
     pub route: ObjectKey,
-    /// The rule, from 0, with its label; none where it is about the route as a whole.
+    /// The index and label of the rule; `None` if the whole route is meant.
     pub rule: Option<(usize, Arc<str>)>,
-    /// By what it loses.
+    /// The criterion by which it loses.
     pub by: Criterion,
-    /// The same in words.
+    /// The reason in words.
     pub why: String,
 }
 
-/// Where a request fails.
+/// Where matching a request fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missed {
-    /// At which step.
+    /// The step that fails.
     pub at: Stage,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// What there is instead, the nearest first.
+    /// Existing alternatives, the closest first.
     pub near: Vec<String>,
 }
 
@@ -193,7 +193,7 @@ pub enum Stage {
 // === impl Matching ===
 
 impl<'a> Matching<'a> {
-    /// Over a state, and the objects of which it is made, with their whole specs.
+    /// Creates it for a state and its objects, which must have their complete specs.
     pub fn new(snapshot: &'a Snapshot, objects: impl IntoIterator<Item = &'a Object>) -> Self {
         let routes = objects
             .into_iter()
@@ -208,8 +208,8 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// What each rule of a route wants of a request, match by match; why not, where a match cannot be read. Nothing
-    /// where the spec of the route is not known.
+    /// The matches of each rule of a route, or an error for a match that cannot be parsed. Empty if the spec of the
+    /// route is unknown.
     pub fn wants(&self, route: &Object) -> Vec<Vec<Result<Wants, String>>> {
         let Some(spec) = self.specs.get(&route.key) else {
             return Vec::new();
@@ -227,7 +227,7 @@ impl<'a> Matching<'a> {
 // === impl Way ===
 
 impl Way {
-    /// The way of every request where there is no Gateway.
+    /// The result for any request if there is no Gateway.
     pub fn nowhere() -> Self {
         let why = "there is no Gateway".to_owned();
         Self::missed(Front::Nowhere, Stage::Front, why, Vec::new())
@@ -243,7 +243,7 @@ impl Way {
         }
     }
 
-    /// Puts what lost in, the first of it.
+    /// Adds the rules that lose, up to the limit.
     fn losing(mut self, mut lost: Vec<Lost>) -> Self {
         self.more = lost.len().saturating_sub(TOLD);
         lost.truncate(TOLD);
@@ -251,7 +251,7 @@ impl Way {
         self
     }
 
-    /// Whether the request is taken.
+    /// Whether anything serves the request.
     pub fn is_taken(&self) -> bool {
         matches!(self.outcome, Outcome::Taken(_))
     }

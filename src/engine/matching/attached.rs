@@ -1,4 +1,4 @@
-//! The routes that name a listener's owner: which of them it takes, and why not the others.
+//! The routes that refer to the owner of a listener: which are attached to the listener, and why the others are not.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use crate::engine::policy::Precedence;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{OwnListener, Refusal, kept_out, refusal};
 
-/// What names an owner of listeners, seen from one of these.
+/// The routes that refer to the owner of a listener, from the point of view of this listener.
 #[derive(Debug, Default)]
 pub(super) struct Attached<'a> {
-    /// The routes that are attached, the oldest first.
+    /// Attached routes, the oldest first.
     pub(super) routes: Vec<&'a Arc<Object>>,
-    /// Routes that the listener does not take, with the reference that comes nearest.
+    /// Routes that the listener refuses, each with the parent reference that comes closest.
     pub(super) refused: Vec<(&'a Arc<Object>, &'a ParentRef, Refusal)>,
-    /// Routes that an older one of another kind keeps out, and that one.
+    /// Routes that lose their place to an older route of another kind, which is the second value.
     pub(super) rejected: Vec<(&'a Arc<Object>, Arc<Object>)>,
 }
 
-/// What names the owner of a listener, seen from the listener.
+/// Sorts the routes that refer to the owner of a listener.
 pub(super) fn attached<'a>(snapshot: &'a Snapshot, here: &OwnListener<'_>) -> Attached<'a> {
     let mut found = Attached::default();
     let kept_out = kept_out(snapshot, here);
     let routes = snapshot.below(&here.owner.key);
     for route in routes.filter(|o| is_route(&o.key.gk)) {
-        // The last refusal is the one that comes nearest: it is the first test that fails.
+        // The checks are ordered, so the largest refusal has passed the most checks.
         let mut nearest: Option<(Refusal, &ParentRef)> = None;
         let mut taken = false;
         for parent in route.parents_to(&here.owner.key) {

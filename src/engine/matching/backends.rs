@@ -1,4 +1,4 @@
-//! Where a rule sends requests, and what is answered where it cannot.
+//! The backends of a rule, and the response if none of them can be used.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,30 +20,30 @@ use crate::engine::snapshot::Snapshot;
 pub struct Backend {
     /// The object.
     pub object: ObjectKey,
-    /// The port that is named.
+    /// The port in the reference.
     pub port: Option<u16>,
-    /// The label of the port, where it is there.
+    /// The label of the port, if it exists.
     pub label: Option<Arc<str>>,
     /// Its weight among the backends of the rule.
     pub weight: u64,
-    /// Whether requests get there.
+    /// Whether requests reach it.
     pub state: State,
-    /// The types of the filters for what is sent there.
+    /// The types of the filters on the reference.
     pub filters: Vec<String>,
-    /// What is answered in its place, by a filter of it.
+    /// The response of a filter, which replaces that of the backend.
     pub answer: Option<Answer>,
 }
 
-/// A backend to which copies of requests are sent.
+/// A backend that receives copies of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirrored {
     /// The object.
     pub object: ObjectKey,
-    /// The port that is named.
+    /// The port in the reference.
     pub port: Option<u16>,
-    /// How many requests are copied, in words; none where all are.
+    /// The share of requests that are copied, in words; `None` for all.
     pub part: Option<String>,
-    /// Whether they get there.
+    /// Whether the copies reach it.
     pub state: State,
 }
 
@@ -66,14 +66,14 @@ pub enum State {
     NoBackend,
 }
 
-/// What is answered in place of a backend.
+/// A response that no backend gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status of the answer, where there is one: a number, or a code of gRPC.
+    /// The status: a number, or a gRPC code. `None` if there is none, or it is unknown.
     pub status: Option<String>,
-    /// Where a redirect leads.
+    /// The target of a redirect.
     pub location: Option<String>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -86,7 +86,7 @@ impl State {
     }
 }
 
-/// The backends of a rule. In a mesh a reference to another namespace needs no cover (GEP-1426).
+/// The backends of a rule. In a mesh, a reference to another namespace needs no grant (GEP-1426).
 pub(super) fn backends(
     snapshot: &Snapshot,
     route: &Object,
@@ -116,7 +116,7 @@ pub(super) fn backends(
     .collect()
 }
 
-/// What a filter of a backend answers in its place.
+/// The response of a backend's own filter.
 pub(super) fn of_backend(backend: &Backend, filters: &Filters, here: &Here<'_>) -> Option<Answer> {
     let redirect = filters
         .redirect
@@ -129,7 +129,7 @@ pub(super) fn of_backend(backend: &Backend, filters: &Filters, here: &Here<'_>) 
     })
 }
 
-/// Where copies of requests are sent, by filters of the rule and of its backends.
+/// The targets of the mirror filters of the rule and of its backends.
 pub(super) fn mirrors(
     snapshot: &Snapshot,
     route: &Object,
@@ -181,8 +181,8 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
     }
 }
 
-/// Backends of a mesh route that no grant covers: meshes send requests there all the same, and the
-/// topology does not lead there.
+/// Notes on backends of a mesh route without a grant: meshes send requests there nevertheless, but the topology does
+/// not include them.
 pub(super) fn uncovered(snapshot: &Snapshot, route: &Object, backends: &[Backend]) -> Vec<String> {
     let covered = |to: &ObjectKey| granted(snapshot, &route.key.gk, &route.key.namespace, to);
     let objects = backends.iter().map(|backend| &backend.object);
@@ -195,7 +195,7 @@ pub(super) fn uncovered(snapshot: &Snapshot, route: &Object, backends: &[Backend
     objects.into_iter().map(note).collect()
 }
 
-/// What is answered where no backend is; none where requests get to one.
+/// The response if no backend gives one; `None` if a backend can be reached.
 pub(super) fn answer(
     route: &Object,
     filters: &Filters,
@@ -243,7 +243,7 @@ pub(super) fn answer(
     } else {
         return None;
     };
-    // What a filter of an implementation does is not known.
+    // The effect of an implementation's own filter is unknown.
     if filters.types.iter().any(|kind| kind == "ExtensionRef") {
         return Some(Answer {
             status: None,
@@ -258,7 +258,7 @@ pub(super) fn answer(
     })
 }
 
-/// What requests to a backend that cannot be used get; connections without a protocol are closed.
+/// The status that a client gets if no backend can be used; `None` for routes of connections, which are closed.
 pub fn failure(route: &ObjectKey) -> Option<&'static str> {
     if route.gk.is_gateway_api("HTTPRoute") {
         Some("500")

@@ -1,4 +1,4 @@
-//! The rules of attached routes that take a request, in the order in which they go.
+//! Chooses among the rules of attached routes the one that serves a request.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::engine::object::{Node, Object};
 use crate::engine::policy::Precedence;
 use crate::engine::section;
 
-/// A rule that takes the request, by the best of its matches.
+/// A rule with a match for the request; of several matches, the best.
 #[derive(Clone, Debug)]
 pub(super) struct Hit<'a> {
     pub(super) route: &'a Arc<Object>,
@@ -24,30 +24,30 @@ pub(super) struct Hit<'a> {
     pub(super) rule: Rule,
 }
 
-/// A rule that does not take it, and what first speaks against its nearest match.
+/// A rule without a match for the request, and the first failed condition of its closest match.
 #[derive(Clone, Debug)]
 pub(super) struct Miss<'a> {
     pub(super) route: &'a Arc<Object>,
     pub(super) label: Arc<str>,
     pub(super) against: Against,
-    /// How many characters of the path are alike.
+    /// The number of leading characters that its path has in common with that of the request.
     pub(super) alike: usize,
 }
 
-/// What routes come to for a request.
+/// How routes relate to a request.
 #[derive(Debug, Default)]
 pub(super) struct Choice<'a> {
-    /// Rules that take it, the one that goes first in front.
+    /// Rules with a match, the winner first.
     pub(super) hits: Vec<Hit<'a>>,
-    /// Rules of which it cannot be told.
+    /// Rules that cannot be evaluated.
     pub(super) unknown: Vec<Lost>,
-    /// Rules that do not, the nearest first.
+    /// Rules without a match, the closest first.
     pub(super) misses: Vec<Miss<'a>>,
-    /// Routes whose hostnames do not fit.
+    /// Routes whose hostnames do not match.
     pub(super) elsewhere: Vec<&'a Arc<Object>>,
 }
 
-/// Whether hostnames of routes count: those of routes on Services of a mesh do not (GEP-1426).
+/// Whether the hostnames of routes matter. In a mesh they do not (GEP-1426).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hosts<'h> {
     Count(Option<&'h str>),
@@ -65,7 +65,7 @@ pub(super) fn dialect(route: &Object) -> Dialect {
 }
 
 impl<'a> Matching<'a> {
-    /// What these routes come to for a request.
+    /// Evaluates the rules of routes for a request.
     pub(super) fn choose(
         &self,
         request: &Request,
@@ -208,12 +208,12 @@ impl Choice<'_> {
         });
     }
 
-    /// Whether there are routes and none of them has the hostname.
+    /// Whether there are routes, but none of them has the hostname.
     pub(super) fn says_nothing(&self) -> bool {
         self.misses.is_empty() && self.unknown.is_empty() && !self.elsewhere.is_empty()
     }
 
-    /// What goes after the first, and what cannot be told.
+    /// The matching rules after the winner, and the rules that cannot be evaluated.
     pub(super) fn others(&self) -> Vec<Lost> {
         let mut hits = self.hits.iter();
         let Some(first) = hits.next() else {
@@ -223,7 +223,7 @@ impl Choice<'_> {
             let (by, _) = first.standing.compare(&hit.standing);
             hit.lost(by, words::behind(by, first, hit))
         });
-        // Whatever else the rule that wins holds, it wins.
+        // A match of the winner that cannot be evaluated makes no difference.
         let wins = |lost: &&Lost| {
             let rule = lost.rule.as_ref().map(|(index, _)| *index);
             lost.route == first.route.key && rule == Some(first.standing.rule)
@@ -236,7 +236,7 @@ impl Choice<'_> {
 // === impl Hit ===
 
 impl Hit<'_> {
-    /// That this rule does not take the request.
+    /// Reports this rule as losing.
     pub(super) fn lost(&self, by: Criterion, why: String) -> Lost {
         Lost {
             route: self.route.key.clone(),

@@ -1,18 +1,18 @@
-//! The origins that a CORS filter allows (Gateway API 1.7, `HTTPCORSFilter`).
+//! Evaluates the origins of a CORS filter (Gateway API 1.7, `HTTPCORSFilter`).
 
 use serde::Deserialize;
 
-/// Origins that are named in one answer.
+/// The most origins to list in an answer.
 const SHOWN: usize = 3;
 
-/// A filter that answers preflights.
+/// A filter that answers CORS preflight requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Cors {
     allow_origins: Option<Vec<String>>,
 }
 
-/// An origin in its parts. The port is filled in.
+/// A parsed origin, with its default port filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Origin<'a> {
     scheme: &'a str,
@@ -23,7 +23,7 @@ struct Origin<'a> {
 // === impl Cors ===
 
 impl Cors {
-    /// Whether a page of this origin may send the request.
+    /// Whether the filter allows requests from pages of this origin.
     pub(super) fn allows(&self, origin: &str) -> bool {
         let asks = Origin::of(origin);
         self.origins().iter().any(|allowed| {
@@ -32,7 +32,7 @@ impl Cors {
         })
     }
 
-    /// What it says to a preflight of this origin: the status, and why.
+    /// The response to a preflight request from this origin: the status and the reason.
     pub(super) fn answer(&self, origin: &str) -> (&'static str, String) {
         if self.allows(origin) {
             let why =
@@ -64,7 +64,7 @@ impl Cors {
 // === impl Origin ===
 
 impl<'a> Origin<'a> {
-    /// Reads `https://shop.example.com:8443`; none where it is no origin.
+    /// Parses `https://shop.example.com:8443`; `None` if it is not an origin.
     fn of(text: &'a str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let usual = match scheme {
@@ -73,7 +73,7 @@ impl<'a> Origin<'a> {
             _ => return None,
         };
         let (host, port) = match rest.rsplit_once(':') {
-            // The last part of an IPv6 address is no port.
+            // The last group of an IPv6 address is not a port.
             Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()?),
             _ => (rest, usual),
         };
@@ -81,7 +81,7 @@ impl<'a> Origin<'a> {
         is_host.then_some(Self { scheme, host, port })
     }
 
-    /// Whether an origin of requests is this one. A `*` stands for everything to the left of it, dots included.
+    /// Whether it allows the origin of a request. A `*` matches everything to its left, dots included.
     fn takes(&self, other: &Origin<'_>) -> bool {
         let host = match self.host.split_once('*') {
             None => other.host.eq_ignore_ascii_case(self.host),

@@ -1,4 +1,4 @@
-//! Filters of rules: what happens to a request beside being sent on, and what answers it at once.
+//! Filters of rules, as far as they redirect, mirror or answer requests.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,17 +11,17 @@ use super::path::{Path, elements};
 pub(super) struct Filters {
     /// Their types, in order.
     pub(super) types: Vec<String>,
-    /// The redirect, where there is one: it answers by itself.
+    /// The redirect, if there is one. It answers the request by itself.
     pub(super) redirect: Option<Redirect>,
-    /// What answers preflights of CORS: the first filter of this type.
+    /// The first CORS filter, which answers preflight requests.
     pub(super) cors: Option<Cors>,
-    /// Where copies of the requests are sent.
+    /// The mirror filters.
     pub(super) mirrors: Vec<Mirror>,
-    /// Entries that cannot be read.
+    /// Errors of entries that cannot be parsed.
     pub(super) odd: Vec<String>,
 }
 
-/// A filter that sends the client elsewhere.
+/// A `RequestRedirect` filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Redirect {
@@ -32,19 +32,19 @@ pub(super) struct Redirect {
     status_code: Option<u16>,
 }
 
-/// A filter that sends copies of requests to another backend, whose answers nobody sees.
+/// A `RequestMirror` filter, which sends copies of requests to another backend and ignores its responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Mirror {
     /// The backend.
     pub(super) backend_ref: MirrorRef,
-    /// How many of a hundred requests are copied.
+    /// Percentage of the requests to copy.
     pub(super) percent: Option<u64>,
-    /// How many of a number of requests are.
+    /// Fraction of the requests to copy.
     pub(super) fraction: Option<Fraction>,
 }
 
-/// A backend as a filter names it.
+/// A backend reference of a filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct MirrorRef {
@@ -55,7 +55,7 @@ pub(super) struct MirrorRef {
     pub(super) port: Option<u16>,
 }
 
-/// A part of all requests.
+/// A fraction of all requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Fraction {
@@ -70,7 +70,7 @@ struct Replace {
     replace_prefix_match: Option<String>,
 }
 
-/// Where a redirect comes from.
+/// The request properties that a redirect or a preflight response depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Here<'a> {
     /// The scheme of the request.
@@ -81,9 +81,9 @@ pub(super) struct Here<'a> {
     pub(super) port: u16,
     /// The path of the request.
     pub(super) path: &'a str,
-    /// The path that the rule wants.
+    /// The path match of the rule.
     pub(super) wanted: Option<&'a Path>,
-    /// The origin that a preflight of CORS asks for; none where it is no preflight.
+    /// The origin of a CORS preflight request; `None` if it is not one.
     pub(super) preflight_of: Option<&'a str>,
 }
 
@@ -100,7 +100,7 @@ struct FilterJson {
 // === impl Filters ===
 
 impl Filters {
-    /// Reads the filters of a rule.
+    /// Parses the filters of a rule.
     pub(super) fn read(json: Option<Value>) -> Self {
         let mut filters = Self::default();
         let entries = match json {
@@ -136,7 +136,7 @@ impl Filters {
 // === impl Mirror ===
 
 impl Mirror {
-    /// How many requests are copied, in words; nothing where all are.
+    /// The share of requests that are copied, in words; `None` for all.
     pub(super) fn part(&self) -> Option<String> {
         match (&self.percent, &self.fraction) {
             (Some(percent), _) => Some(format!("{percent} of 100 requests")),
@@ -152,12 +152,12 @@ impl Mirror {
 // === impl Redirect ===
 
 impl Redirect {
-    /// The status of the answer.
+    /// The status of the response.
     pub(super) fn status(&self) -> u16 {
         self.status_code.unwrap_or(302)
     }
 
-    /// Where the client is sent, but for the query, which no rule speaks of.
+    /// The location of the redirect, without the query, which filters cannot change.
     pub(super) fn location(&self, here: &Here<'_>) -> String {
         let scheme = self.scheme.as_deref().unwrap_or(here.scheme);
         let host = self.hostname.as_deref().unwrap_or(here.host);

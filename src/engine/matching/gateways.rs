@@ -1,4 +1,4 @@
-//! The ways of a request that comes to Gateways.
+//! Matches a request at Gateways.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::engine::snapshot::class_key;
 use crate::engine::topology::{Conflict, Refusal, kept_out_by};
 
 impl<'a> Matching<'a> {
-    /// The ways of a request through the Gateways that are asked about, in their order.
+    /// Matches a request at the Gateways that `asked` selects, sorted by key.
     pub fn at_gateways(&self, request: &Request, asked: impl Fn(&ObjectKey) -> bool) -> Vec<Way> {
         let kind = GroupKind::gateway_api("Gateway");
         let all = self.snapshot.objects(&kind);
@@ -71,7 +71,7 @@ impl<'a> Matching<'a> {
         ways.collect()
     }
 
-    /// A Gateway without its class is nobody's.
+    /// A note if the GatewayClass does not exist, so that no controller serves the Gateway.
     fn without_class(&self, gateway: &Object) -> Option<String> {
         let Node::Gateway { class, .. } = &gateway.node else {
             return None;
@@ -81,8 +81,8 @@ impl<'a> Matching<'a> {
         missing.then(|| format!("there is no {key}: no controller serves the Gateway"))
     }
 
-    /// The ways through listeners that only their hostnames tell apart: the most specific that fits
-    /// takes the request, and no other.
+    /// Matches a request at listeners that differ only in hostname: the most specific hostname that matches takes it
+    /// exclusively.
     fn at_socket(
         &self,
         request: &Request,
@@ -149,7 +149,7 @@ impl<'a> Matching<'a> {
         way.losing(lost)
     }
 
-    /// What the listener keeps out although it would take the request.
+    /// Routes that would take the request, but are not attached to the listener.
     fn kept_out(
         &self,
         request: &Request,
@@ -166,7 +166,7 @@ impl<'a> Matching<'a> {
         }
         for (route, parent, why) in &here.refused {
             let named = parent.section.as_ref() == Some(&entry.listener.name);
-            // What is meant for other listeners is of no concern.
+            // References to other listeners are irrelevant.
             let meant = match why {
                 Refusal::Protocol => named,
                 Refusal::Section | Refusal::Port => first.is_none(),
@@ -185,7 +185,7 @@ impl<'a> Matching<'a> {
         lost
     }
 
-    /// What listeners of the same port with a less specific hostname would have done.
+    /// The rules that listeners on the same port with less specific hostnames would have chosen.
     fn less_specific(
         &self,
         request: &Request,
@@ -237,7 +237,7 @@ impl<'a> Matching<'a> {
         self.by_rule(entry.front(), hit, &here, false)
     }
 
-    /// The way that a rule takes a request.
+    /// The result for a request that a rule serves.
     pub(super) fn by_rule(
         &self,
         front: Front,
@@ -255,7 +255,7 @@ impl<'a> Matching<'a> {
         let in_place = hit.rule.filters.cors.is_some() && here.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
-            // It is answered before any of them.
+            // A filter answers before any backend is reached.
             (Vec::new(), Vec::new())
         } else {
             (backends, mirrors)
@@ -288,7 +288,7 @@ impl<'a> Matching<'a> {
     }
 }
 
-/// A way with the `ListenerSets` that have a listener for it, and may not join the Gateway.
+/// Adds a note for each `ListenerSet` with a suitable listener that the Gateway does not allow.
 fn noting<'k>(mut way: Way, outside: impl IntoIterator<Item = &'k ObjectKey>) -> Way {
     let note = |set: &ObjectKey| {
         format!(
@@ -301,7 +301,7 @@ fn noting<'k>(mut way: Way, outside: impl IntoIterator<Item = &'k ObjectKey>) ->
     way
 }
 
-/// That no rule behind a listener takes a request.
+/// The result if no rule of a listener serves a request.
 fn untaken(request: &Request, entry: &Entry<'_>, here: &Attached<'_>, choice: &Choice<'_>) -> Way {
     let (stage, why, near) = if here.routes.is_empty() {
         let why = "no route is attached to the listener".to_owned();
@@ -321,7 +321,8 @@ fn untaken(request: &Request, entry: &Entry<'_>, here: &Attached<'_>, choice: &C
     Way::missed(entry.front(), stage, why, near)
 }
 
-/// That a request came by a connection to one listener and is for the host of another of its port (RFC 9110, 421).
+/// The reason if a request arrives on a connection to one listener with the host of another on its port (RFC 9110,
+/// 421).
 fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Option<String> {
     let sni = request.sni.as_ref()?;
     if &*entry.listener.protocol != "HTTPS" {
@@ -343,14 +344,14 @@ fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Optio
     })
 }
 
-/// The host of a request in words.
+/// The host of a request, in words.
 fn said(request: &Request) -> String {
     request
         .hostname()
         .unwrap_or_else(|| "of a request without a host".to_owned())
 }
 
-/// How a request is sent, in words.
+/// The scheme and port of a request, in words.
 fn sent(request: &Request) -> String {
     let scheme = request.scheme.map(|scheme| scheme.as_str().to_uppercase());
     match (scheme, request.port) {

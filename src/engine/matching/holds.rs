@@ -1,33 +1,33 @@
-//! Whether one match of a rule holds for a request, and what first speaks against it.
+//! Evaluates a match of a rule for a request, and finds the first condition that fails.
 
 use super::request::Request;
 use super::spec::Wants;
 use super::text::Text;
 
-/// What came of it.
+/// The result of evaluating a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// It holds.
+    /// All conditions hold.
     Yes,
-    /// It does not.
+    /// A condition fails.
     No(Against),
-    /// It has an expression that cannot be read here; the rest of it holds.
+    /// A regular expression cannot be parsed here; all other conditions hold.
     Unknown(String),
 }
 
-/// What first speaks against a match.
+/// The first condition that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Against {
-    /// What is compared.
+    /// The property of the request.
     pub(super) at: At,
-    /// What is wanted, in words.
+    /// The required value, in words.
     pub(super) wants: String,
 }
 
-/// What is compared, in this order.
+/// The properties of a request, in the order of evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum At {
-    /// The path, or service and method of gRPC.
+    /// The path, or gRPC service and method.
     Path,
     /// The method.
     Method,
@@ -37,7 +37,7 @@ pub(super) enum At {
     Params,
 }
 
-/// Whether a match of an `HTTPRoute` holds.
+/// Evaluates a match of an `HTTPRoute`.
 pub(super) fn http(wants: &Wants, request: &Request) -> Holds {
     let mut unknown = None;
     if let Some(path) = &wants.path {
@@ -68,7 +68,7 @@ pub(super) fn http(wants: &Wants, request: &Request) -> Holds {
     unknown.map_or(Holds::Yes, Holds::Unknown)
 }
 
-/// Whether a match of a `GRPCRoute` holds.
+/// Evaluates a match of a `GRPCRoute`.
 pub(super) fn grpc(wants: &Wants, request: &Request) -> Holds {
     let Some((service, method)) = request.grpc() else {
         return no(At::Path, "a gRPC call: POST /service/method".to_owned());

@@ -1,18 +1,18 @@
-//! Hostnames of requests, and which hostname of a listener or route fits best.
+//! Matches hosts of requests against hostnames of listeners and routes, and ranks the matches.
 
 use std::sync::Arc;
 
-/// How well a hostname fits: first the characters of one without wildcard, then those of any; a
-/// missing hostname fits everything and says nothing.
+/// How specific a matching hostname is: hostnames without a wildcard rank first, then longer ones. A missing hostname
+/// matches everything and ranks last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fit {
-    /// Characters of a matching hostname without wildcard.
+    /// Length of a hostname without wildcard; 0 with a wildcard.
     pub(super) exact: usize,
-    /// Characters of a matching hostname.
+    /// Length of the hostname.
     pub(super) any: usize,
 }
 
-/// A host as it is compared: lower case, without port and without the dot at the end.
+/// Normalizes a host: lower case, without port and trailing dot.
 pub(super) fn normal(host: &str) -> String {
     let bare = without_port(host);
     let bare = bare.strip_suffix('.').unwrap_or(bare);
@@ -21,7 +21,7 @@ pub(super) fn normal(host: &str) -> String {
 
 fn without_port(host: &str) -> &str {
     if host.starts_with('[') {
-        // An address of IPv6: its colons are no ports.
+        // In an IPv6 address, colons do not separate a port.
         let end = host.find(']').map_or(host.len(), |at| at + 1);
         return host.get(..end).unwrap_or(host);
     }
@@ -33,7 +33,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Whether a hostname, with a wildcard or not, covers a host; `*.` stands for one label or more.
+/// Whether a hostname pattern matches a host; `*.` stands for one or more labels.
 pub(super) fn covers(pattern: &str, host: &str) -> bool {
     let pattern = normal(pattern);
     match pattern.strip_prefix('*') {
@@ -45,7 +45,7 @@ pub(super) fn covers(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// How well one hostname fits a host; none where it does not.
+/// How specific a hostname pattern is for a host; `None` if it does not match.
 pub(super) fn fit(pattern: &str, host: &str) -> Option<Fit> {
     covers(pattern, host).then(|| {
         let any = normal(pattern).chars().count();
@@ -54,8 +54,8 @@ pub(super) fn fit(pattern: &str, host: &str) -> Option<Fit> {
     })
 }
 
-/// The hostname that fits a host best. Where there are none, everything fits; a request without a
-/// host fits nothing else.
+/// The most specific pattern that matches a host. Without patterns everything matches; a request without a host matches
+/// nothing else.
 pub(super) fn best<'a>(
     patterns: &'a [Arc<str>],
     host: Option<&str>,

@@ -1,4 +1,4 @@
-//! The listeners of a Gateway with those of its `ListenerSets`, and which of them take a request.
+//! The listeners of a Gateway and its `ListenerSets`, and whether they accept a request.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use crate::engine::object::{Listener, Object};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{Acceptance, Carries, Conflict, OwnListener, listeners_of};
 
-/// A listener with the object that it is of.
+/// A listener and its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) gateway: &'a Arc<Object>,
     /// The Gateway itself, or a `ListenerSet`.
     pub(super) owner: &'a Arc<Object>,
     pub(super) listener: &'a Listener,
-    /// Why it is not accepted.
+    /// Why it is not accepted, if so.
     pub(super) conflict: Option<Conflict>,
 }
 
-/// Listeners that a connection reaches alike; the hostname tells them apart.
+/// Listeners with equal sockets differ only in hostname.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Socket {
     pub(super) port: u16,
     carries: Carries,
 }
 
-/// All listeners of a Gateway: its own first, then those of its `ListenerSets` by age and name. Apart
-/// from them, those of the `ListenerSets` that it does not let join.
+/// The listeners of a Gateway, followed by those of its `ListenerSets` by age and name. The second list has the
+/// listeners of `ListenerSets` that the Gateway does not allow.
 pub(super) fn of_gateway<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a Arc<Object>,
@@ -57,7 +57,7 @@ pub(super) fn of_gateway<'a>(
 // === impl Entry ===
 
 impl<'a> Entry<'a> {
-    /// Its hostname, where its protocol has one.
+    /// The hostname, if the protocol supports one.
     pub(super) fn hostname(&self) -> Option<&'a Arc<str>> {
         let named = self.carries().has_hostname();
         self.listener.hostname.as_ref().filter(|_| named)
@@ -67,7 +67,7 @@ impl<'a> Entry<'a> {
         Carries::of(self.listener)
     }
 
-    /// The listener with its owner, for what decides which routes it takes.
+    /// The listener in the form that attachment needs.
     pub(super) fn own(&self) -> OwnListener<'a> {
         OwnListener {
             owner: self.owner,
@@ -76,7 +76,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What it shares with the listeners from which only its hostname tells it apart.
+    /// The port and protocol, by which listeners are grouped.
     pub(super) fn socket(&self) -> Socket {
         Socket {
             port: self.listener.port,
@@ -84,8 +84,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Whether port and protocol fit what a request says of them. What says nothing is taken for
-    /// HTTP or TLS; other protocols are told by the port alone, so it must be said.
+    /// Whether port and protocol match the request. A request without a scheme may be HTTP or HTTPS; other protocols
+    /// are only identified by their port, so it must be given.
     pub(super) fn fits(&self, request: &Request) -> bool {
         if request.port.is_some_and(|port| port != self.listener.port) {
             return false;
@@ -96,13 +96,13 @@ impl<'a> Entry<'a> {
             Carries::Http => matches!(scheme, None | Some(Scheme::Http)),
             Carries::Tls if scheme == Some(Scheme::Tls) => &*self.listener.protocol == "TLS",
             Carries::Tls => matches!(scheme, None | Some(Scheme::Https)),
-            // Whatever is sent over it, it carries.
+            // TCP can carry anything.
             Carries::Tcp | Carries::Other => by_port && scheme != Some(Scheme::Udp),
             Carries::Udp => by_port && matches!(scheme, None | Some(Scheme::Udp)),
         }
     }
 
-    /// How well its hostname fits a request; none where it does not. What comes by TLS is told by the server name.
+    /// How specific its hostname is for a request; `None` if it does not match. TLS uses the server name.
     pub(super) fn fit(&self, request: &Request) -> Option<Fit> {
         let name = if self.carries() == Carries::Tls {
             request.server_name()
@@ -112,7 +112,7 @@ impl<'a> Entry<'a> {
         self.fit_name(name.as_deref())
     }
 
-    /// How well its hostname fits a name; none where it does not.
+    /// How specific its hostname is for a name; `None` if it does not match.
     pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Fit> {
         match self.hostname() {
             None => Some(Fit::default()),
@@ -120,7 +120,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The name by which routes of it are told apart: that of TLS where nothing else is seen.
+    /// The name that routes are matched against: the server name for the TLS protocol, else the host.
     pub(super) fn name_for_routes(&self, request: &Request) -> Option<String> {
         if &*self.listener.protocol == "TLS" {
             request.server_name()
@@ -129,7 +129,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Whether port, protocol and hostname fit a request.
+    /// Whether port, protocol and hostname match a request.
     pub(super) fn would_take(&self, request: &Request) -> bool {
         self.fits(request) && self.fit(request).is_some()
     }
@@ -145,13 +145,13 @@ impl<'a> Entry<'a> {
         }))
     }
 
-    /// `HTTPS 443`, and the port to sort by.
+    /// `HTTPS 443`, and the port as a sort key.
     pub(super) fn socket_words(&self) -> (u16, String) {
         let Listener { port, protocol, .. } = self.listener;
         (*port, format!("{protocol} {port}"))
     }
 
-    /// `listener https (hostname *.example.com)`, with the `ListenerSet` where it is of one.
+    /// `listener https (hostname *.example.com)`, with the name of its `ListenerSet`, if any.
     pub(super) fn with_hostname(&self) -> String {
         let hostname = self.hostname();
         let hostname = hostname.map(|name| format!("hostname {name}"));
@@ -159,7 +159,7 @@ impl<'a> Entry<'a> {
         format!("{} ({hostname})", self.words())
     }
 
-    /// `listener https`, with the `ListenerSet` where it is of one.
+    /// `listener https`, with the name of its `ListenerSet`, if any.
     pub(super) fn words(&self) -> String {
         let name = &self.listener.name;
         if self.owner.key == self.gateway.key {

@@ -1,4 +1,4 @@
-//! The ways of a request that comes to a Service of a mesh (GEP-1426).
+//! Matches a request at a Service of a mesh (GEP-1426).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::engine::policy::Precedence;
 use crate::engine::section;
 use crate::engine::topology::fits_service;
 
-/// What is called.
+/// The Service that a request is for.
 #[derive(Clone, Copy)]
 struct Called<'a, 's> {
     service: &'a Arc<Object>,
-    /// The port; none where all are alike.
+    /// The port; `None` if all ports are equivalent.
     port: Option<&'a Port>,
-    /// The namespace from which it is called, where that is said.
+    /// The namespace of the client, if given.
     from: Option<&'s str>,
 }
 
 impl<'a> Matching<'a> {
-    /// The ways of a request to a Service, from clients in a namespace where that is said.
+    /// Matches a request at a Service, from clients in the namespace `from` if given.
     pub fn at_service(&self, request: &Request, key: &ObjectKey, from: Option<&str>) -> Vec<Way> {
         let front = Front::Service {
             service: key.clone(),
@@ -59,7 +59,7 @@ impl<'a> Matching<'a> {
             let near = ports.iter().map(|port| port.number.to_string()).collect();
             return vec![Way::missed(front, Stage::Port, why, near)];
         }
-        // Where no route asks for a port all ports are alike.
+        // If no route refers to a port or section, all ports are equivalent.
         let mut parents = routes.iter().flat_map(|route| route.parents_to(key));
         let alike = parents.all(|parent| parent.port.is_none() && parent.section.is_none());
         let called = |port| Called {
@@ -85,7 +85,7 @@ impl<'a> Matching<'a> {
         let attached: Vec<&'a Arc<Object>> = attached.collect();
         let own = |route: &Object| route.key.namespace == at.service.key.namespace;
         let calls = |route: &Object| !own(route) && at.from == Some(&*route.key.namespace);
-        // The routes of the clients' namespace are in force in place of those of the Service's.
+        // Consumer routes in the client's namespace replace the routes in the Service's namespace.
         let consumer = attached.iter().find(|route| calls(route));
         let consumer = consumer.map(|route| route.key.namespace.clone());
         let counts = |route: &Object| match consumer {
@@ -176,7 +176,7 @@ impl<'a> Matching<'a> {
     }
 }
 
-/// Namespaces whose own routes take the requests of clients there.
+/// A note on other namespaces with consumer routes, which apply to requests of clients there.
 fn others(at: Called<'_, '_>, attached: &[&Arc<Object>]) -> Option<String> {
     let consumers: BTreeSet<String> = attached
         .iter()
@@ -195,7 +195,7 @@ fn others(at: Called<'_, '_>, attached: &[&Arc<Object>]) -> Option<String> {
 // === impl Called ===
 
 impl Called<'_, '_> {
-    /// Whether a route is attached to the Service and its port.
+    /// Whether a route is attached to the Service and this port.
     fn takes(&self, route: &Object) -> bool {
         let mut parents = route.parents_to(&self.service.key);
         parents.any(|parent| fits_service(self.service, parent) && self.is_port(parent))
@@ -212,7 +212,7 @@ impl Called<'_, '_> {
         section::port_label(self.service, self.port?.number)
     }
 
-    /// Without routes a Service sends requests to its own endpoints.
+    /// Without routes, a Service forwards requests to its own endpoints.
     fn straight(&self, front: Front) -> Way {
         let backend = Backend {
             object: self.service.key.clone(),

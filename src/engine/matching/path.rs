@@ -1,34 +1,34 @@
-//! Paths of requests: exact, by prefix on path elements, by regular expression.
+//! Path matches: exact, by prefix of path elements, or by regular expression.
 
 use super::text::Text;
 
-/// How a rule wants the path to be.
+/// A path match of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// Exactly this.
+    /// The exact path.
     Exact(String),
-    /// These elements first.
+    /// A prefix of path elements.
     Prefix(String),
-    /// Any that this expression covers.
+    /// A regular expression.
     Expression(String),
 }
 
-/// How specific a path is; the more specific one goes first. Where regular expressions stand is up
-/// to implementations: here they are tried last.
+/// How specific a path match is; the more specific one wins. The rank of regular expressions is
+/// implementation-specific: here they come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Depth {
-    /// By regular expression.
+    /// A regular expression.
     Expression,
-    /// By a prefix of so many characters.
+    /// A prefix with this number of characters.
     Prefix(usize),
-    /// Exactly.
+    /// An exact path.
     Exact,
 }
 
 // === impl Path ===
 
 impl Path {
-    /// What its type is called.
+    /// The name of its type in the API.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Exact(_) => "Exact",
@@ -44,7 +44,7 @@ impl Path {
         }
     }
 
-    /// Whether it covers a path; none where its expression cannot be read here.
+    /// Whether it matches a path; `None` if the expression cannot be parsed here.
     pub(super) fn covers(&self, path: &str) -> Option<bool> {
         match self {
             Self::Exact(value) => Some(value == path),
@@ -60,14 +60,14 @@ impl Path {
     pub(super) fn depth(&self) -> Depth {
         match self {
             Self::Exact(_) => Depth::Exact,
-            // The slash at the end is ignored, so it does not count.
+            // A trailing slash is ignored.
             Self::Prefix(value) => Depth::Prefix(elements(value).chars().count()),
             Self::Expression(_) => Depth::Expression,
         }
     }
 }
 
-/// A prefix without the slash at its end, which is ignored.
+/// A prefix without its trailing slash, which is ignored.
 pub(super) fn elements(prefix: &str) -> &str {
     prefix.trim_end_matches('/')
 }

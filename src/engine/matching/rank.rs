@@ -1,4 +1,4 @@
-//! Which of several rules that take a request goes first, and by which of the Gateway API's criteria.
+//! Ranks rules that match a request by the criteria of the Gateway API.
 
 use std::cmp::Ordering;
 use std::cmp::Ordering::{Equal, Less};
@@ -55,38 +55,38 @@ pub enum Criterion {
 pub(super) struct Rank {
     /// The hostname.
     pub(super) hostname: Fit,
-    /// The place of the route's kind among kinds; the lower goes first.
+    /// The index of the route's kind in [`KINDS`]; the lower wins.
     pub(super) kind: usize,
     /// The path.
     pub(super) path: Option<Depth>,
-    /// Characters of the gRPC service, where it is exact.
+    /// Length of the gRPC service, if it is matched exactly.
     pub(super) service: usize,
-    /// Characters of the gRPC method, where it is exact.
+    /// Length of the gRPC method, if it is matched exactly.
     pub(super) call: usize,
-    /// Whether the method is named.
+    /// Whether the match has a method.
     pub(super) method: bool,
-    /// Headers that are named.
+    /// The number of headers in the match.
     pub(super) headers: usize,
-    /// Query parameters that are named.
+    /// The number of query parameters in the match.
     pub(super) params: usize,
 }
 
-/// A rule that takes a request, as far as order goes.
+/// The rank of a matching rule, with its tie-breakers.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
     /// How specific it is.
     pub(super) rank: Rank,
     /// The age and name of its route.
     pub(super) precedence: Precedence,
-    /// Which rule of the route it is.
+    /// The index of the rule in its route.
     pub(super) rule: usize,
 }
 
-/// Kinds of routes, the most specific first: where routes of several kinds are attached to one
-/// Service, the first of these is in force.
+/// Kinds of routes, in order of precedence: if routes of several kinds are attached to a Service, only those of the
+/// first kind apply.
 pub(super) const KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TLSRoute", "TCPRoute", "UDPRoute"];
 
-/// The place of a route's kind in [`KINDS`].
+/// The index of a route's kind in [`KINDS`].
 pub(super) fn kind_of(route: &Object) -> usize {
     let mut kinds = KINDS.iter();
     let place = kinds.position(|kind| route.key.gk.is_gateway_api(kind));
@@ -96,7 +96,7 @@ pub(super) fn kind_of(route: &Object) -> usize {
 // === impl Rank ===
 
 impl Rank {
-    /// That of a match.
+    /// The rank of a match.
     pub(super) fn of(hostname: Fit, kind: usize, wants: &Wants) -> Self {
         let characters = |text: &Option<super::text::Text>| match text {
             Some(text) if !text.is_expression() => text.value().chars().count(),
@@ -114,9 +114,9 @@ impl Rank {
         }
     }
 
-    /// The first criterion by which two differ, and the order: what goes first is less.
+    /// The first criterion by which two ranks differ, and their order: the winner is less.
     pub(super) fn compare(&self, other: &Self) -> Option<(Criterion, Ordering)> {
-        // What is more specific is larger and goes first.
+        // More specific values are larger and come first.
         let criteria = [
             (Criterion::Hostname, other.hostname.cmp(&self.hostname)),
             (Criterion::RouteKind, self.kind.cmp(&other.kind)),
@@ -134,7 +134,7 @@ impl Rank {
 // === impl Standing ===
 
 impl Standing {
-    /// The criterion by which one goes before the other, and the order: what goes first is less.
+    /// The criterion that decides between two rules, and their order: the winner is less.
     pub(super) fn compare(&self, other: &Self) -> (Criterion, Ordering) {
         if let Some(decided) = self.rank.compare(&other.rank) {
             return decided;
@@ -146,7 +146,7 @@ impl Standing {
         }
     }
 
-    /// Whether it goes before the other.
+    /// Whether it wins against the other.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         self.compare(other).1 == Less
     }
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(second.compare(first).map(|(by, _)| by), Some(by));
     }
 
-    /// The order in the definition of `HTTPRoute`: each of these goes before all that come after it.
+    /// The order in the definition of `HTTPRoute`: each entry wins against all later ones.
     #[test]
     fn http_matches_in_the_order_of_the_specification() {
         let header = |n: usize| -> Vec<_> {
@@ -336,7 +336,7 @@ mod tests {
                 standing(&route("b", "x", old), 0),
                 Criterion::Name,
             ),
-            // The name is compared as one text: `-` comes before `/`.
+            // Namespace and name are compared as one string: `-` sorts before `/`.
             (
                 standing(&route("x", "a-b", old), 7),
                 standing(&route("x", "a", old), 0),

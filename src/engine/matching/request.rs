@@ -1,4 +1,4 @@
-//! The request that is asked about.
+//! A request to match.
 
 use std::borrow::Cow;
 
@@ -11,42 +11,42 @@ pub enum Scheme {
     Http,
     /// HTTP over TLS.
     Https,
-    /// TLS of which only the server name is seen.
+    /// TLS passed through, where only the server name is visible.
     Tls,
-    /// A connection of which nothing is seen.
+    /// A TCP connection with opaque contents.
     Tcp,
-    /// A datagram.
+    /// A UDP datagram.
     Udp,
 }
 
-/// A request.
+/// A request; what is not given may have any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// How it is sent, if that is said.
+    /// How it is sent, if given.
     pub scheme: Option<Scheme>,
-    /// Its host as it was written; the server name of TLS too, where `sni` says no other.
+    /// The host as given. It is also the TLS server name, unless `sni` has another.
     pub host: Option<String>,
-    /// The server name of TLS (SNI), where it is another than the host.
+    /// The TLS server name (SNI), if it differs from the host.
     pub sni: Option<String>,
-    /// The port that it is sent to, if that is said.
+    /// The port, if given.
     pub port: Option<u16>,
-    /// Its method; `GET` where none is said, and what gRPC takes for gRPC.
+    /// The method; by default `GET`, and `POST` for gRPC.
     pub method: Option<String>,
-    /// Its path, as it is sent.
+    /// The path as sent.
     pub path: String,
-    /// Its query parameters, decoded, in order.
+    /// Query parameters, decoded, in order.
     pub query: Vec<(String, String)>,
-    /// Its headers, in order.
+    /// Headers, in order.
     pub headers: Vec<(String, String)>,
 }
 
 // === impl Scheme ===
 
 impl Scheme {
-    /// All of them.
+    /// All schemes.
     pub const ALL: [Self; 5] = [Self::Http, Self::Https, Self::Tls, Self::Tcp, Self::Udp];
 
-    /// The scheme of this name.
+    /// The scheme with this name, in any case.
     pub fn named(name: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|scheme| scheme.as_str().eq_ignore_ascii_case(name))
@@ -63,7 +63,7 @@ impl Scheme {
         }
     }
 
-    /// The port that it means where none is said.
+    /// The default port.
     pub fn port(self) -> Option<u16> {
         match self {
             Self::Http => Some(80),
@@ -72,7 +72,7 @@ impl Scheme {
         }
     }
 
-    /// Whether a request is seen in it, with a path and headers.
+    /// Whether Gateways see the request with its path and headers.
     pub fn is_http(self) -> bool {
         matches!(self, Self::Http | Self::Https)
     }
@@ -81,34 +81,33 @@ impl Scheme {
 // === impl Request ===
 
 impl Request {
-    /// The host as it is compared.
+    /// The normalized host.
     pub fn hostname(&self) -> Option<String> {
         let host = self.host.as_deref().map(hostname::normal);
         host.filter(|host| !host.is_empty())
     }
 
-    /// The server name of TLS as it is compared: the host where nothing else is said.
+    /// The normalized TLS server name: by default the host.
     pub fn server_name(&self) -> Option<String> {
         let sni = self.sni.as_deref().map(hostname::normal);
         sni.filter(|name| !name.is_empty())
             .or_else(|| self.hostname())
     }
 
-    /// The origin of the page for which it asks whether that may send another request (CORS); none where it asks for
-    /// nothing.
+    /// The origin of a CORS preflight request; `None` if it is not one.
     pub fn preflight_of(&self) -> Option<Cow<'_, str>> {
         let asks =
             self.method() == "OPTIONS" && self.header("Access-Control-Request-Method").is_some();
         self.header("Origin").filter(|_| asks)
     }
 
-    /// The method of an HTTP request.
+    /// The method as an HTTP request.
     pub fn method(&self) -> &str {
         self.method.as_deref().unwrap_or("GET")
     }
 
-    /// The value of a header, by its name without case; of several, all of them as one list (RFC
-    /// 9110, section 5.2). `Host` is the host where no header says another.
+    /// The value of a header, by case-insensitive name; several values are joined as a list (RFC 9110, section 5.2).
+    /// `Host` defaults to the host of the request.
     pub fn header(&self, name: &str) -> Option<Cow<'_, str>> {
         let of_name = self.headers.iter().filter(|(n, _)| same_header(n, name));
         let values: Vec<&str> = of_name.map(|(_, value)| value.as_str()).collect();
@@ -120,7 +119,7 @@ impl Request {
         }
     }
 
-    /// The first value of a query parameter, by its exact name.
+    /// The first value of a query parameter, by case-sensitive name.
     pub fn param(&self, name: &str) -> Option<&str> {
         let mut params = self.query.iter();
         params
@@ -128,7 +127,7 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The service and method of gRPC, for a request that can be one.
+    /// The gRPC service and method, if the request can be a gRPC call.
     pub fn grpc(&self) -> Option<(&str, &str)> {
         let is_post = self.method.as_deref().is_none_or(|method| method == "POST");
         let content = self.header("content-type");
@@ -139,7 +138,7 @@ impl Request {
     }
 }
 
-/// Whether two names are of one header.
+/// Whether two header names are equal.
 pub fn same_header(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }

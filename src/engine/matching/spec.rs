@@ -1,4 +1,4 @@
-//! What the rules of routes want, read from their specs. What is odd is said and loses only itself.
+//! Parses the rules of routes from their specs. An invalid part is reported and does not affect the rest.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -12,48 +12,48 @@ use crate::engine::literal;
 /// A rule of a route.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rule {
-    /// What it wants of a request; any one of these is enough. Those that cannot be read say why.
+    /// The matches, any of which suffices; an error for each that cannot be parsed.
     pub(super) matches: Vec<Result<Wants, String>>,
-    /// What it does with requests beside sending them on.
+    /// The filters of the rule.
     pub(super) filters: Filters,
-    /// What it says of its backends, in their order.
+    /// The backend references, in order.
     pub(super) backends: Vec<BackendSpec>,
 }
 
-/// What a rule says of a backend.
+/// A backend reference of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BackendSpec {
     /// Its weight.
     pub(super) weight: u64,
-    /// What happens to the requests that are sent to it.
+    /// The filters on the reference.
     pub(super) filters: Filters,
 }
 
-/// What one match of a rule wants; all of it must hold.
+/// A match of a rule; all of its conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
     /// The path.
     pub path: Option<Path>,
     /// The method.
     pub method: Option<String>,
-    /// The service of gRPC.
+    /// The gRPC service.
     pub service: Option<Text>,
-    /// The method of gRPC.
+    /// The gRPC method.
     pub call: Option<Text>,
-    /// Headers, each name once.
+    /// Headers, with distinct names.
     pub headers: Vec<(String, Text)>,
-    /// Query parameters, each name once.
+    /// Query parameters, with distinct names.
     pub params: Vec<(String, Text)>,
 }
 
-/// Which fields a kind of route has in its matches.
+/// Which fields the matches of a kind of route have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// Those of `HTTPRoute`.
     Http,
     /// Those of `GRPCRoute`.
     Grpc,
-    /// None: what is attached takes everything.
+    /// No matches: attached routes take everything.
     None,
 }
 
@@ -116,11 +116,11 @@ struct CallJson {
     method: Option<String>,
 }
 
-/// Reads the rules of a route. An `HTTPRoute` without rules has one that takes everything, as its
-/// definition says.
+/// Parses the rules of a route. An `HTTPRoute` without rules gets the default rule of its CRD, which matches
+/// everything.
 ///
 /// # Errors
-/// When the spec is none.
+/// Fails if the spec cannot be parsed.
 pub(super) fn rules(dialect: Dialect, spec: &str) -> Result<Vec<Rule>, String> {
     let spec: SpecJson = serde_json::from_str(spec).map_err(|e| e.to_string())?;
     let mut rules = spec.rules.unwrap_or_default();
@@ -158,7 +158,7 @@ fn wants(dialect: Dialect, json: Value) -> Result<Wants, String> {
         Dialect::Grpc => of_grpc(parsed(json)?)?,
         Dialect::Http | Dialect::None => of_http(parsed(json)?)?,
     };
-    // It may ask for more than is known here: then it cannot be told whether it takes a request.
+    // An unknown field may be a further condition, so the match cannot be evaluated.
     match rest.keys().next() {
         Some(field) => Err(format!("its field {field} is not known")),
         None => Ok(wants),
@@ -219,7 +219,7 @@ fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
     }
 }
 
-/// Of entries with one name only the first counts.
+/// Parses name-value conditions. Of entries with the same name, the first one counts.
 fn pairs(
     json: Option<Vec<PairJson>>,
     same: impl Fn(&str, &str) -> bool,
@@ -236,7 +236,7 @@ fn pairs(
 // === impl Wants ===
 
 impl Wants {
-    /// What a rule without matches wants.
+    /// The match of a rule without matches.
     fn anything(dialect: Dialect) -> Self {
         let path = (dialect == Dialect::Http).then(|| Path::Prefix("/".to_owned()));
         Self {

@@ -1,16 +1,16 @@
-//! Values of headers and parameters: exact or by regular expression.
+//! Matches of header and parameter values: exact or by regular expression.
 
 use regex::RegexBuilder;
 
-/// A larger expression is not read.
+/// The largest compiled expression, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// How a rule wants a value to be.
+/// A match of a string value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
-    /// Exactly this.
+    /// The exact value.
     Exact(String),
-    /// Any that this expression covers.
+    /// A regular expression.
     Expression(String),
 }
 
@@ -24,7 +24,7 @@ impl Text {
         }
     }
 
-    /// What its type is called.
+    /// The name of its type in the API.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Exact(_) => "Exact",
@@ -37,16 +37,15 @@ impl Text {
         matches!(self, Self::Expression(_))
     }
 
-    /// Whether it covers a value; none where its expression cannot be read here.
+    /// Whether it matches a value; `None` if the expression cannot be parsed here.
     ///
-    /// The dialect of expressions is up to implementations. Most read them as RE2 and want the whole
-    /// value to match; so does this.
+    /// The dialect is implementation-specific. Most implementations use RE2 and match the whole value, as this does.
     pub(super) fn covers(&self, value: &str) -> Option<bool> {
         let expression = match self {
             Self::Exact(exact) => return Some(exact == value),
             Self::Expression(expression) => expression,
         };
-        // By itself first: half an expression may become a whole one between the brackets.
+        // Compile it alone first: an unbalanced expression may become valid inside the group.
         let built = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build().ok();
         built(expression)?;
         let whole = built(&format!("\\A(?:{expression})\\z"))?;

@@ -1,4 +1,4 @@
-//! URLs as people type them: `https://shop.example.com/cart?x=1`, or parts of one.
+//! Parses URLs as people type them: `https://shop.example.com/cart?x=1`, or parts of one.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use percent_encoding::percent_decode_str;
 
 use super::request::Scheme;
 
-/// What a URL says; each part may be missing.
+/// The parts of a URL, each optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
     /// Its scheme.
     pub scheme: Option<Scheme>,
     /// Its host.
     pub host: Option<String>,
-    /// Its port; that of the scheme where it says none.
+    /// Its port; by default that of the scheme.
     pub port: Option<u16>,
     /// Its path.
     pub path: Option<String>,
@@ -24,20 +24,20 @@ pub struct Url {
 // === impl Url ===
 
 impl Url {
-    /// Reads a URL, `host/path`, or `/path`.
+    /// Parses a URL, `host/path`, or `/path`.
     ///
     /// # Errors
-    /// When the scheme is not known, or the port is no port.
+    /// Fails if the scheme is unknown or the port is invalid.
     pub fn read(text: &str) -> Result<Self, String> {
         let (scheme, rest) = match text.split_once("://") {
-            // What looks like a scheme may stand in the path or the query.
+            // A `://` may also be part of the path or the query.
             Some((name, rest)) if !name.contains(['/', '?', '#']) => {
                 let scheme = Scheme::named(name).ok_or_else(|| unknown(name))?;
                 (Some(scheme), rest)
             }
             _ => (None, text),
         };
-        // A fragment is not sent.
+        // Fragments are not sent.
         let rest = rest.split('#').next().unwrap_or_default();
         let start = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(start);
@@ -53,7 +53,7 @@ impl Url {
     }
 }
 
-/// A path and its query parameters, as they are sent in the first line of a request.
+/// Splits the target of a request into its path and query parameters.
 pub fn of_path(text: &str) -> (String, Vec<(String, String)>) {
     let text = text.split('#').next().unwrap_or_default();
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
@@ -73,7 +73,7 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// Host and port of `user@host:port`.
+/// Splits `user@host:port` into host and port.
 fn authority_of(text: &str) -> Result<(String, Option<u16>), String> {
     let text = text.rsplit_once('@').map_or(text, |(_, rest)| rest);
     let (host, port) = match text.rsplit_once(':') {
@@ -89,7 +89,7 @@ fn authority_of(text: &str) -> Result<(String, Option<u16>), String> {
     }
 }
 
-/// Text without percent escapes; what is no escape, or does not come to text, stays as it is.
+/// Decodes percent escapes; text that does not decode to UTF-8 stays unchanged.
 fn decoded(text: &str) -> String {
     let spaced = text.replace('+', " ");
     let decoded = percent_decode_str(&spaced).decode_utf8();

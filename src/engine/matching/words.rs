@@ -1,4 +1,4 @@
-//! How the choice of a rule is put into words.
+//! Messages that explain the choice of a rule.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::text::Text;
 use crate::engine::object::{Node, Object, ParentRef};
 use crate::engine::topology::{Conflict, Refusal};
 
-/// Most that is said to be near.
+/// The most alternatives to list.
 const SHOWN: usize = 5;
 
-/// Why one rule goes behind another.
+/// Why a rule loses to another.
 pub(super) fn behind(by: Criterion, first: &Hit<'_>, hit: &Hit<'_>) -> String {
     let (wins, loses) = (&first.wants, &hit.wants);
     let counts =
@@ -79,7 +79,7 @@ fn counted(n: usize, what: &str) -> String {
     }
 }
 
-/// `rule checkout`; a rule without a name is called `rule-1` already.
+/// `rule checkout`; the label of an unnamed rule stays as it is.
 fn rule(label: &str) -> String {
     if label.starts_with("rule-") || label.starts_with("unnamed ") {
         label.to_owned()
@@ -124,7 +124,7 @@ pub(super) fn refused(
     }
 }
 
-/// That the listeners that would take a request are all in conflict.
+/// The message if all listeners that match a request are in conflict.
 pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     let names: Vec<String> = entries.iter().map(Entry::words).collect();
     let names = names.join(" and ");
@@ -143,7 +143,7 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     }
 }
 
-/// Listeners beside the one that takes a request that are not accepted.
+/// Notes on listeners that also match but are not accepted.
 pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
     let of = |conflict: Conflict| {
         let alike = entries.iter().filter(|e| e.conflict == Some(conflict));
@@ -155,14 +155,14 @@ pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
     each.filter_map(of).collect()
 }
 
-/// How many characters of a path are alike, from the start.
+/// The number of leading characters that two paths have in common.
 pub(super) fn alike(wants: &Wants, request: &Request) -> usize {
     let path = wants.path.as_ref().map_or("", |path| path.value());
     let pairs = path.chars().zip(request.path.chars());
     pairs.take_while(|(a, b)| a == b).count()
 }
 
-/// Rules that came near.
+/// Descriptions of the rules that come closest.
 pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
     let shown = misses.iter().take(SHOWN);
     shown
@@ -178,7 +178,7 @@ pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// Hostnames of routes, those most like a host first.
+/// Hostnames of routes, those most similar to a host first.
 pub(super) fn hostnames<'a>(
     routes: impl IntoIterator<Item = &'a Arc<Object>>,
     host: &str,
@@ -190,9 +190,9 @@ pub(super) fn hostnames<'a>(
     likest(all.map(|name| name.to_string()), host)
 }
 
-/// The names most like one, the likest first.
+/// The names most similar to a given one, the most similar first.
 pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec<String> {
-    /// Longer texts are not compared: it takes the square of their length.
+    /// Longer texts are cut, because comparing takes quadratic time.
     const COMPARED: usize = 256;
     let short = |text: &str| text.chars().take(COMPARED).collect::<String>();
     let like = short(like);
@@ -205,7 +205,7 @@ pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec
     names.take(SHOWN).collect()
 }
 
-/// What is to be known of a rule that takes a request.
+/// Notes on a rule that serves a request.
 pub(super) fn notes(hit: &Hit<'_>) -> Vec<String> {
     let filters = hit.rule.filters.odd.iter();
     let mut notes: Vec<String> = filters
@@ -229,7 +229,7 @@ pub(super) fn notes(hit: &Hit<'_>) -> Vec<String> {
     notes
 }
 
-/// What is to be known of a path.
+/// A note on a path that many Gateways normalize.
 pub(super) fn path_note(path: &str) -> Option<String> {
     let lower = path.to_ascii_lowercase();
     let mut odd = ["//", "/./", "/../", "%2f", "%2e", "\\"].iter();
