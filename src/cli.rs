@@ -1,4 +1,4 @@
-//! The command line: one file a command.
+//! The command line: one file per command.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -118,26 +118,26 @@ pub enum Command {
     Certs(certs::Args),
 }
 
-/// Why a command failed, in words for the person at the terminal.
+/// Why a command failed, in words for the user.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// How a command that could run ended.
+/// How a command ended that could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing is to be said against what was looked at.
+    /// No findings.
     Clean,
     /// There are findings that count.
     Findings,
 }
 
-/// By what a shell says that it asks for what can be typed next.
+/// The environment variable by which a shell asks for completions.
 const VARIABLE: &str = "COMPLETE";
-/// What kubectl looks for when it is asked for `kubectl attache`.
+/// The program that kubectl runs for `kubectl attache`.
 const PLUGIN: &str = "kubectl-attache";
 
-/// Reads the arguments of this process. Under the name of a plugin, usage texts say what is typed then.
+/// Parses the arguments of this process. When called as a kubectl plugin, usage texts say `kubectl attache`.
 ///
-/// A shell that asks what can be typed next is answered here, and the process ends.
+/// When called by a shell for completions, prints them and exits.
 pub fn parse() -> Cli {
     let called = std::env::args_os().next();
     let called = called.as_deref().map(Path::new);
@@ -161,7 +161,7 @@ pub fn parse() -> Cli {
     cli
 }
 
-/// Says what is wrong with the arguments. What they hold goes to a terminal only where all of it is seen.
+/// Prints what is wrong with the arguments and exits. Control characters from the arguments are escaped.
 fn refuse(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let safe = escaped(&text);
@@ -172,12 +172,12 @@ fn refuse(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code());
 }
 
-/// Says why a command failed.
+/// Prints why a command failed.
 pub fn say(failure: &Failure) {
     eprintln!("attache: {}", escaped(&failure.to_string()));
 }
 
-/// A text of several lines, each escaped.
+/// Escapes each line of a text.
 fn escaped(text: &str) -> String {
     let lines = text.lines().map(escape);
     lines
@@ -187,7 +187,7 @@ fn escaped(text: &str) -> String {
         .to_owned()
 }
 
-/// The name under which a program was called.
+/// The name that a program was called by.
 fn name(called: Option<&Path>) -> Option<&str> {
     called.and_then(Path::file_stem)?.to_str()
 }
@@ -212,7 +212,7 @@ fn command(called: Option<&Path>) -> clap::Command {
 /// Runs a command.
 ///
 /// # Errors
-/// What the command says.
+/// Those of the command.
 pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     let done = match cli.command {
         Command::Check(args) => return check::run(args),
@@ -235,7 +235,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
     done.map(|()| Outcome::Clean)
 }
 
-/// Writes to the standard output. Whoever has stopped reading (`| head`) has seen enough.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -251,7 +251,7 @@ mod tests {
 
     use super::{Cli, command};
 
-    /// The commands of a line, pipes taken apart; words in quotes stay whole.
+    /// The attache commands in a shell line, one per part of a pipe, split into words.
     fn attache_words(line: &str) -> Vec<Vec<String>> {
         let of_attache = |part: &str| {
             let part = part.split(" > ").next().unwrap_or(part);

@@ -1,6 +1,6 @@
 //! Admission webhook for Gateway API policy attachment.
 //!
-//! The map of the modules; an arrow points to what a module may import, and a test holds it:
+//! The modules. An arrow points to what a module may import; a test enforces it:
 //!
 //! ```text
 //! main -> cli -> serve -> { cache, http } -> metrics -> engine
@@ -10,13 +10,15 @@
 //!          cli, cache -> registration -> engine
 //! ```
 //!
-//! - [`engine`] is pure: no async, no clock, no I/O, no client. [`engine::review::review`] is its door.
-//! - [`answer`] is pure too: what the commands tell, as data.
-//! - [`registration`] is pure as well: which kinds the API server asks about, and on what terms.
-//! - [`reading`] is for all that open files which somebody names: so that reading ends.
+//! - [`engine`] makes all decisions. Pure: no async, no clock, no I/O, no client. Its entry point is
+//!   [`engine::review::review`].
+//! - [`answer`] holds the answers of the commands as data. Pure.
+//! - [`registration`] computes the webhook configurations: which kinds the API server sends, and with which options.
+//!   Pure.
+//! - [`reading`] opens the files that users name, with limits on size and time.
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
-//! - `cache` and `http` do not know each other; [`serve`] joins them.
+//! - [`serve`] connects `cache` and `http`, which do not import each other.
 
 pub mod answer;
 pub mod cache;

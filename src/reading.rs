@@ -1,5 +1,5 @@
-//! Files that are named to attache, read so that reading ends: regular ones of a bounded size, and where it is said
-//! so pipes, as shells make them for `<(…)`.
+//! Reads files that users name, within limits: regular files of a bounded size, and, if allowed, pipes such as a shell
+//! makes for `<(…)`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -10,29 +10,28 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
-/// How long nothing may come through a pipe.
+/// How long a pipe may be silent.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A piece of a pipe.
+/// The size of one read from a pipe.
 const PIECE: usize = 64 << 10;
-/// Most of a configuration, a certificate or a key.
+/// The limit for a configuration, certificate or key, in bytes.
 pub const SMALL: u64 = 4 << 20;
 
 /// Whether a pipe is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pipes {
-    /// Once, until its writers close it.
+    /// Yes, once, until its writers close it.
     Read,
-    /// No: what is read again and again is no pipe.
+    /// No: a file that is read repeatedly cannot be a pipe.
     Refused,
 }
 
 /// The bytes of a file.
 ///
 /// # Errors
-/// When it cannot be opened or read, has more than `most` bytes, or is neither a regular file nor a pipe that may be
-/// read.
+/// If the file cannot be opened or read, has more than `most` bytes, or is neither a regular file nor an allowed pipe.
 pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
-    // A pipe without a writer would be waited for here already.
+    // Without NONBLOCK, opening a pipe waits for a writer.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
@@ -64,16 +63,16 @@ pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
 /// The text of a file.
 ///
 /// # Errors
-/// As [`bytes`], and when it is no text.
+/// As for [`bytes`], or if the file is not UTF-8 text.
 pub fn text(path: &Path, most: u64, pipes: Pipes) -> io::Result<String> {
     String::from_utf8(bytes(path, most, pipes)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8"))
 }
 
-/// All of a reader, if that is not too much.
+/// All bytes of a reader, up to a limit.
 ///
 /// # Errors
-/// When it cannot be read, or is more than `most` bytes.
+/// If the reader fails, or has more than `most` bytes.
 pub fn limited(from: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let length = from.take(most + 1).read_to_end(&mut bytes)?;
@@ -83,8 +82,7 @@ pub fn limited(from: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a path leads, by links, to something outside the directory that it stands in. What cannot be found out
-/// does not.
+/// Whether symbolic links lead a path out of its directory. False if that cannot be determined.
 pub fn leads_out(path: &Path) -> bool {
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -96,7 +94,7 @@ pub fn leads_out(path: &Path) -> bool {
     }
 }
 
-/// A file of a directory that a pull request may have written: not where a link leads out of it.
+/// A file of a directory that a pull request may have written. `None` if links lead it out of the directory.
 pub fn within(directory: &Path, name: &str) -> Option<PathBuf> {
     let file = directory.join(name);
     (file.is_file() && !leads_out(&file)).then_some(file)
@@ -173,7 +171,7 @@ mod tests {
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let long = "x".repeat(300_000);
         std::thread::scope(|scope| {
-            // Opening waits for a reader.
+            // Opening the pipe waits for a reader.
             scope.spawn(|| fs::write(&pipe, &long).unwrap());
             assert_eq!(text(&pipe, SMALL, Pipes::Read).unwrap(), long);
         });

@@ -1,4 +1,4 @@
-//! What a run tells about itself beside its metrics: logs, and traces for those who collect them.
+//! Logs, and traces for a collector.
 
 pub mod logs;
 pub mod panics;

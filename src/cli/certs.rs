@@ -1,4 +1,4 @@
-//! `attache certs`: a certificate authority and a serving certificate for a try-out.
+//! `attache certs`: a certificate authority and a serving certificate for trying attache out.
 
 use std::fs;
 use std::io::Write as _;
@@ -22,14 +22,14 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When a name is no DNS name, or a file cannot be written.
+/// If a name is not a DNS name or a file cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let today = jiff::Zoned::now().date();
     let made = make_ca_and_pair(&args.sans, today)?;
     fs::create_dir_all(&args.out).map_err(|e| failed(&args.out, &e))?;
     write(&args.out.join("ca.crt"), &made.ca_pem, 0o644)?;
     write(&args.out.join("tls.crt"), &made.cert_pem, 0o644)?;
-    // Others must not read the key, not even for a moment.
+    // The key must not be readable for others at any moment.
     write(&args.out.join("tls.key"), &made.key_pem, 0o600)?;
     let _ = writeln!(
         std::io::stdout(),

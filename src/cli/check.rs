@@ -1,4 +1,4 @@
-//! `attache check`: all findings for a set of manifests as if applied together, or for what is there.
+//! `attache check`: all findings for a set of manifests as if applied together, or for the objects of a cluster.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ enum FailOn {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such file, directory or cluster, or the configuration or the baseline is wrong.
+/// If a file, directory or cluster cannot be read, or the configuration or the baseline is wrong.
 pub fn run(mut args: Args) -> Result<Outcome, Failure> {
     let files = std::mem::take(&mut args.files);
     args.paths.extend(files);
@@ -163,7 +163,7 @@ pub fn run(mut args: Args) -> Result<Outcome, Failure> {
         Output::Github => shown::github::github(&report),
     };
     print(&text)?;
-    // The text and the data have it in themselves.
+    // Text and JSON contain it themselves.
     let says_it = matches!(args.output, Output::Text | Output::Json);
     if let Some(line) = shown::undefined(&report).filter(|_| !says_it) {
         eprintln!("attache: {}", escape(&line));
@@ -171,7 +171,7 @@ pub fn run(mut args: Args) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// What is no manifest, each once.
+/// The files and documents that are not manifests, without duplicates.
 fn skipped(inputs: &[Input]) -> Vec<Skipped> {
     let all = inputs.iter().flat_map(|input| &input.skipped);
     let all: BTreeSet<Skipped> = all
@@ -195,7 +195,7 @@ impl FailOn {
         }
     }
 
-    /// How many findings make the check fail.
+    /// The number of findings that make the check fail.
     fn failing(self, report: &Report) -> usize {
         let counted = report.findings.iter().filter(|finding| finding.counts());
         match self {
@@ -207,7 +207,7 @@ impl FailOn {
         }
     }
 
-    /// Why the check ends as it does, for the last line.
+    /// Why the check passes or fails, for the last line.
     fn reason(self, report: &Report) -> Reason {
         let summary = &report.summary;
         match (self, self.failing(report)) {

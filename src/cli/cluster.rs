@@ -1,4 +1,4 @@
-//! A cluster as commands look at it: reached, asked what it serves, read once.
+//! A cluster as commands read it: connect, discover the served kinds, list once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,24 +18,24 @@ use crate::cache::{connect, reach, tuned};
 use crate::engine::ids::GroupKind;
 use crate::engine::profile::ProfileRules;
 
-/// A person waits: an API server that is silent for so long is not going to answer.
+/// A user waits for the answer, so an API server that is silent for this long counts as down.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A cluster that has said what it serves.
+/// A cluster whose API discovery is complete.
 #[derive(Debug)]
 pub(super) struct Cluster {
     runtime: Arc<Runtime>,
     reader: Reader,
     config: Config,
-    /// The namespace of what says none.
+    /// The namespace of objects without one.
     pub(super) namespace: String,
 }
 
 impl Cluster {
-    /// Reaches a cluster. `said` is the namespace that was named.
+    /// Connects to a cluster. `said` is the namespace from the command line.
     ///
     /// # Errors
-    /// When the kubeconfig cannot be used, or the API server does not answer.
+    /// If the kubeconfig cannot be used or the API server does not answer.
     pub(super) fn open(state: &State, said: Option<String>) -> Result<Self, Failure> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
@@ -69,8 +69,7 @@ impl Cluster {
         })
     }
 
-    /// What kinds are called: as the API server says, and where it does not yet, as their definitions
-    /// say.
+    /// The names of kinds: from discovery, and for kinds that the API server does not serve yet, from their CRDs.
     pub(super) fn names(&self) -> Names {
         let (runtime, reader) = (Arc::clone(&self.runtime), self.reader.clone());
         Names::of(self.reader.served(), []).or_later(move || {
@@ -82,15 +81,15 @@ impl Cluster {
         })
     }
 
-    /// The definitions, of every kind.
+    /// All CRDs.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// If they cannot be listed.
     pub(super) fn definitions(&self) -> Result<Arc<Found>, Trouble> {
         self.runtime.block_on(self.reader.definitions())
     }
 
-    /// The policy kinds that are served and that profiles name.
+    /// The policy kinds that a profile names and the API server serves.
     pub(super) fn policy_kinds(&self, rules: &ProfileRules) -> Vec<GroupKind> {
         let served = self.reader.served();
         rules
@@ -100,15 +99,15 @@ impl Cluster {
             .collect()
     }
 
-    /// Kinds that may be policy kinds, which only their definitions would tell.
+    /// Kinds that may be policy kinds; only their CRDs could tell.
     pub(super) fn unexplained(&self, rules: &ProfileRules) -> Vec<GroupKind> {
         self.reader.unexplained(rules)
     }
 
-    /// Starts what goes on for long: with a client that connects again when it has to.
+    /// Starts a long-running task with a client that reconnects.
     ///
     /// # Errors
-    /// When there are no credentials any more.
+    /// If the credentials are gone.
     pub(super) fn lasting<T>(&mut self, start: impl FnOnce(Client) -> T) -> Result<T, Failure> {
         let _guard = self.runtime.enter();
         let client = Client::try_from(self.config.clone());
@@ -117,13 +116,13 @@ impl Cluster {
         Ok(start(client))
     }
 
-    /// Reads what is wanted.
+    /// Lists the wanted objects.
     pub(super) fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
         self.runtime.block_on(self.reader.read(rules, wants))
     }
 }
 
-/// Asks in the name of somebody else, as kubectl does it.
+/// Adds impersonation headers, as kubectl does.
 fn impersonate(config: &mut Config, state: &State) -> Result<(), Failure> {
     let user = state
         .user
@@ -144,7 +143,7 @@ fn impersonate(config: &mut Config, state: &State) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What to do about an API server that cannot be asked.
+/// The error message for an API server that does not answer, with a remedy.
 fn unreachable(address: &str, trouble: &Trouble) -> Failure {
     let address = address.trim_end_matches('/');
     match trouble {

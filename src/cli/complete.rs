@@ -1,4 +1,4 @@
-//! What can be typed next: kinds, names of objects and namespaces, from where the command on the line looks.
+//! Shell completion of kinds, object names and namespaces, from the state that the command line selects.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -11,13 +11,13 @@ use super::{Failure, command};
 use crate::cache::lists::Wants;
 use crate::engine::ids::GroupKind;
 
-/// What kubectl looks for to complete `kubectl attache`.
+/// The program that kubectl runs to complete `kubectl attache`.
 pub(super) const PLUGIN: &str = "kubectl_complete-attache";
-/// The command by which a shell script of that name asks.
+/// The hidden command that a shell script of that name calls.
 pub(super) const COMMAND: &str = "__complete";
-/// For kubectl: what is typed is no file.
+/// Cobra's directive for kubectl: do not complete file names.
 const NO_FILES: &str = ":4";
-/// Options that stand before their values.
+/// Options that take a value as the next word.
 const VALUED: [&str; 12] = [
     "--from",
     "--kubeconfig",
@@ -32,7 +32,7 @@ const VALUED: [&str; 12] = [
     "--output",
     "-l",
 ];
-/// Whoever types waits no longer.
+/// A user at the prompt waits no longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Arguments of `attache __complete`.
@@ -43,15 +43,15 @@ pub struct Args {
     words: Vec<OsString>,
 }
 
-/// Completes for kubectl.
+/// Prints completions for kubectl.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     for_kubectl(&args.words)
 }
 
-/// What can follow these words, one a line, and what kubectl is to make of it.
+/// Prints the words that can follow, one per line, then the directive for kubectl.
 pub(super) fn for_kubectl(words: &[OsString]) -> Result<(), Failure> {
     let mut all = vec![OsString::from("attache")];
     all.extend(words.iter().cloned());
@@ -67,13 +67,13 @@ pub(super) fn for_kubectl(words: &[OsString]) -> Result<(), Failure> {
     super::print(&(text + NO_FILES + "\n"))
 }
 
-/// The line that is typed.
+/// The command line typed so far.
 struct Line(Vec<String>);
 
 // === impl Line ===
 
 impl Line {
-    /// As the shell gives it: behind `--`, or behind the name of the program.
+    /// The line as the shell passes it: after `--`, or after the name of the program.
     fn typed() -> Self {
         let words: Vec<String> = std::env::args_os()
             .map(|word| word.to_string_lossy().into_owned())
@@ -87,7 +87,7 @@ impl Line {
         Self(words.get(start..).unwrap_or_default().to_vec())
     }
 
-    /// What an option says.
+    /// The value of an option.
     fn option(&self, names: &[&str]) -> Option<String> {
         let mut words = self.0.iter();
         while let Some(word) = words.next() {
@@ -104,7 +104,7 @@ impl Line {
         None
     }
 
-    /// The kind that a word names before the one that is typed: `describe httproute c`.
+    /// The kind in a word before the current one: `describe httproute c`.
     fn kind(&self) -> Option<&str> {
         let mut words = self.0.get(1..self.0.len().saturating_sub(1))?.iter();
         while let Some(word) = words.next() {
@@ -117,7 +117,7 @@ impl Line {
         None
     }
 
-    /// Where the command would look.
+    /// The state that the command would read.
     fn opened(&self) -> Option<Opened> {
         let state = State {
             follow_links: false,
@@ -129,7 +129,7 @@ impl Line {
             request_timeout: Some(PATIENCE),
             config: None,
         };
-        // What is piped in is not there yet.
+        // Piped input is not there yet.
         if state.from.as_deref().is_some_and(|from| !from.exists()) {
             return None;
         }
@@ -142,7 +142,7 @@ impl Line {
     }
 }
 
-/// Namespaces of the state.
+/// The namespaces of the state.
 pub(super) fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(opened) = Line::typed().opened() else {
         return Vec::new();
@@ -159,7 +159,7 @@ pub(super) fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(names, current)
 }
 
-/// Kinds, and behind a kind the names of its objects: `httproute/ca`, `httproute ca`.
+/// Kinds, and the names of a kind's objects: `httproute/ca`, `httproute ca`.
 pub(super) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     let line = Line::typed();
     let Some(opened) = line.opened() else {
@@ -193,7 +193,7 @@ pub(super) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     )
 }
 
-/// Kinds alone.
+/// Kinds only.
 pub(super) fn kinds(current: &OsStr) -> Vec<CompletionCandidate> {
     let opened = Line::typed().opened();
     let names = opened.iter().flat_map(|opened| opened.names.offered());

@@ -1,4 +1,4 @@
-//! `attache completions`: what a shell needs to complete the command line, with kinds, names and namespaces.
+//! `attache completions`: the script that makes a shell complete commands, kinds, names and namespaces.
 
 use clap::ValueEnum;
 use clap_complete::env::Shells;
@@ -27,7 +27,7 @@ enum Shell {
 /// Runs the command.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let name = match args.shell {
         Shell::Kubectl => return super::print(&script()),
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     super::print(&String::from_utf8_lossy(&text))
 }
 
-/// The program that kubectl runs, to be put on the PATH.
+/// The program that kubectl runs; users put it on the PATH.
 fn script() -> String {
     format!(
         "#!/bin/sh\n# {PLUGIN}: kubectl asks it what can follow `kubectl attache`.\nexec attache {COMMAND} -- \"$@\"\n"

@@ -1,4 +1,4 @@
-//! `attache describe`: which policies act on an object, and what is in force.
+//! `attache describe`: the policies that act on an object, and the settings in force.
 
 use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;
@@ -47,10 +47,10 @@ pub struct Args {
     watching: Watching,
 }
 
-/// What policy kinds are asked for by.
+/// Words that ask for a policy kind in place of an object.
 const KIND_OF_KINDS: [&str; 2] = ["kind", "kinds"];
 
-/// What was asked about.
+/// A subject of the command.
 enum Asked {
     One(Place),
     All(GroupKind),
@@ -60,7 +60,7 @@ enum Asked {
 // === impl Asked ===
 
 impl Asked {
-    /// The object, where one alone is asked about.
+    /// The object, if the subject is a single object.
     fn object(&self) -> Option<ObjectKey> {
         match self {
             Self::One(place) => Some(place.object.clone()),
@@ -72,7 +72,7 @@ impl Asked {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such object, directory or cluster.
+/// If an object, directory or cluster does not exist.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.state.open(&args.scope)?;
     let within = opened.within();
@@ -158,7 +158,7 @@ fn asked(
     }
 }
 
-/// The objects of a kind, within a namespace if they live in any; sorted.
+/// The objects of a kind, sorted. `within` limits namespaced objects to one namespace.
 fn all(view: &View, gk: &GroupKind, within: Option<&str>, with: &Selector) -> Vec<ObjectKey> {
     let objects = view.snapshot.objects(gk);
     let selected = objects.filter(|object| with.selects(&object.meta.labels));

@@ -1,4 +1,4 @@
-//! What each command's help shows: examples that a test parses.
+//! The examples in each command's help. A test parses them.
 
 pub(super) const SERVE: &str = "\
 Examples:

@@ -1,5 +1,5 @@
-//! `attache explain`: which Gateway, listener, route, rule and backend a request takes, and every
-//! setting on the way with its policy.
+//! `attache explain`: which Gateway, listener, route, rule and backend a request takes, and every setting in force on
+//! that path with its policy.
 
 use super::output::{self, Output};
 use super::render::{explain as render, style::Style};
@@ -62,11 +62,11 @@ pub struct Args {
     full: bool,
 }
 
-/// Runs the command. A request that nothing serves is a finding.
+/// Runs the command. A request that nothing serves counts as a finding.
 ///
 /// # Errors
-/// When there is no such directory or cluster, the configuration is wrong, the arguments say no
-/// request, or the Gateway is not there.
+/// If the directory, cluster or Gateway does not exist, the configuration is wrong, or the arguments do not describe a
+/// request.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let request = args.request()?;
     let opened = args.state.open(&args.scope)?;
@@ -123,7 +123,7 @@ impl Args {
         Ok(at_gateways(matching, request, asked))
     }
 
-    /// The request that the arguments say.
+    /// The request that the arguments describe.
     fn request(&self) -> Result<Request, Failure> {
         let url = self.url.as_deref().map_or(Ok(Url::default()), Url::read)?;
         let path = self.path.as_deref().map(of_path);
@@ -157,7 +157,7 @@ impl Args {
     }
 }
 
-/// What is said once, or twice the same.
+/// The value of `what`, if both sources agree or only one has it.
 fn one(what: &str, a: Option<String>, b: Option<String>) -> Result<Option<String>, String> {
     match (a, b) {
         (Some(a), Some(b)) if a != b => Err(format!("two values for the {what}: {a:?} and {b:?}")),

@@ -1,4 +1,4 @@
-//! Objects that people name: whether they are there, and what was most likely meant where they are not.
+//! Checks that named objects exist; suggests the nearest name if they do not.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::verdict::escape;
 use crate::engine::words::plural;
 
-/// Whether an object is there.
+/// Checks that an object exists.
 ///
 /// # Errors
-/// When it is not: names the nearest, or the namespaces that have one of that name.
+/// If it does not; suggests the nearest name, or the namespaces with an object of that name.
 pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> {
     if snapshot.get(key).is_some() {
         return Ok(());
@@ -54,12 +54,12 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
     Err(format!("there is no {}; {hint}", escape(&key.to_string())))
 }
 
-/// Whether an object, or a section of it, is there; the place with the section as paths show it.
+/// Checks that an object or section exists. Returns the place with the section's label as paths show it.
 ///
-/// Objects of kinds that are not looked at may be there: what policies name them is known all the same.
+/// Objects of kinds that are not watched may exist: attache still knows the policies that name them.
 ///
 /// # Errors
-/// As [`there`], or when the object has no such section.
+/// As for [`there`], or if the object has no such section.
 pub(super) fn place(snapshot: &Snapshot, place: &Place) -> Result<Place, String> {
     let key = &place.object;
     let Some(object) = snapshot.get(key) else {

@@ -1,4 +1,4 @@
-//! `attache graph`: the topology and the policies on it, as a picture or as data.
+//! `attache graph`: the topology with its policies, as a picture or as data.
 
 use clap::ValueEnum;
 use clap_complete::engine::ArgValueCompleter;
@@ -23,7 +23,7 @@ use crate::engine::printable::escape;
 use crate::engine::section;
 use crate::engine::snapshot::Snapshot;
 
-/// Nodes that a picture shows well.
+/// The limit of nodes for a readable picture.
 const READABLE: usize = 400;
 
 /// Arguments of `attache graph`.
@@ -64,11 +64,11 @@ enum Output {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such directory, cluster or object, or the configuration is wrong.
+/// If the directory, cluster or object does not exist, or the configuration is wrong.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.state.open(&args.scope)?;
     let focus = args.focus(&opened)?;
-    // What a policy is not attached to is part of the answer, so nothing can be left out beforehand.
+    // The graph shows targets that a policy is not attached to, so every object must be read.
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
     let matching = Matching::new(&view.snapshot, &view.objects);
@@ -116,7 +116,7 @@ impl Args {
 // === impl Output ===
 
 impl Output {
-    /// That there is more than can be read well.
+    /// A note that the picture is too large to be readable.
     fn note(self, graph: &Graph) -> Option<String> {
         let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
         match self {
@@ -149,7 +149,7 @@ impl Output {
     }
 }
 
-/// That there is nothing to show, and where there is something of that name.
+/// The error message for an empty graph, with the nearest names.
 fn nothing(snapshot: &Snapshot, focus: &Focus) -> String {
     let Focus::Place { place, .. } = focus else {
         return "there is nothing to show".to_owned();

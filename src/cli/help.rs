@@ -1,4 +1,4 @@
-//! `attache help`: what a command does, or what a finding means.
+//! `attache help`: the help of a command, or the page of a finding.
 
 use clap::CommandFactory as _;
 
@@ -18,7 +18,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such command or code.
+/// If there is no such command or code.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let mut all = Cli::command();
     let Some(topic) = &args.topic else {

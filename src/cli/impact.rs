@@ -25,7 +25,7 @@ use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::validate;
 use crate::engine::verdict::escape;
 
-/// The name of the standard input.
+/// The path of standard input.
 const STDIN: &str = "-";
 
 /// Arguments of `attache impact`.
@@ -65,8 +65,8 @@ enum FailOn {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such directory or cluster, the configuration is wrong, a manifest cannot be read, or
-/// what would be deleted is not there.
+/// If the directory or cluster does not exist, the configuration is wrong, a manifest cannot be read, or an object to
+/// delete does not exist.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let manifests = args.manifests()?;
     let opened = args.at.open(&args.scope)?;
@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     })
 }
 
-/// What applying manifests and deleting objects does, as one change.
+/// The impact of applying manifests and deleting objects, as one change.
 fn changed(
     view: &View,
     manifests: Manifests,
@@ -137,7 +137,7 @@ fn changed(
     })
 }
 
-/// What the API server would refuse or drop in the objects.
+/// What the API server would refuse or drop in the applied objects.
 fn told(loaded: &directory::Loaded) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     for (key, origin) in &loaded.origins {
@@ -156,7 +156,7 @@ fn told(loaded: &directory::Loaded) -> Vec<Told> {
     told
 }
 
-/// What deleting the objects of manifests does, and others with them.
+/// The impact of deleting the objects in manifests, and others with them.
 fn deleted(
     view: &View,
     manifests: Manifests,
@@ -167,7 +167,7 @@ fn deleted(
     let loaded = view.with(manifests, namespace);
     usable(&loaded)?;
     for key in loaded.origins.keys() {
-        // Kinds that policies have nothing to do with are not looked at.
+        // Kinds that policies have nothing to do with are skipped.
         if before.knows(&key.gk) {
             find::there(before, key)?;
             named.insert(key.clone());
@@ -189,7 +189,7 @@ fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Sn
     })
 }
 
-/// That all of the change could be read: nothing can be said of one that is known in part.
+/// Checks that all manifests could be read. The impact of half a change would be wrong.
 fn usable(loaded: &directory::Loaded) -> Result<(), Failure> {
     let problems = loaded.problems.iter();
     let problems: Vec<String> = problems
@@ -205,12 +205,12 @@ fn usable(loaded: &directory::Loaded) -> Result<(), Failure> {
 // === impl Args ===
 
 impl Args {
-    /// Whether what -f names would be deleted: --delete stands there without a name.
+    /// Whether the files of -f are to be deleted: --delete without a name.
     fn deletes_files(&self) -> bool {
         self.delete.iter().any(String::is_empty)
     }
 
-    /// What -f names.
+    /// The manifests from paths and -f.
     fn manifests(&self) -> Result<Manifests, Failure> {
         let mut all = Manifests::default();
         if self.delete.is_empty() && self.files().next().is_none() {
@@ -281,7 +281,7 @@ impl Args {
         Ok(found)
     }
 
-    /// The manifests, however they are named.
+    /// All paths to manifests, with and without -f.
     fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.paths.iter().chain(&self.files)
     }

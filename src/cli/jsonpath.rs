@@ -1,30 +1,30 @@
-//! `-o jsonpath=TEMPLATE` as kubectl writes templates: text, `{.path}`, `{range .path}…{end}` and `{"\n"}`. The paths themselves
-//! are read by a library; what kubectl writes otherwise than RFC 9535 is put into its form.
+//! `-o jsonpath=TEMPLATE` as in kubectl: text, `{.path}`, `{range .path}…{end}` and `{"\n"}`. A library evaluates the
+//! paths; this module translates kubectl's syntax to RFC 9535.
 
 use jsonpath_rust::JsonPath as _;
 use serde_json::Value;
 
-/// A template that was read.
+/// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Template(Vec<Piece>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
-    /// To be printed as it is.
+    /// Printed as it is.
     Text(String),
-    /// What is found, separated by spaces.
+    /// The matching values, separated by spaces.
     Path(String),
-    /// For each that is found.
+    /// Repeated for each matching value.
     Range(String, Vec<Piece>),
 }
 
 // === impl Template ===
 
 impl Template {
-    /// Reads a template. One without braces is a path.
+    /// Parses a template. A template without braces is a path.
     ///
     /// # Errors
-    /// When a brace or a range is not closed, or a path is none.
+    /// If a brace or range is not closed, or a path is not valid.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if !text.contains('{') {
@@ -41,7 +41,7 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// What it comes to for a document.
+    /// The text of the template for a document.
     pub(super) fn fill(&self, document: &Value) -> String {
         let mut text = String::new();
         fill(&self.0, document, &mut text);
@@ -74,7 +74,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The pieces up to the end, or up to the end of a range.
+/// The pieces up to the end of the text, or of the range.
 fn pieces(rest: &mut &str, in_range: bool) -> Result<Vec<Piece>, String> {
     let mut found = Vec::new();
     while !rest.is_empty() {
@@ -111,7 +111,7 @@ fn pieces(rest: &mut &str, in_range: bool) -> Result<Vec<Piece>, String> {
     Ok(found)
 }
 
-/// Where the brace closes: not within quotes.
+/// The index of the closing brace, ignoring quoted ones.
 fn closing(text: &str) -> Option<usize> {
     let (mut quote, mut escaped) = (None, false);
     for (at, c) in text.char_indices() {
@@ -143,7 +143,7 @@ fn quoted(action: &str) -> Result<String, String> {
     serde_json::from_str(&format!("\"{inner}\"")).map_err(|_| wrong())
 }
 
-/// A path of kubectl in the form of RFC 9535: with a root, and names that are no identifiers in brackets.
+/// Translates a kubectl path to RFC 9535: with a root, and with names that are not identifiers in brackets.
 fn path(text: &str) -> Result<String, String> {
     let mut path = "$".to_owned();
     let mut rest = text.strip_prefix(['$', '@']).unwrap_or(text);
@@ -181,7 +181,7 @@ fn path(text: &str) -> Result<String, String> {
     }
 }
 
-/// A name up to the next dot or bracket; `\.` is a dot in it.
+/// A name up to the next dot or bracket; `\.` is a dot in the name.
 fn name(text: &str) -> (String, &str) {
     let mut name = String::new();
     let mut chars = text.char_indices();
@@ -195,7 +195,7 @@ fn name(text: &str) -> (String, &str) {
     (name, "")
 }
 
-/// The end of what begins with a bracket: behind the one that closes it, not within quotes.
+/// The index after the bracket that closes the first one, ignoring quoted ones.
 fn bracket(text: &str) -> Option<usize> {
     let (mut depth, mut quote) = (0_usize, None);
     for (at, c) in text.char_indices() {

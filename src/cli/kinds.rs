@@ -1,4 +1,4 @@
-//! `attache kinds`: policy kinds, what is known of each, and where each fact came from.
+//! `attache kinds`: the policy kinds, and the facts about each with their sources.
 
 use clap_complete::engine::ArgValueCompleter;
 
@@ -29,7 +29,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such directory or cluster, the configuration is wrong, or the kind is not known.
+/// If the directory or cluster does not exist, the configuration is wrong, or the kind is not known.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let Definitions { rules, crds, used } = args.state.definitions()?;
     let mut found = kinds(&rules, &crds, &used, args.all || args.kind.is_some());
@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     super::print(&text)
 }
 
-/// Whether a kind is called so: by kind, or by kind and group; without case.
+/// Whether a word names the kind: by kind, or by kind and group; not case-sensitive.
 fn is_named(kind: &Kind, wanted: &str) -> bool {
     let (name, group) = wanted.split_once('.').unwrap_or((wanted, ""));
     kind.kind.eq_ignore_ascii_case(name)

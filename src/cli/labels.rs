@@ -1,18 +1,18 @@
-//! Label selectors as kubectl takes them: `a=b,c!=d,e in (x,y),f notin (x),g,!h`.
+//! Label selectors in kubectl's syntax: `a=b,c!=d,e in (x,y),f notin (x),g,!h`.
 
 use std::sync::Arc;
 
 use crate::engine::selector::{Expression, Operator, Selector};
 
-/// Longer is no label: a name of 63 behind a prefix of 253.
+/// The longest label key: a name of 63 characters after a prefix of 253.
 const LONGEST: usize = 63 + 1 + 253;
-/// Longer is no selector that a person writes.
+/// The longest selector, in bytes; more than anyone writes by hand.
 const LONGEST_SELECTOR: usize = 16 << 10;
 
-/// Reads a selector; an empty one selects everything.
+/// Parses a selector. An empty one selects everything.
 ///
 /// # Errors
-/// When it is not written so; says where.
+/// If the syntax is wrong; the message names the part.
 pub(super) fn selector(text: &str) -> Result<Selector, String> {
     if text.trim().is_empty() {
         return Ok(Selector::default());
@@ -25,7 +25,7 @@ pub(super) fn selector(text: &str) -> Result<Selector, String> {
     Ok(Selector::by_expressions(expressions?))
 }
 
-/// The parts between the commas that stand in no parentheses.
+/// Splits at the commas outside of parentheses.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let mut parts = Vec::new();
     let (mut start, mut open) = (0, false);
@@ -87,7 +87,7 @@ fn expression(part: &str) -> Result<Expression, String> {
     }
 }
 
-/// `key in (x,y)` and `key notin (x,y)`, without the last parenthesis.
+/// Parses `key in (x,y)` or `key notin (x,y)`, without the last parenthesis.
 fn set(part: &str, text: &str) -> Result<Expression, String> {
     let wrong = || format!("{part:?}: write KEY in (VALUE,VALUE) or KEY notin (VALUE,VALUE)");
     let (front, values) = text.split_once('(').ok_or_else(wrong)?;

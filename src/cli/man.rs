@@ -1,4 +1,4 @@
-//! `attache man`: manual pages, one for attache and one for each command.
+//! `attache man`: manual pages for attache and for each command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When a page cannot be written.
+/// If a page cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let mut command = Cli::command();
     command.build();

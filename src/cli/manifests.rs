@@ -1,5 +1,5 @@
-//! `attache manifests`: the webhook configurations for the policy kinds that are there, and the right
-//! to read them.
+//! `attache manifests`: the webhook configurations for the policy kinds of a cluster or directory, and the
+//! `ClusterRole` to read them.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ use crate::registration::{
     policies, role,
 };
 
-/// Never asked about, whatever else is: the cluster's own heart.
+/// The webhooks never cover this namespace: a failure there could stop the cluster.
 const SYSTEM: &str = "kube-system";
 
 /// Arguments of `attache manifests`.
@@ -56,7 +56,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such directory or cluster, or a file is wrong.
+/// If the directory or cluster does not exist, or a file is wrong.
 pub fn run(args: Args) -> Result<(), Failure> {
     let Definitions { rules, crds, used } = args.state.definitions()?;
     let policies = policies(&rules, crds.iter().map(AsRef::as_ref));
@@ -84,7 +84,7 @@ fn documents(terms: &Terms, policies: &Policies) -> [Value; 3] {
     ]
 }
 
-/// Rules name a kind by its plural, which only its definition says.
+/// Reports a kind without a CRD: webhook rules need the plural, which only the CRD has.
 fn say_left_out(gk: &GroupKind) {
     let gk = escape(&gk.to_string());
     eprintln!("attache: left out {gk}: there are policies of it, but no definition");
@@ -119,7 +119,7 @@ fn read_ca(file: &Path) -> Result<String, String> {
     ca_bundle(&pem).map_err(|why| format!("failed to use {shown}: {why}"))
 }
 
-/// An address that an API server takes: HTTPS, and nothing behind the port.
+/// Parses an address that the API server accepts for a webhook: HTTPS, without a path.
 fn url(text: &str) -> Result<String, String> {
     let trimmed = text.trim_end_matches('/');
     match trimmed.strip_prefix("https://") {
@@ -137,7 +137,7 @@ impl ValueEnum for FailurePolicy {
         &[Self::Ignore, Self::Fail]
     }
 
-    /// As Kubernetes writes them.
+    /// The values as Kubernetes spells them.
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(match self {
             Self::Ignore => "Ignore",

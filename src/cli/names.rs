@@ -1,4 +1,4 @@
-//! How people call kinds and objects: `KIND[.group]/NAME[#section]`, short names, plurals (ruling 26).
+//! The names of kinds and objects on the command line: `KIND[.group]/NAME[#section]`, short names, plurals (ruling 26).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,41 +11,41 @@ use crate::engine::object::{Crd, watched_gateway_kinds};
 use crate::engine::policy::is_cluster_scoped;
 use crate::engine::profile::{builtin, short_names};
 
-/// The kinds that can be called, and what each is called.
+/// The known kinds and their names.
 #[derive(Clone)]
 pub(super) struct Names {
     kinds: BTreeMap<GroupKind, Calling>,
     later: Option<Later>,
 }
 
-/// What is called in more ways than were known at first, and takes a while to find out.
+/// More names that take time to find out.
 type Later = Rc<dyn Fn() -> Names>;
 
-/// What a kind is called, beside its own name.
+/// The names of a kind besides its own.
 #[derive(Clone, Debug)]
 struct Calling {
-    /// Plural, singular, short names; lower case.
+    /// Plural, singular and short names, in lower case.
     names: Vec<String>,
     namespaced: bool,
     rank: Rank,
-    /// Whether a profile that comes with attache knows it as a policy kind, or objects of it are there.
+    /// Whether it is a policy kind: a built-in profile names it, or it is one of the policy kinds found in the state.
     is_policy: bool,
 }
 
-/// Of kinds that are called alike, the higher is meant.
+/// If several kinds share a name, the first variant wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// What policies are about: Gateway API, and Kubernetes' own kinds.
+    /// Targets of policies: kinds of Gateway API and of Kubernetes itself.
     Target,
-    /// Kinds that somebody has defined.
+    /// Kinds with a CRD.
     Defined,
-    /// The rest of what Kubernetes and its extension servers serve: `PodMetrics` are called pods too.
+    /// Other kinds of Kubernetes and its extension servers: `PodMetrics` also has the name pods.
     Other,
-    /// Policy kinds that attache knows and that are not there.
+    /// Policy kinds with a built-in profile that are not installed.
     Known,
 }
 
-/// Short names of Gateway API, for where its definitions are not at hand.
+/// The short names of Gateway API, in case its CRDs cannot be read.
 const SHORT: [(&str, &str); 4] = [
     ("GatewayClass", "gc"),
     ("Gateway", "gtw"),
@@ -53,21 +53,21 @@ const SHORT: [(&str, &str); 4] = [
     ("ReferenceGrant", "refgrant"),
 ];
 
-/// What is no object by itself, and how it is written.
+/// Names of sections, which are not objects, and how to write them.
 const SECTIONS: [(&str, &str); 3] = [
     ("listener", "gateway/NAME#LISTENER"),
     ("rule", "httproute/NAME#RULE"),
     ("port", "service/NAME#PORT"),
 ];
-/// Shorter words are near to too much.
+/// Words up to this length resemble too many names for a suggestion.
 const SHORTEST: usize = 3;
-/// Kinds named before "and N more".
+/// How many kinds an error lists before "and N more".
 const SHOWN: usize = 12;
 
 // === impl Names ===
 
 impl Names {
-    /// The kinds of these definitions, Kubernetes' own, those of Gateway API, and others that are in use.
+    /// The names of kinds from CRDs, Kubernetes, Gateway API, and other kinds in use.
     pub(super) fn new<'a>(
         crds: impl IntoIterator<Item = &'a Crd>,
         used: impl IntoIterator<Item = &'a GroupKind>,
@@ -77,7 +77,7 @@ impl Names {
         Self::of(&served, used)
     }
 
-    /// The same for kinds that are served.
+    /// The names of served kinds, of Gateway API, and of other kinds in use.
     pub(super) fn of<'a>(served: &Served, used: impl IntoIterator<Item = &'a GroupKind>) -> Self {
         let mut kinds = BTreeMap::new();
         for (gk, kind) in served.kinds() {
@@ -97,7 +97,7 @@ impl Names {
         Self { kinds, later: None }
     }
 
-    /// The kinds that people mostly ask about, by their plurals: policy kinds that are there, and what they may name.
+    /// The plurals of the kinds that users mostly ask for: policy kinds that exist, and their targets.
     pub(super) fn offered(&self) -> impl Iterator<Item = &str> {
         let offered = self
             .kinds
@@ -108,7 +108,7 @@ impl Names {
             .map(String::as_str)
     }
 
-    /// Where it is known which of them are policy kinds.
+    /// Sets which kinds are policy kinds.
     pub(super) fn with_policies<'a>(
         mut self,
         policies: impl IntoIterator<Item = &'a GroupKind>,
@@ -120,13 +120,13 @@ impl Names {
         self
     }
 
-    /// With names that are only looked for when a name is not found here.
+    /// Adds more names, which are loaded only if a name is not found.
     pub(super) fn or_later(self, later: impl Fn() -> Self + 'static) -> Self {
         let later: Option<Later> = Some(Rc::new(later));
         Self { later, ..self }
     }
 
-    /// Whether objects of a kind live in namespaces; those of kinds that nobody knows do.
+    /// Whether objects of a kind have a namespace; unknown kinds do.
     pub(super) fn namespaced(&self, gk: &GroupKind) -> bool {
         match (self.kinds.get(gk), &self.later) {
             (Some(calling), _) => calling.namespaced,
@@ -135,12 +135,11 @@ impl Names {
         }
     }
 
-    /// The kind that is called so: by kind, plural, singular or short name, with or without the group
-    /// (and a version before it, as kubectl takes it). A kind with a group that is not known is a
-    /// virtual one.
+    /// The kind with this name: its kind, plural, singular or short name, with or without the group (and a version
+    /// before the group, as in kubectl). An unknown kind with a group is a virtual one.
     ///
     /// # Errors
-    /// When nothing is called so, or several kinds are.
+    /// If no kind or several kinds have this name.
     pub(super) fn kind(&self, word: &str) -> Result<GroupKind, String> {
         let (name, group) = match word.split_once('.') {
             Some((name, rest)) => (name, Some(without_version(rest))),
@@ -219,10 +218,10 @@ impl Names {
         )
     }
 
-    /// The object, or section of it, that is called `KIND/NAME[#section]`, or by two words.
+    /// The object or section of `KIND/NAME[#section]`, or of two words.
     ///
     /// # Errors
-    /// As [`Names::kind`], or when there is no name.
+    /// As for [`Names::kind`], or if the name is missing.
     pub(super) fn place(&self, kind: &str, name: &str, namespace: &str) -> Result<Place, String> {
         let gk = self.kind(kind)?;
         let (name, section) = match name.split_once('#') {
@@ -263,7 +262,7 @@ impl Calling {
     }
 }
 
-/// Adds the policy kinds that come with attache, and the short names of those that are there.
+/// Adds the policy kinds with a built-in profile, and the short names of all policy kinds.
 fn add_known(kinds: &mut BTreeMap<GroupKind, Calling>) {
     let short = short_names().unwrap_or_default();
     for profile in builtin().unwrap_or_default() {
@@ -287,7 +286,7 @@ fn add_known(kinds: &mut BTreeMap<GroupKind, Calling>) {
     }
 }
 
-/// Whether people ask about objects of a kind mostly: policies, and what policies may name.
+/// Whether users mostly ask for objects of a kind: policies and their targets.
 fn is_offered(gk: &GroupKind, calling: &Calling) -> bool {
     let is_target = gk.group.as_ref() == GATEWAY_API && &*gk.kind != "ReferenceGrant";
     calling.is_policy || is_target || gk.is_core("Namespace") || gk.is_core("Service")
@@ -310,10 +309,10 @@ impl Rank {
     }
 }
 
-/// What `KIND`, `KIND/NAME` or `KIND NAME` says: the kind and, where there is one, the name.
+/// Parses `KIND`, `KIND/NAME` or `KIND NAME`.
 ///
 /// # Errors
-/// When there are more words than that.
+/// If there are more words.
 pub(super) fn split(words: &[String]) -> Result<(&str, Option<&str>), String> {
     match words {
         [one] => Ok(match one.split_once('/') {
@@ -325,10 +324,11 @@ pub(super) fn split(words: &[String]) -> Result<(&str, Option<&str>), String> {
     }
 }
 
-/// What several words say, as kubectl takes them: `KIND/NAME KIND/NAME`, `KIND NAME NAME`, or `KIND,KIND` with names or without.
+/// Parses several subjects, as kubectl does: `KIND/NAME KIND/NAME`, `KIND NAME NAME`, or `KIND,KIND` with or without
+/// names.
 ///
 /// # Errors
-/// When they are both at once.
+/// If both forms are mixed.
 pub(super) fn each(words: &[String]) -> Result<Vec<(&str, Option<&str>)>, String> {
     let Some((first, rest)) = words.split_first() else {
         return Ok(Vec::new());
@@ -349,7 +349,7 @@ pub(super) fn each(words: &[String]) -> Result<Vec<(&str, Option<&str>)>, String
     Ok(pairs.collect())
 }
 
-/// The group of `v1.gateway.networking.k8s.io`, as kubectl takes it.
+/// The group of `v1.gateway.networking.k8s.io`: kubectl accepts a version before it.
 fn without_version(rest: &str) -> &str {
     let is_version = |text: &str| {
         let digits = text.strip_prefix('v').unwrap_or_default();
@@ -363,7 +363,7 @@ fn without_version(rest: &str) -> &str {
     }
 }
 
-/// The plural that a kind most likely has.
+/// The likely plural of a kind.
 fn plural(kind: &str) -> String {
     let lower = kind.to_lowercase();
     let vowel = |stem: &str| stem.ends_with(['a', 'e', 'i', 'o', 'u']);

@@ -1,4 +1,4 @@
-//! How a command prints: for people, or for programs.
+//! The output formats of commands, for people and for programs.
 
 use std::ffi::OsStr;
 
@@ -8,17 +8,17 @@ use serde::Serialize;
 use super::Failure;
 use super::jsonpath::Template;
 
-/// What kubectl writes before a template.
+/// The prefix of a template, as in kubectl.
 const JSONPATH: &str = "jsonpath=";
 
-/// A way to print.
+/// An output format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Output {
-    /// Lines for people, within the width of the terminal.
+    /// Lines for people, as wide as the terminal.
     Text,
-    /// The same with all columns, in lines as long as they are.
+    /// All columns, in lines of any length.
     Wide,
-    /// The names of objects alone.
+    /// The names of objects only.
     Name,
     /// A comment on a pull request.
     Markdown,
@@ -30,24 +30,24 @@ pub(super) enum Output {
     JsonPath(Template),
 }
 
-/// The ways that a command takes, as they are called.
+/// The names of the formats that a command supports.
 #[derive(Clone, Debug)]
 pub(super) struct Formats(&'static [&'static str]);
 
 /// For answers with tables of objects.
 pub(super) const ALL: Formats = Formats(&["text", "wide", "name", "json", "yaml", JSONPATH]);
-/// For what a change does: a comment on a pull request too.
+/// For impact: also as a comment on a pull request.
 pub(super) const OF_CHANGES: Formats =
     Formats(&["text", "wide", "name", "json", "yaml", "markdown", JSONPATH]);
-/// For answers that are no lists of objects.
+/// For answers that are not lists of objects.
 pub(super) const NO_NAMES: Formats = Formats(&["text", "wide", "json", "yaml", JSONPATH]);
-/// For answers in a line.
+/// For answers of one line.
 pub(super) const PLAIN: Formats = Formats(&["text", "json", "yaml", JSONPATH]);
 
 // === impl Output ===
 
 impl Output {
-    /// The text for programs; none where people read it.
+    /// The text of a format for programs. `None` for formats for people.
     pub(super) fn program(&self, document: &impl Serialize) -> Result<Option<String>, Failure> {
         Ok(match self {
             Self::Text | Self::Wide | Self::Name | Self::Markdown => None,

@@ -1,4 +1,4 @@
-//! `attache policies`: every policy, what it does, and how much it acts on.
+//! `attache policies`: every policy with its targets, its state, and the number of objects it acts on.
 
 use std::collections::BTreeSet;
 
@@ -61,13 +61,13 @@ pub struct Args {
     at: State,
 }
 
-/// What is asked for, by the names that kinds have here.
+/// The query, with names resolved to kinds and objects.
 struct About {
     kind: Option<GroupKind>,
-    /// Whether objects of the kind live outside of namespaces.
+    /// Whether the kind is cluster-scoped.
     of_cluster: bool,
     acting_on: Option<Place>,
-    /// The namespace of which policies are listed; none for all.
+    /// The namespace whose policies are listed. `None`: all.
     within: Option<String>,
 }
 
@@ -81,8 +81,8 @@ enum Sort {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such directory or cluster, the configuration is wrong, or what is asked for is not
-/// there.
+/// If the directory or cluster does not exist, the configuration is wrong, or the kind or object of the query does not
+/// exist.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.at.open(&args.scope)?;
     let acting_on = args.acting_on.as_deref();
@@ -115,7 +115,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     print(&text)
 }
 
-/// The answer, and where it is empty, what to say of that.
+/// The output, and the message for an empty list.
 fn answer(
     args: &Args,
     about: &About,
@@ -167,7 +167,7 @@ fn answer(
     })
 }
 
-/// That there are none, and where there are some.
+/// The message for an empty list; it says where there are such policies.
 fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     let of = match &asked.kind {
         Some(kind) => format!("policies of kind {kind}"),
@@ -203,7 +203,7 @@ fn named(opened: &Opened, word: &str) -> Result<Place, Failure> {
     }
 }
 
-/// That a kind is one of policies.
+/// Checks that a kind is a policy kind.
 fn is_policy_kind(snapshot: &Snapshot, kind: &GroupKind) -> Result<(), String> {
     if snapshot.profile(kind).is_some() {
         return Ok(());

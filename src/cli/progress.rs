@@ -1,23 +1,23 @@
-//! A line on the standard error while a command takes its time; nothing where nobody looks.
+//! A progress line on standard error for slow commands. Silent if standard error is not a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Whoever waits less is not told.
+/// A command that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Back to the first column, and the line is cleared.
+/// Moves to the first column and clears the line.
 const CLEAR: &str = "\r\x1b[2K";
 
-/// What is being done. The line goes when this is dropped.
+/// A progress line. Dropping it clears the line.
 #[derive(Debug)]
 pub(super) struct Progress(Option<(Sender<String>, JoinHandle<()>)>);
 
 // === impl Progress ===
 
 impl Progress {
-    /// Begins with this.
+    /// Starts with this text.
     pub(super) fn start(doing: &str) -> Self {
         if !io::stderr().is_terminal() {
             return Self(None);
@@ -49,10 +49,10 @@ impl Progress {
         Self(Some((said, line)))
     }
 
-    /// Goes on with something else.
+    /// Changes the text.
     pub(super) fn say(&self, doing: impl Into<String>) {
         if let Some((said, _)) = &self.0 {
-            // A line that cannot be shown is no reason to stop.
+            // A line that cannot be shown does not stop the command.
             let _ = said.send(doing.into());
         }
     }

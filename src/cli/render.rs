@@ -1,5 +1,5 @@
-//! Answers as people and other programs read them: one file a form. Pure but for [`style`], which
-//! looks at the terminal.
+//! Renders answers for people and other programs: one file per format. Pure except for [`style`], which inspects the
+//! terminal.
 
 pub(super) mod age;
 pub(super) mod description;

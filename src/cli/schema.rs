@@ -1,4 +1,4 @@
-//! `attache schema`: JSON schemas of what people write and of what programs read.
+//! `attache schema`: the JSON schemas of configuration files and of answers.
 
 use clap::ValueEnum;
 use schemars::schema_for;
@@ -50,7 +50,7 @@ enum Of {
 /// Runs the command.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let schema = match args.of {
         Of::Config => schema_for!(Configuration).to_value(),

@@ -1,4 +1,4 @@
-//! `attache serve`: the webhook.
+//! `attache serve`: the webhook server.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use super::Failure;
 use crate::serve::{Args, serve};
 use crate::telemetry;
 
-/// How long the end of the process waits for files that are being read.
+/// How long shutdown waits for file reads in progress.
 const LAST_READS: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 ///
 /// # Errors
-/// When something that is needed to serve is missing.
+/// If the server cannot start.
 pub fn run(args: Args) -> Result<(), Failure> {
     let _logs = telemetry::init(args.log_format)?;
     telemetry::panics::log();
@@ -20,7 +20,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         .enable_all()
         .build()?;
     let ended = runtime.block_on(serve(args));
-    // A file system that does not answer must not hold the process.
+    // A file system that does not answer must not block the exit.
     runtime.shutdown_timeout(LAST_READS);
     ended
 }

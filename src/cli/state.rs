@@ -1,4 +1,4 @@
-//! Where a command looks: a cluster, a directory of manifests, or manifests on the standard input.
+//! The state that a command reads: a cluster, a directory of manifests, or manifests on standard input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::verdict::escape;
 
-/// The namespace of what says none, where no kubeconfig says another.
+/// The namespace of objects without one, unless the kubeconfig has another.
 const DEFAULT_NAMESPACE: &str = "default";
-/// The name of the standard input.
+/// The path of standard input.
 const STDIN: &str = "-";
 
 /// The arguments that say where.
@@ -56,7 +56,7 @@ pub(super) struct State {
     pub(super) follow_links: bool,
 }
 
-/// `10s`, `1m30s`, or a number of seconds.
+/// Parses `10s`, `1m30s`, or a number of seconds.
 fn timeout(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse::<u64>() {
         return Ok(Duration::from_secs(seconds));
@@ -78,15 +78,15 @@ pub(super) struct Scope {
     pub(super) all_namespaces: bool,
 }
 
-/// A place to look, found and not yet looked at.
+/// A cluster that is connected, or files that are read; the objects are not evaluated yet.
 pub(super) struct Opened {
-    /// How kinds are called there.
+    /// The names of its kinds.
     pub(super) names: Names,
-    /// The namespace of what says none.
+    /// The namespace of objects without one.
     pub(super) namespace: String,
     rules: Arc<ProfileRules>,
     found: Found,
-    /// How it was found, to find it again.
+    /// The arguments, to open it again.
     asked: (State, Scope),
 }
 
@@ -95,44 +95,44 @@ enum Found {
     Cluster(Box<Cluster>),
 }
 
-/// What was seen.
+/// The objects of a state.
 #[derive(Debug)]
 pub(super) struct View {
     /// The state.
     pub(super) snapshot: Snapshot,
     /// The objects with their whole specs, in the order of files.
     pub(super) objects: Vec<Object>,
-    /// Those of files that do not say when they were created.
+    /// Objects from files without a creation time.
     pub(super) undated: BTreeSet<ObjectKey>,
-    /// Where each stands in files.
+    /// The position of each object in its file.
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
-    /// What of a cluster could not be read.
+    /// What could not be read from a cluster.
     pub(super) missing: Vec<Missing>,
-    /// What in files could not be used.
+    /// What could not be used in files.
     pub(super) problems: Vec<Problem>,
-    /// What is known of policy kinds before their definitions are seen.
+    /// The profile rules for policy kinds, without CRDs.
     pub(super) rules: Arc<ProfileRules>,
 }
 
-/// The definitions that are there, and how policy kinds are told among them.
+/// The CRDs of a state, and the rules for recognizing policy kinds among them.
 #[derive(Debug)]
 pub(super) struct Definitions {
-    /// What is known of policy kinds before their definitions are seen.
+    /// The profile rules for policy kinds, without CRDs.
     pub rules: Arc<ProfileRules>,
-    /// The definitions, of every kind.
+    /// All CRDs.
     pub crds: Vec<Arc<Crd>>,
-    /// The policy kinds that a directory has objects of, with or without a definition.
+    /// The policy kinds with objects in a directory, with or without a CRD.
     pub used: Vec<GroupKind>,
 }
 
 // === impl State ===
 
 impl State {
-    /// The arguments by which another command looks at the same state.
+    /// The arguments that make another command read the same state.
     pub(super) fn again(&self) -> Vec<String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let arguments = [
-            // The standard input is read once.
+            // Standard input can be read only once.
             ("--from", path(&self.from).filter(|from| from != STDIN)),
             ("--context", self.context.clone()),
             ("--config", path(&self.config)),
@@ -144,10 +144,10 @@ impl State {
             .collect()
     }
 
-    /// Finds the cluster or reads the files.
+    /// Connects to the cluster or reads the files.
     ///
     /// # Errors
-    /// When there is no such directory or cluster, or the configuration is wrong.
+    /// If the directory or cluster does not exist, or the configuration is wrong.
     pub(super) fn open(&self, scope: &Scope) -> Result<Opened, Failure> {
         let directory = self.from.as_deref().filter(|from| from.is_dir());
         let linked = directory.filter(|_| self.follow_links);
@@ -158,7 +158,7 @@ impl State {
         self.open_as(&config, scope)
     }
 
-    /// Which links in directories are followed.
+    /// Which symbolic links in directories are followed.
     pub(super) fn links(&self) -> Links {
         if self.follow_links {
             Links::All
@@ -167,10 +167,10 @@ impl State {
         }
     }
 
-    /// The same, with a configuration that was read already.
+    /// [`State::open`] with a configuration that is already read.
     ///
     /// # Errors
-    /// When there is no such directory or cluster.
+    /// If the directory or cluster does not exist.
     pub(super) fn open_as(&self, config: &Configuration, scope: &Scope) -> Result<Opened, Failure> {
         let rules = config.rules()?;
         let said = scope.namespace.clone();
@@ -198,10 +198,10 @@ impl State {
         })
     }
 
-    /// Reads the definitions.
+    /// Reads the CRDs.
     ///
     /// # Errors
-    /// As [`State::open`].
+    /// As for [`State::open`].
     pub(super) fn definitions(&self) -> Result<Definitions, Failure> {
         let opened = self.open(&Scope::default())?;
         let (crds, used) = match opened.found {
@@ -233,7 +233,7 @@ impl State {
 // === impl Opened ===
 
 impl Opened {
-    /// Looks at what is wanted; files are read whole.
+    /// Reads the wanted objects of a cluster, or all objects of files.
     pub(super) fn view(self, wants: &Wants) -> View {
         match self.found {
             Found::Files(loaded) => View {
@@ -254,18 +254,18 @@ impl Opened {
         }
     }
 
-    /// The namespace of which objects are listed; none for all.
+    /// The namespace whose objects are listed. `None`: all.
     pub(super) fn within(&self) -> Option<String> {
         let (state, scope) = &self.asked;
         let all = scope.all_namespaces || (state.from.is_some() && scope.namespace.is_none());
         (!all).then(|| self.namespace.clone())
     }
 
-    /// The object, or section of it, that is called so. Where files are looked at and no namespace is said, it may be in any,
-    /// if there is one alone.
+    /// The object or section with this name. In files without a given namespace, the only object of that name in any
+    /// namespace.
     ///
     /// # Errors
-    /// As [`Names::place`].
+    /// As for [`Names::place`].
     pub(super) fn place(&self, kind: &str, name: &str) -> Result<Place, String> {
         let mut place = self.names.place(kind, name, &self.namespace)?;
         if let (Found::Files(loaded), None) = (&self.found, self.within()) {
@@ -279,10 +279,10 @@ impl Opened {
         Ok(place)
     }
 
-    /// Looks at what is wanted again and again.
+    /// Follows the wanted objects.
     ///
     /// # Errors
-    /// When it can be read only once.
+    /// If the state can be read only once.
     pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Look>, Failure> {
         let (state, scope) = self.asked;
         match (self.found, state.from.clone()) {
@@ -306,7 +306,7 @@ impl Opened {
 // === impl View ===
 
 impl View {
-    /// A state of which all is known.
+    /// A complete state.
     pub(super) fn of(snapshot: Snapshot, rules: &Arc<ProfileRules>) -> Self {
         let listed = Listed {
             snapshot,
@@ -315,7 +315,7 @@ impl View {
         Self::listed(listed, rules)
     }
 
-    /// What was read of a cluster.
+    /// The objects that were listed from a cluster.
     pub(super) fn listed(listed: Listed, rules: &Arc<ProfileRules>) -> Self {
         Self {
             snapshot: listed.snapshot,
@@ -328,13 +328,12 @@ impl View {
         }
     }
 
-    /// Says on the standard error what is not in it, so that nobody takes it for the whole.
+    /// Prints to standard error what could not be read, so that nobody takes a partial answer for a complete one.
     pub(super) fn say_what_is_missing(&self) {
         say_unseen(&self.unseen());
     }
 
-    /// Says on the standard error of which policy kinds the files have no definition. A cluster has that of every object
-    /// in it.
+    /// Prints to standard error the policy kinds without a CRD among the files. In a cluster every object has its CRD.
     pub(super) fn say_what_is_undefined(&self) {
         let is_of_files = !self.origins.is_empty();
         let kinds = self.snapshot.undefined_kinds().filter(|_| is_of_files);
@@ -342,10 +341,10 @@ impl View {
         say_unseen(unseen::undefined(&kinds).as_slice());
     }
 
-    /// That an object is in it, or is known not to be there.
+    /// Checks that an object exists or is known not to exist.
     ///
     /// # Errors
-    /// When it could not be read.
+    /// If it could not be read.
     pub(super) fn read(&self, key: &ObjectKey) -> Result<(), String> {
         if self.snapshot.get(key).is_some() || self.snapshot.lacks(key) {
             return Ok(());
@@ -353,7 +352,7 @@ impl View {
         unseen::why_not(&self.missing, key).map_or(Ok(()), Err)
     }
 
-    /// What is not in it, line by line.
+    /// What could not be read, one line each.
     pub(super) fn unseen(&self) -> Vec<String> {
         let known = |gk: &&GroupKind| self.snapshot.knows(gk);
         let policies = self.snapshot.policy_kinds().filter(known);
@@ -367,7 +366,7 @@ impl View {
             .collect()
     }
 
-    /// Puts manifests on top of what was seen, all as one change.
+    /// Applies manifests on top of this state, as one change.
     pub(super) fn with(&self, manifests: Manifests, namespace: &str) -> directory::Loaded {
         directory::Loaded::on(Some(&self.snapshot), manifests, &self.rules, namespace)
     }
@@ -385,7 +384,7 @@ fn say(problems: &[Problem]) {
     }
 }
 
-/// Reads files and directories as one state; says on the standard error what to know of how they were read.
+/// Reads files and directories as one state. Prints notes on how they were read to standard error.
 pub(super) fn read_repository(paths: &[PathBuf], links: Links) -> Manifests {
     let read = repository::read(paths, links).merged();
     let notes: Vec<String> = read.notes.iter().map(|note| escape(note)).collect();

@@ -1,4 +1,5 @@
-//! What of a cluster is not in an answer, in a few lines: so that nobody takes a part for the whole.
+//! Describes in a few lines what is missing from an answer about a cluster, so that nobody takes a partial answer for a
+//! complete one.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +7,10 @@ use crate::cache::lists::{Missing, Unseen};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::verdict::escape;
 
-/// Kinds that are named in one line.
+/// The limit of kinds in one line.
 const NAMED: usize = 4;
 
-/// One line for what is missing for one reason; `policies` are the policy kinds that were found.
+/// One line for each reason that something is missing. `policies` are the policy kinds that were found.
 pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut kinds: BTreeMap<String, Vec<&GroupKind>> = BTreeMap::new();
@@ -67,7 +68,7 @@ fn no_gateway_api(policies: &[GroupKind]) -> String {
     )
 }
 
-/// That definitions of policy kinds are not among the files.
+/// The line about policy kinds without a CRD among the files.
 pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
     let (its, used) = match kinds {
         [] => return None,
@@ -80,7 +81,7 @@ pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
     )))
 }
 
-/// Why an object is not in the state, where that is not because it is not there.
+/// Why an object could not be read. `None` if it simply does not exist.
 pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
     let hides = |what: &Unseen| match what {
         Unseen::Object(object) => object == key,
@@ -93,7 +94,7 @@ pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
     Some(escape(&format!("{key} cannot be read: {why}")))
 }
 
-/// A few kinds, and how many more.
+/// A few kinds, and the number of the others.
 fn named(kinds: &[&GroupKind]) -> String {
     let mut names: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
     if kinds.len() > NAMED {

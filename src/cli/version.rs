@@ -1,4 +1,4 @@
-//! `attache version`: which attache this is.
+//! `attache version`: the version of attache.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
     let document = json!({"version": version});

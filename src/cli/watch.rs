@@ -1,7 +1,7 @@
-//! `--watch`: the answer again, whenever it comes out differently.
+//! `--watch`: prints the answer again whenever it changes.
 //!
-//! A directory is read again when its files change. A cluster is followed by watches; until these
-//! have everything, and where something may not be watched, it is read again at each look.
+//! Files are read again when they change. A cluster is followed by watches. Until these are in sync, and for kinds that
+//! may not be watched, the cluster is listed again each time.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::os::fd::AsFd as _;
@@ -25,11 +25,11 @@ use crate::engine::profile::ProfileRules;
 use crate::engine::snapshot::Snapshot;
 use crate::metrics::Metrics;
 
-/// Between two looks.
+/// The time between two looks at the state.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Empties a terminal and goes to its top.
+/// Clears a terminal and moves to its top.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
-/// Between two answers that do not go to a terminal.
+/// Between two answers if the output is not a terminal.
 const SEPARATOR: &str = "---\n";
 
 /// The argument that says so.
@@ -40,31 +40,31 @@ pub(super) struct Watching {
     pub(super) watch: bool,
 }
 
-/// What is looked at again and again.
+/// A state that can be read repeatedly.
 pub(super) trait Look {
-    /// What there is now; none where it is what it was at the last look.
+    /// The current state. `None` if it has not changed since the last call.
     ///
     /// # Errors
-    /// When it cannot be read now.
+    /// If the state cannot be read now.
     fn look(&mut self) -> Result<Option<View>, Failure>;
 }
 
-/// How answers are told.
+/// Prints answers.
 pub(super) struct Teller<'a> {
-    /// Where they go.
+    /// The output.
     pub(super) out: &'a mut dyn Write,
-    /// Whether that is a terminal: each answer takes the place of the one before.
+    /// Whether the output is a terminal: each answer then replaces the previous one.
     pub(super) screen: bool,
-    /// Waits until it is time to look again; false when it is over.
+    /// Waits until the next look is due. False if the reader is gone.
     pub(super) wait: &'a mut dyn FnMut() -> bool,
-    /// What time it is.
+    /// The current time.
     pub(super) clock: &'a dyn Fn() -> Timestamp,
 }
 
-/// Prints the answer whenever it changes, until nobody reads it any more.
+/// Prints the answer whenever it changes, until the reader is gone.
 ///
 /// # Errors
-/// When there is no answer at the first look.
+/// If the first look fails.
 pub(super) fn run(
     opened: Opened,
     wants: &Wants,
@@ -81,16 +81,16 @@ pub(super) fn run(
     follow(&mut *look, &mut teller, answer)
 }
 
-/// The same for anything that can be looked at.
+/// [`run`] for any state that can be read repeatedly.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub(super) fn follow(
     looked: &mut dyn Look,
     teller: &mut Teller<'_>,
     answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
-    // That time goes by is no news: answers are compared as if all were given at the start.
+    // Answers are compared as of the start: an age that grows is not a change.
     let start = (teller.clock)();
     let mut shown: Option<String> = None;
     let mut said: Option<Vec<String>> = None;
@@ -111,7 +111,7 @@ pub(super) fn follow(
             }
             Ok(None) => {}
             Ok(Some((text, view))) => {
-                // What was said to be wrong is over.
+                // The last error is over.
                 let recovered = !std::mem::take(&mut trouble).is_empty();
                 if recovered || shown.as_ref() != Some(&text) {
                     let before = match (teller.screen, &shown) {
@@ -140,7 +140,7 @@ pub(super) fn follow(
     }
 }
 
-/// Whether it was taken; whoever has stopped reading has seen enough.
+/// Prints texts. False if the reader has closed the pipe.
 fn print(out: &mut dyn Write, texts: &[&str]) -> io::Result<bool> {
     let written = out
         .write_all(texts.concat().as_bytes())
@@ -151,7 +151,7 @@ fn print(out: &mut dyn Write, texts: &[&str]) -> io::Result<bool> {
     }
 }
 
-/// Waits; false as soon as nobody reads what is printed.
+/// Waits. False as soon as the reader has closed the pipe.
 fn is_read(stdout: &io::Stdout, pause: Duration) -> bool {
     let fd = stdout.as_fd();
     let mut polled = [PollFd::new(&fd, PollFlags::empty())];
@@ -169,7 +169,7 @@ pub(super) struct Files<F> {
 
 impl<F: FnMut() -> Result<View, Failure>> Look for Files<F> {
     fn look(&mut self) -> Result<Option<View>, Failure> {
-        // Taken first: what changes while it is read is read again.
+        // The fingerprint comes first: a change during the read causes another read.
         let now = Fingerprint::of(&self.paths, self.links);
         if self.seen.as_ref() == Some(&now) {
             return Ok(None);
@@ -179,22 +179,22 @@ impl<F: FnMut() -> Result<View, Failure>> Look for Files<F> {
     }
 }
 
-/// A cluster that is followed.
+/// A cluster that is followed by watches.
 pub(super) struct Live {
     cluster: Cluster,
     rules: Arc<ProfileRules>,
     wants: Wants,
     watched: cache::Cluster,
-    /// Kept: the watches end without it.
+    /// Kept alive: dropping it stops the watches.
     _rules: tokio::sync::watch::Sender<Arc<ProfileRules>>,
     seen: Option<Arc<Snapshot>>,
 }
 
 impl Live {
-    /// Starts to follow.
+    /// Starts the watches.
     ///
     /// # Errors
-    /// When there are no credentials any more.
+    /// If the credentials are gone.
     pub(super) fn start(
         mut cluster: Cluster,
         rules: Arc<ProfileRules>,
@@ -215,7 +215,7 @@ impl Live {
         })
     }
 
-    /// Whether the watches know all that is wanted.
+    /// Whether the watches have everything that is wanted.
     fn knows(&self, snapshot: &Snapshot) -> bool {
         let sync = &self.watched.sync;
         let known = match &self.wants {

@@ -1,4 +1,4 @@
-//! Reports on alternatives as one: what is said of all of them is said once.
+//! Joins the reports on alternatives: a finding that they share appears once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::judged::Checked;
 use crate::answer::report::{Report, Spot, Told};
 use crate::engine::ids::ObjectKey;
 
-/// One report of all.
+/// One report on all alternatives.
 pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
     if all.len() == 1
         && let Some((_, only)) = all.pop()
@@ -17,7 +17,7 @@ pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
     let mut undefined = BTreeSet::new();
     let mut objects: BTreeMap<ObjectKey, Option<Spot>> = BTreeMap::new();
     let mut policies = BTreeSet::new();
-    // What one finding is the same by as another of the same run.
+    // The identity of a finding within one run.
     let mut found: BTreeMap<_, (Told, BTreeSet<&str>)> = BTreeMap::new();
     for (label, checked) in all {
         policies.extend(checked.policies);

@@ -1,4 +1,4 @@
-//! Reports that were written earlier: what is in them does not count again.
+//! The baseline: an earlier report whose findings do not count again.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::super::Failure;
 use crate::answer::report::Report;
 use crate::reading::{self, Pipes};
 
-/// Bytes of a report.
+/// The limit of a report's size, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Findings by what they are the same by.
+/// The fingerprints of the findings in a report.
 pub(super) type Baseline = BTreeSet<String>;
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
     let shown = path.display();
     let text = reading::text(path, LARGEST, Pipes::Read)
         .map_err(|error| format!("the baseline {shown} cannot be read: {error}"))?;
-    // What a link leads to from elsewhere is not quoted.
+    // The content of a file outside the directory, behind a link, is not quoted.
     let why = |why: String| {
         let why = Some(why).filter(|_| !reading::leads_out(path));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
     Ok(found.map(|entry| entry.fingerprint).collect())
 }
 
-/// The report with what the baseline has marked.
+/// Marks the findings of a report that the baseline has.
 pub(super) fn compare(report: Report, baseline: &Baseline) -> Report {
     let (objects, policies) = (report.summary.objects, report.summary.policies);
     let mut findings = report.findings;

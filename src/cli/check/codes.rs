@@ -1,4 +1,4 @@
-//! What codes do in one run, by the command line: it wins over the configuration.
+//! The severities of codes from the command line. They take precedence over the configuration.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -7,9 +7,9 @@ use crate::config::Configuration;
 use crate::engine::finding::Code;
 use crate::engine::severities::{Action, Actions, Override, Severities};
 
-/// Codes that deny where there is nothing but the manifests: then what they name exists nowhere.
+/// Codes that deny if the manifests are the whole state: then a missing target exists nowhere.
 const OF_CLOSED_SETS: [Code; 2] = [Code::TargetNotFound, Code::KindUnknown];
-/// Codes that say what was not checked: `--only` leaves them on.
+/// Codes for objects that were not checked. `--only` keeps them on.
 const OF_GAPS: [Code; 2] = [Code::Unverified, Code::Unreadable];
 
 /// The arguments.
@@ -62,7 +62,7 @@ impl ValueEnum for Code {
 // === impl Codes ===
 
 impl Codes {
-    /// What each code does.
+    /// The severities of all codes.
     pub(super) fn severities(&self, config: &Configuration) -> Severities {
         let said = Override {
             findings: self.actions(),
@@ -72,7 +72,7 @@ impl Codes {
         Severities::new(config.findings.clone(), overrides.collect())
     }
 
-    /// Codes that deny because there is nothing but the manifests, where nobody says otherwise.
+    /// The codes that deny because the manifests are the whole state, unless the user set their severity.
     pub(super) fn of_closed_set(&self, config: &Configuration) -> Vec<Code> {
         let said = |code: &Code| {
             let mut overrides = config.overrides.iter();

@@ -1,4 +1,4 @@
-//! What is checked: the manifests, the configuration, and the state below.
+//! The input of a check: the manifests, the configuration, and the state that the manifests are applied to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,55 +20,55 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::verdict::escape;
 use crate::reading;
 
-/// The path of the standard input.
+/// The path of standard input.
 pub(super) const DASH: &str = "-";
-/// The namespace of what says none, where no kubeconfig says another.
+/// The namespace of objects without one, unless the kubeconfig has another.
 const DEFAULT_NAMESPACE: &str = "default";
-/// The configuration that a directory may carry.
+/// The configuration file in a directory.
 const IN_DIRECTORY: &str = "attache.yaml";
 
-/// What is checked.
+/// The input of a check.
 #[derive(Clone, Default)]
 pub(super) struct Input {
-    /// What it is called, where there are alternatives to it.
+    /// The name of this alternative, if there are several.
     pub(super) label: Option<String>,
-    /// The state without the manifests, where there is one.
+    /// The state without the manifests, if there is one.
     pub(super) before: Option<Snapshot>,
-    /// The state with them.
+    /// The state with the manifests.
     pub(super) after: Snapshot,
-    /// The objects that are checked.
+    /// The objects to check.
     pub(super) objects: BTreeSet<ObjectKey>,
-    /// Where each stands in files.
+    /// The position of each object in its file.
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
-    /// Where objects of Gateway API are not as their definitions have them.
+    /// Findings on Gateway API objects that do not match their CRDs.
     pub(super) departures: Vec<Finding>,
-    /// Those of which no file says when they were created.
+    /// Objects from files without a creation time.
     pub(super) undated: BTreeSet<ObjectKey>,
-    /// Objects that stand twice.
+    /// Objects that are defined twice.
     pub(super) doubles: Vec<(ObjectKey, Origin)>,
-    /// What in files could not be used.
+    /// What could not be used in files.
     pub(super) problems: Vec<Problem>,
-    /// What is no manifest.
+    /// Files and documents that are not manifests.
     pub(super) skipped: Vec<Skipped>,
-    /// What of a cluster could not be read.
+    /// What could not be read from a cluster.
     pub(super) missing: Vec<Missing>,
-    /// The text on the standard input, which cannot be read again.
+    /// The text on standard input, which cannot be read again.
     pub(super) stdin: Option<String>,
-    /// What each code does.
+    /// The severities of all codes.
     pub(super) severities: Severities,
-    /// Whether there is nothing but the manifests: what they name and do not hold exists nowhere.
+    /// Whether the manifests are the whole state: then a target that is not among them exists nowhere.
     pub(super) is_closed: bool,
     /// Codes that deny for that reason.
     pub(super) of_closed_set: Vec<Code>,
-    /// Whether somebody may suppress what denies: who, the webhook sees.
+    /// Whether anybody at all may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
 }
 
 // === impl Input ===
 
 impl Input {
-    /// Reads everything that the arguments name. Where directories hold alternatives for different clusters there is
-    /// one for each.
+    /// Reads the input that the arguments name. Directories with alternatives for different clusters give one input
+    /// each.
     pub(super) fn read(args: &Args) -> Result<Vec<Self>, Failure> {
         let paths = paths(args)?;
         let config = Configuration::find(config(args, &paths)?.as_deref(), None)?;
@@ -147,7 +147,7 @@ impl Input {
         }
     }
 
-    /// The same for what is in a namespace alone.
+    /// Limits the objects to one namespace.
     fn within(mut self, namespace: Option<&str>) -> Self {
         if let Some(namespace) = namespace {
             self.objects.retain(|key| is_in(key, namespace));
@@ -155,7 +155,7 @@ impl Input {
         self
     }
 
-    /// What is there, all of it or what is in a namespace.
+    /// The objects of a cluster or of one of its namespaces.
     fn of_cluster(&self, view: View, namespace: Option<&str>) -> Self {
         let there = view.snapshot.all().map(|object| object.key.clone());
         let objects = there.filter(|key| namespace.is_none_or(|namespace| is_in(key, namespace)));
@@ -173,7 +173,7 @@ impl Input {
 // === impl Args ===
 
 impl Args {
-    /// What is checked: the paths, or the directory of --from where there are none; nothing for a cluster.
+    /// The paths to check; without paths, the directory of --from; nothing for a cluster.
     pub(super) fn places(&self) -> Vec<PathBuf> {
         let from = self.state.from.as_ref().filter(|_| self.has_no_manifests());
         let rendered = self.kustomize.iter().chain(&self.helm);
@@ -181,24 +181,24 @@ impl Args {
         places.cloned().collect()
     }
 
-    /// Whether a cluster is looked at.
+    /// Whether the command reads a cluster.
     fn in_cluster(&self) -> bool {
         let state = &self.state;
         self.cluster || state.kubeconfig.is_some() || state.context.is_some()
     }
 
-    /// Whether no manifests are named.
+    /// Whether the arguments name no manifests.
     fn has_no_manifests(&self) -> bool {
         self.paths.is_empty() && self.kustomize.is_empty() && self.helm.is_empty()
     }
 
-    /// Whether manifests go on top of something. A directory without any is looked at by itself.
+    /// Whether manifests are applied on top of another state. A directory given only by --from is checked itself.
     fn has_state(&self) -> bool {
         self.in_cluster() || (self.state.from.is_some() && !self.has_no_manifests())
     }
 }
 
-/// Whether an object is in a namespace, or is the Namespace itself.
+/// Whether an object is in a namespace or is the Namespace itself.
 fn is_in(key: &ObjectKey, namespace: &str) -> bool {
     let itself = key.gk.is_core("Namespace") && *key.name == *namespace;
     itself || *key.namespace == *namespace
@@ -229,8 +229,8 @@ fn paths(args: &Args) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// The configuration: the named one, else the one in the directories that are checked, else the one in
-/// the directory below them.
+/// The configuration: the one from --config, else the one in the checked directories, else the one in the directory of
+/// --from.
 fn config(args: &Args, paths: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
     if args.state.config.is_some() {
         return Ok(args.state.config.clone());
@@ -256,7 +256,7 @@ fn config(args: &Args, paths: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
-/// The manifests of all paths, in their order, with what is rendered; and the text of the standard input.
+/// The manifests of all paths in order, then the rendered ones; and the text on standard input.
 fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<String>), Failure> {
     let links = args.state.links();
     let mut all = Repository::default();

@@ -1,4 +1,4 @@
-//! From what was read to a report: judged on every core, with the place of each finding.
+//! Turns the input into a report: checks the objects on all cores and finds the position of each finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,27 +22,27 @@ use crate::engine::object::Object;
 use crate::engine::suppress::{Suppressed, Suppressions};
 use crate::engine::validate::is_target_kind;
 
-/// Objects that one thread judges before it takes others.
+/// How many objects a thread takes at a time.
 const RUN: usize = 64;
 
-/// A report, and the objects that it is about.
+/// A report, and the objects that were checked.
 pub(super) struct Checked {
     /// The report.
     pub(super) report: Report,
-    /// Every object with its place, where it has one.
+    /// Every object, with its position if it comes from a file.
     pub(super) objects: Vec<(ObjectKey, Option<Spot>)>,
-    /// Those of them that are policies.
+    /// The objects that are policies.
     pub(super) policies: BTreeSet<ObjectKey>,
 }
 
-/// A finding, where it is, and why it is left out if it is.
+/// A finding with its position, and the reason if it is suppressed.
 struct Found {
     finding: Finding,
     spot: Option<Spot>,
     suppressed: Option<String>,
 }
 
-/// Judges everything.
+/// Checks all objects.
 pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     progress.say(format!("checking {} objects", input.objects.len()));
     let case = Case {
@@ -120,7 +120,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     }
 }
 
-/// Policy kinds without a definition, unless definitions could not be read.
+/// Policy kinds without a CRD. Empty if CRDs could not be read.
 fn undefined(input: &Input) -> Vec<KindName> {
     let mut missing = input.missing.iter();
     if missing.any(|missing| matches!(missing.what, Unseen::Definitions(_))) {
@@ -129,12 +129,12 @@ fn undefined(input: &Input) -> Vec<KindName> {
     input.after.undefined_kinds().map(KindName::from).collect()
 }
 
-/// The day by UTC.
+/// The current date in UTC.
 fn today() -> Date {
     Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
-/// Where a policy gives way to another only because that stands before it.
+/// Findings for policies that lose to another only because of the order of documents.
 fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Finding> + 'a {
     let by_age = |finding: &&Finding| {
         matches!(finding.code, Code::Conflicted | Code::FieldConflict)
@@ -153,7 +153,7 @@ fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Fi
     })
 }
 
-/// What is wrong with annotations that leave out findings.
+/// Findings on the annotations that suppress findings.
 fn annotations(input: &Input, case: &Case<'_>) -> Vec<Found> {
     let objects = input.objects.iter().filter_map(|key| input.after.get(key));
     let of = |object: &Arc<Object>| Suppressions::of(&object.key, &object.meta.annotations);
@@ -162,7 +162,7 @@ fn annotations(input: &Input, case: &Case<'_>) -> Vec<Found> {
     weighed.map(Found::from).collect()
 }
 
-/// What is wrong with files, and with what of a cluster was not read.
+/// Findings on files, and on parts of a cluster that could not be read.
 fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
     let problems = input.problems.iter().map(|problem| {
         let spot = Spot {
@@ -200,14 +200,15 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
     found.collect()
 }
 
-/// An object of a kind that is no business of ours, or a file of another tool, may be right as it is.
+/// The finding for an unreadable document. It refuses only if the kind concerns attache and the file is meant for
+/// Kubernetes.
 fn unreadable(problem: &Problem, input: &Input) -> Finding {
     let finding = match &problem.object {
         Some(key) => {
             let ours = input.after.profile(&key.gk).is_some()
                 || is_target_kind(&key.gk)
                 || key.gk == crate::engine::ids::GroupKind::crd();
-            // Too large for us may be right for the API server, and what is known of it counts.
+            // An object that is too large for attache may be fine for the API server; what is known about it counts.
             let known = input
                 .after
                 .get(key)

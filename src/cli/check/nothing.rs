@@ -1,4 +1,4 @@
-//! A check that checked nothing: what was looked for, and where.
+//! The error for a check without any objects.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,10 +8,10 @@ use super::input::{DASH, Input};
 use crate::cli::Failure;
 use crate::engine::verdict::escape;
 
-/// That there was something to check, or that nothing is right here.
+/// Checks that there was something to check, or that the user allows an empty check.
 ///
 /// # Errors
-/// When there was no object: a check that checked nothing must not pass for a good one.
+/// If there was no object: a check of nothing must not pass.
 pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
     if args.allow_empty || inputs.iter().any(|input| !input.objects.is_empty()) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The lines of findings. A file is read again only where something is said about a field of it.
+//! The line numbers of findings. Reads a file again only for findings on a field.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,18 +9,18 @@ use crate::cache::files::{self, STDIN};
 use crate::cache::manifest::Origin;
 use crate::cache::position::Outline;
 
-/// A place that is asked for.
+/// A position to look up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
-    /// Who asks.
+    /// The index of the finding.
     pub(super) index: usize,
-    /// The object.
+    /// The object's position.
     pub(super) origin: &'a Origin,
-    /// The field of it.
+    /// The field in the object.
     pub(super) field: Option<&'a str>,
 }
 
-/// Places that are asked for, by file.
+/// The positions to look up, by file.
 pub(super) struct Places<'a> {
     stdin: Option<&'a str>,
     files: BTreeMap<&'a str, Vec<Asked<'a>>>,
@@ -29,7 +29,7 @@ pub(super) struct Places<'a> {
 // === impl Places ===
 
 impl<'a> Places<'a> {
-    /// Nothing is asked for yet; the standard input had this text.
+    /// An empty collection; `stdin` is the text that standard input had.
     pub(super) fn new(stdin: Option<&'a str>) -> Self {
         Self {
             stdin,
@@ -37,7 +37,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Asks for a place.
+    /// Adds a position to look up.
     pub(super) fn ask(&mut self, asked: Asked<'a>) {
         self.files
             .entry(&asked.origin.file)
@@ -45,7 +45,7 @@ impl<'a> Places<'a> {
             .push(asked);
     }
 
-    /// All that were asked for.
+    /// Looks up all positions.
     pub(super) fn answers(self) -> Vec<(usize, Spot)> {
         let stdin = self.stdin;
         let mut files: Vec<(&str, Vec<Asked<'_>>)> = self.files.into_iter().collect();
@@ -62,7 +62,7 @@ impl<'a> Places<'a> {
 }
 
 fn of_one_file(file: &str, asked: &[Asked<'_>], stdin: Option<&str>) -> Vec<(usize, Spot)> {
-    // Where the object begins is known already, unless it is in a list.
+    // The start of an object is already known unless it is in a list.
     let deep = |asked: &Asked<'_>| asked.field.is_some() || !asked.origin.items.is_empty();
     let read = match stdin {
         _ if !asked.iter().any(deep) => None,
@@ -82,7 +82,7 @@ fn of_one_file(file: &str, asked: &[Asked<'_>], stdin: Option<&str>) -> Vec<(usi
     spots.collect()
 }
 
-/// Where an object begins, or the list that it is in.
+/// The start of an object, or of the list that contains it.
 pub(super) fn spot(origin: &Origin) -> Spot {
     Spot {
         file: shown(&origin.file),
@@ -91,7 +91,7 @@ pub(super) fn spot(origin: &Origin) -> Spot {
     }
 }
 
-/// A file as it is shown: other tools take paths without `./`.
+/// A file's path for output: other tools expect paths without `./`.
 pub(super) fn shown(file: &str) -> String {
     file.strip_prefix("./").unwrap_or(file).to_owned()
 }

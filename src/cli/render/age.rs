@@ -1,4 +1,4 @@
-//! How long ago something was, in the fewest words.
+//! The age of an object as a short text.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// `45s`, `12m`, `5h`, `13d`, `3y`: whole units, of which there are at least two.
+/// `45s`, `12m`, `5h`, `13d`, `3y`: whole units, always two or more of a unit above seconds.
 pub(crate) fn age(created: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second().saturating_sub(created.as_second()).max(0);
     let units = [(YEAR, 'y'), (DAY, 'd'), (HOUR, 'h'), (MINUTE, 'm')];

@@ -1,4 +1,4 @@
-//! `attache describe` for people.
+//! The text of `attache describe`.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ mod verdict;
 
 use effective::Part;
 
-/// Shows descriptions, one after the other; `only` what is wrong, where that is asked for.
+/// The descriptions, one after the other; with `only`, just their problems.
 pub(crate) fn show(
     descriptions: &[Description],
     style: Style,
@@ -153,7 +153,7 @@ fn backends(about: &OfTarget, style: Style) -> String {
     format!("\n{}", table.show(style, ""))
 }
 
-/// The object, its hosts, and where requests come in.
+/// The object, its hostnames, and its parents.
 fn heading(about: &OfTarget, style: Style) -> String {
     let mut parts = vec![(Some(Tone::Heading), about.object.0.to_string())];
     let mut part = |text: String| parts.push((Some(Tone::Faint), text));
@@ -242,7 +242,7 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
     text
 }
 
-/// The values of one result, each with its source.
+/// The settings of one result, each with its source.
 pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) -> String {
     let Some(spec) = &effective.spec else {
         let names = effective.merged_of.iter().map(words::path);
@@ -286,7 +286,7 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
     table.show(style, "  ")
 }
 
-/// A place by its section alone where it is one of the object's own.
+/// A place; a section of the described object without the object's name.
 fn nearby(about: &OfTarget, place: &Named) -> String {
     let noun = section_noun(&place.0.object.gk);
     match (&place.0.section, noun) {

@@ -1,4 +1,4 @@
-//! The text of `attache explain`: the way of a request, then every setting that is in force on it.
+//! The text of `attache explain`: the path of a request, then every setting in force on it.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -15,12 +15,12 @@ use crate::engine::matching::{Criterion, Stage, State};
 
 mod settings;
 
-/// Most places that are told where a request is not served.
+/// The limit of listeners shown that do not serve the request.
 const UNSERVED: usize = 5;
-/// Most rules that are told although they do not take the request.
+/// The limit of rules shown that do not take the request.
 const NOT_TAKEN: usize = 5;
 
-/// An explanation for people.
+/// The explanation as text.
 pub(in crate::cli) fn text(explanation: &Explanation, style: Style) -> String {
     let mut text = paragraph(
         style,
@@ -47,7 +47,7 @@ pub(in crate::cli) fn text(explanation: &Explanation, style: Style) -> String {
     text
 }
 
-/// `GET https://shop.example.com/cart?x=1`; without a host its parts one by one.
+/// `GET https://shop.example.com/cart?x=1`; without a host, the parts one by one.
 fn request(asked: &Asked) -> String {
     let scheme = asked.scheme.as_deref();
     let method = asked.method.as_ref().map(|method| format!("{method} "));
@@ -94,7 +94,7 @@ fn request(asked: &Asked) -> String {
     format!("{text}{gap}{}", parts.join(", "))
 }
 
-/// Where a request comes in, what takes it, where it goes.
+/// One path: listener, route and rule, backends.
 fn way(step: &Step, style: Style) -> String {
     let mut table = Table::new(&[]);
     entrance(&step.entrance, &mut table);
@@ -211,7 +211,7 @@ fn hostname(entrance: &Entrance) -> String {
     )
 }
 
-/// `rule checkout`; a rule without a name is called `rule-1` already.
+/// `rule checkout`. A rule without a name is already called `rule-1`.
 fn rule_name(place: &Place) -> String {
     match place.section.as_deref() {
         None => String::new(),
@@ -222,7 +222,7 @@ fn rule_name(place: &Place) -> String {
     }
 }
 
-/// What of a rule fits, in words.
+/// What matched, in words.
 fn matched(matched: &Matched) -> String {
     let pair = |what: &str, wanted: &Wanted| {
         let sign = if wanted.kind == "Exact" { "=" } else { "=~" };
@@ -273,7 +273,7 @@ fn backend_row(step: &Step, backend: &Backend, table: &mut Table) {
     ]);
 }
 
-/// Why requests do not get to a backend, or may not.
+/// Why requests do not reach a backend, or might not.
 fn why_unused(state: State, port: Option<u16>) -> String {
     match state {
         State::Used => String::new(),
@@ -286,7 +286,7 @@ fn why_unused(state: State, port: Option<u16>) -> String {
     }
 }
 
-/// Why requests do not get to a backend, and what they get instead.
+/// Why requests do not reach a backend, and what the client gets instead.
 fn state(backend: &Backend) -> String {
     let why = why_unused(backend.state, backend.port);
     if !backend.state.fails() {
@@ -308,14 +308,13 @@ fn not_taken(label: &str, other: &Considered, table: &mut Table) {
     ]);
 }
 
-/// Where the request is not served. Beside a way that is, only those are told whose listeners have
-/// the host.
+/// Where the request is not served. If it is served elsewhere, only listeners that match its host are shown.
 fn elsewhere(explanation: &Explanation, style: Style) -> String {
     let told = explanation.unserved.iter().filter(|unserved| {
         !explanation.served || matches!(unserved.at, Stage::Rule | Stage::ListenerConflict)
     });
     let mut told: Vec<&Unserved> = told.collect();
-    // Who came further says more.
+    // Failures at a later stage say more.
     told.sort_by_key(|unserved| Reverse(unserved.at));
     let mut text = String::new();
     if told.is_empty() {
@@ -359,7 +358,7 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
     text
 }
 
-/// What there is instead: names in one line, rules one by one.
+/// The nearest alternatives: names in one line, rules one by one.
 fn nearest(unserved: &Unserved) -> Vec<String> {
     let all = &unserved.nearest;
     if unserved.at == Stage::Rule {

@@ -1,4 +1,4 @@
-//! The graph in its forms: one file a form, and what all of them ask of it.
+//! The graph in all formats: one file per format, and the picture that they share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ pub(crate) mod states;
 pub(crate) mod svg;
 pub(crate) mod tree;
 
-/// A graph with its nodes by number, and what is next to each.
+/// A graph with its nodes by number, and the neighbours of each.
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
     graph: &'a Graph,
@@ -22,11 +22,11 @@ pub(crate) struct Picture<'a> {
     policies: Vec<Vec<Step<'a>>>,
     has_above: Vec<bool>,
     is_refused: Vec<bool>,
-    /// Kinds of which there are several, in different groups.
+    /// Kinds that exist in several groups.
     ambiguous: BTreeSet<&'a str>,
 }
 
-/// An edge, seen from one of its ends.
+/// An edge, seen from one node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step<'a> {
     /// The node at the other end.
@@ -79,7 +79,7 @@ impl<'a> Picture<'a> {
         picture
     }
 
-    /// The nodes, with their numbers.
+    /// The nodes with their numbers.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, &'a Node)> {
         self.graph.nodes.iter().enumerate()
     }
@@ -94,7 +94,7 @@ impl<'a> Picture<'a> {
         self.graph.nodes.get(number)
     }
 
-    /// What is below a node; what does not count, too.
+    /// The edges down from a node, including rejected ones.
     pub(crate) fn below(&self, number: usize) -> &[Step<'a>] {
         self.below.get(number).map_or(&[], Vec::as_slice)
     }
@@ -104,18 +104,17 @@ impl<'a> Picture<'a> {
         self.policies.get(number).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether something is above a node that counts.
+    /// Whether a node has a parent that counts.
     pub(crate) fn has_above(&self, number: usize) -> bool {
         self.has_above.get(number).copied().unwrap_or(false)
     }
 
-    /// Whether a reference to a node does not count.
+    /// Whether a reference to a node is rejected.
     pub(crate) fn is_refused(&self, number: usize) -> bool {
         self.is_refused.get(number).copied().unwrap_or(false)
     }
 
-    /// What a node is: its kind, with the group where another kind is called so too; for a section what
-    /// sections of that kind are called.
+    /// The type of a node: its kind, with the group if another group has the same kind; for a section, its noun.
     pub(crate) fn kind(&self, node: &Node) -> String {
         if node.object.0.section.is_some() {
             return noun(node.role).to_owned();
@@ -129,7 +128,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// What a node is called beside its kind: `namespace/name`, or the name of a section.
+/// The name of a node without its kind: `namespace/name`, or the name of the section.
 pub(crate) fn name(node: &Node) -> String {
     let place = &node.object.0;
     match &place.section {
@@ -147,13 +146,13 @@ fn label(picture: &Picture<'_>, node: &Node) -> String {
     }
 }
 
-/// Whether the name of a section says what it is: that of a rule which nobody has named.
+/// Whether the name says what the section is: true for rules without a name of their own.
 fn is_said_by_name(node: &Node) -> bool {
     let section = node.object.0.section.as_deref();
     node.role == Role::Rule && section.is_some_and(|section| section.starts_with("rule-"))
 }
 
-/// The namespace that a node belongs to: the one that it is in, or the one that it is.
+/// The namespace of a node; for a Namespace, itself.
 fn home(node: &Node) -> Option<&str> {
     let object = &node.object.0.object;
     match node.role {
@@ -162,7 +161,7 @@ fn home(node: &Node) -> Option<&str> {
     }
 }
 
-/// What a section is called.
+/// The noun for a section.
 fn noun(role: Role) -> &'static str {
     match role {
         Role::Listener => "listener",

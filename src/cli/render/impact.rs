@@ -1,4 +1,4 @@
-//! What a change does, as text: one line that says how much, then what changes alike, together.
+//! The text of `attache impact`: a summary line, then the changes, equal ones together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ mod markdown;
 pub(super) use group::{groups, told};
 pub(crate) use markdown::markdown;
 
-/// Things named before "and N more".
+/// The limit of items before "and N more".
 const SHOWN: usize = 10;
 
-/// The whole answer. `files` are those that were applied, for the closing line.
+/// The whole answer. `files` are the applied files, for the closing line.
 pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     let kinds = kinds(found);
     let mut text = departures(found, &kinds, style);
     text.push_str(&traffic(&found.traffic, &kinds, style));
     text.push_str(&lost_protection(found, &kinds, style));
     text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
-    // Of a whole Namespace that goes, what stays is of interest.
+    // If a whole Namespace is deleted, only the changes to what stays are of interest.
     let is_whole = found.deleted_with > 0;
     for group in groups(&found.changes) {
         if is_whole && group.is_gone() {
@@ -85,7 +85,7 @@ fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
     text
 }
 
-/// What is lost comes before everything else: the protections that requests had, and have no longer.
+/// Lost protections come first: those that requests had and no longer have.
 fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
     if found.lost_protection.is_empty() {
         return String::new();
@@ -106,7 +106,7 @@ fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
     format!("{title}{}\n", table.show(style, "  "))
 }
 
-/// What becomes of requests; nothing where nothing does.
+/// The changes to requests. Empty if there are none.
 fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
     if traffic.is_empty() {
         return String::new();
@@ -124,7 +124,7 @@ fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
     text
 }
 
-/// What becomes of requests, a line each, most important first.
+/// The changes to requests, one line each, most important first.
 fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let detached: BTreeSet<ObjectKey> = traffic
@@ -171,7 +171,7 @@ fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     lines
 }
 
-/// Routes that come to the same listeners, together.
+/// Routes that gain the same listeners, together.
 fn gained(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     let mut by_listeners: BTreeMap<BTreeSet<String>, BTreeSet<ObjectKey>> = BTreeMap::new();
     for gained in &traffic.gained {
@@ -207,7 +207,7 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
         return format!("{subject} changes nothing: {reason}.");
     }
     let changed = of(What::Changed);
-    // What changes on some paths and comes or goes with others is told once.
+    // An object that changes on some paths counts as changed, even if it gains or loses others.
     let (mut added, mut removed) = (of(What::Added), of(What::Removed));
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object));
@@ -231,7 +231,7 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
     format!("{text}.")
 }
 
-/// `12 HTTPRoutes in 3 namespaces`; one is named.
+/// `12 HTTPRoutes in 3 namespaces`; a single object by its name.
 fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
     match objects.first() {
         Some(object) if objects.len() == 1 => kinds.object(object),
@@ -239,7 +239,7 @@ fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
     }
 }
 
-/// Why the only object of a change changes nothing: the headline has room for that.
+/// Why the only object of a change changes nothing; shown in the headline.
 fn said_above(found: &Impact) -> Option<&str> {
     let touched = found.applied.len() + found.deleted.len() + found.deleted_with;
     match found.idle.as_slice() {

@@ -1,5 +1,5 @@
-//! Kinds by their names alone where that is enough: `RetryPolicy`, and `RetryPolicy.a.example` beside
-//! another of that name.
+//! Kinds without their group if that is unambiguous: `RetryPolicy`, but `RetryPolicy.a.example` if another group has
+//! the same kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use crate::engine::ids::{GroupKind, ObjectKey, Place};
 /// The kinds of one answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
-    /// Names that several kinds have.
+    /// Names that several kinds share.
     shared: BTreeSet<Arc<str>>,
 }
 
 // === impl Kinds ===
 
 impl Kinds {
-    /// The kinds that occur in an answer.
+    /// Collects the kinds of an answer.
     pub(crate) fn among<'a>(kinds: impl IntoIterator<Item = &'a GroupKind>) -> Self {
         let mut groups: BTreeMap<&Arc<str>, BTreeSet<&Arc<str>>> = BTreeMap::new();
         for gk in kinds {
@@ -28,7 +28,7 @@ impl Kinds {
         }
     }
 
-    /// A kind.
+    /// The name of a kind.
     pub(crate) fn name(&self, gk: &GroupKind) -> String {
         if self.shared.contains(&gk.kind) {
             gk.to_string()

@@ -1,4 +1,4 @@
-//! `attache kinds` for people.
+//! The text of `attache kinds`.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use super::text::paragraph;
 use crate::answer::kinds::{Kind, Kinds};
 use crate::engine::profile::Source;
 
-/// Before a value that has no room beside its name.
+/// The indent of a value that does not fit next to its name.
 const BELOW: &str = "      ";
 
-/// The kinds, one a line, each fact with its source.
+/// One line per kind, each fact with its source.
 pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
     let mut table = Table::new(&["KIND", "CLASS", "STRATEGIES", "TARGETS"])
         .sentences(&["STRATEGIES", "TARGETS"]);
@@ -59,7 +59,7 @@ pub(crate) fn details(kind: &Kind, style: Style) -> String {
     text
 }
 
-/// Versions and scope, where there is a definition.
+/// Versions and scope, if there is a CRD.
 fn about(kind: &Kind) -> String {
     match kind.scope {
         Some(scope) => format!(" ({}; {scope:?})", kind.versions.join(", ")),
@@ -75,8 +75,8 @@ fn said(text: &str, from: Source) -> String {
     format!("{text} ({})", word(&json!(from)))
 }
 
-/// A value as a person reads it and writes it into a configuration: nothing as a dash, kinds of
-/// Gateway API and core by their names, no quotes.
+/// A value as users read it and write it in a configuration: a dash for nothing, kinds of Gateway API and core without
+/// group, no quotes.
 fn word(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

@@ -1,15 +1,15 @@
-//! Text for comments on pull requests: escaped, folded, and no longer than a comment may be.
+//! Comments on pull requests: escaped, folded, and within the size limit.
 
 use std::fmt::Write as _;
 
 use crate::engine::verdict::escape;
 
-/// The longest comment, in characters: GitHub takes 65,536 and leaves no room for what a bot puts around it.
+/// The longest comment, in characters. GitHub allows 65,536; the rest is for what a bot adds.
 const LONGEST: usize = 65_000;
-/// Room for the line that says what is left out, and for the end of a fold.
+/// Space for the line about omitted items and for the end of a fold.
 const RESERVED: usize = 200;
 
-/// A comment in the making. What does not fit is counted.
+/// A comment under construction. Items that do not fit are counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Comment {
     text: String,
@@ -20,12 +20,12 @@ pub(crate) struct Comment {
 // === impl Comment ===
 
 impl Comment {
-    /// Adds a paragraph: it is part of what every comment has room for.
+    /// Adds a paragraph. Paragraphs are short and always fit.
     pub(crate) fn paragraph(&mut self, text: &str) {
         self.push(&format!("{text}\n\n"));
     }
 
-    /// Adds lines of a list, as many as fit.
+    /// Adds the items of a list that fit.
     pub(crate) fn list(&mut self, items: impl IntoIterator<Item = String>) {
         for item in items {
             let line = format!("- {item}\n");
@@ -38,7 +38,7 @@ impl Comment {
         self.push("\n");
     }
 
-    /// Adds a list that is folded away behind its title.
+    /// Adds a list that is folded behind its title.
     pub(crate) fn folded(&mut self, title: &str, items: impl IntoIterator<Item = String>) {
         if self.length + title.chars().count() + 2 * RESERVED > LONGEST {
             self.left_out += items.into_iter().count();
@@ -49,7 +49,7 @@ impl Comment {
         self.push("</details>\n\n");
     }
 
-    /// Adds lines of fixed width that are folded away behind their title.
+    /// Adds preformatted lines that are folded behind their title.
     pub(crate) fn folded_code(&mut self, title: &str, lines: &str) {
         let room = LONGEST.saturating_sub(self.length + title.chars().count() + 2 * RESERVED);
         let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -85,7 +85,7 @@ impl Comment {
     }
 }
 
-/// Text that says what it says: no markup, no mention of a person, no reference to an issue.
+/// Escapes text: no markup, no mention of a person, no reference to an issue.
 pub(crate) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in escape(text).chars() {
@@ -109,7 +109,7 @@ pub(crate) fn text(text: &str) -> String {
 pub(crate) fn code(text: &str) -> String {
     let text = escape(text);
     if text.contains('`') {
-        // A fence that is longer than any within it.
+        // The fence must be longer than any in the text.
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest + 1);
         return format!("{fence} {text} {fence}");

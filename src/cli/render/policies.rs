@@ -1,4 +1,4 @@
-//! Policies as a table, as names, and counted.
+//! Policies as a table, and their totals.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::answer::state::PolicyState;
 use crate::engine::ids::Place;
 use crate::engine::profile::Class;
 
-/// The columns that are dropped where a terminal has no room, in this order.
+/// The columns that are dropped on a narrow terminal, in this order.
 const DROPPED: [&str; 4] = ["AGE", "STRATEGY", "OBJECTS", "TARGETS"];
 
 /// How policies are shown.
@@ -22,15 +22,15 @@ const DROPPED: [&str; 4] = ["AGE", "STRATEGY", "OBJECTS", "TARGETS"];
 pub(crate) struct Form {
     /// The terminal.
     pub(crate) style: Style,
-    /// Whether the namespaces are said.
+    /// Whether the namespaces are shown.
     pub(crate) namespaces: bool,
     /// Whether all columns are shown.
     pub(crate) wide: bool,
-    /// Whether there are headings and totals.
+    /// Whether headings and totals are shown.
     pub(crate) headings: bool,
 }
 
-/// One row a policy, and the totals.
+/// One row per policy, then the totals.
 pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
     let kinds = kinds(found);
     let mut headings = vec![
@@ -73,7 +73,7 @@ pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
     text
 }
 
-/// How many there are, by namespace and kind.
+/// The totals by namespace and kind.
 pub(crate) fn totals(found: &Policies, form: &Form) -> String {
     let kinds = kinds(found);
     let mut table = if form.headings {
@@ -110,7 +110,7 @@ pub(crate) fn totals(found: &Policies, form: &Form) -> String {
 // === impl Form ===
 
 impl Form {
-    /// A table with these headings, where there are any; the first is that of namespaces.
+    /// A table with these headings, if headings are shown. The first heading is that of namespaces.
     fn table(&self, headings: &[&str]) -> Table {
         if !self.headings {
             return Table::default();
@@ -119,7 +119,7 @@ impl Form {
         Table::new(headings.get(skipped..).unwrap_or_default())
     }
 
-    /// Wide lines are as long as they are.
+    /// The style of lines: unlimited width for the wide form.
     fn lines(&self) -> Style {
         if self.wide {
             self.style.wide()
@@ -167,7 +167,7 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
     row
 }
 
-/// The first target, and how many more there are.
+/// The first target, and the number of the others.
 fn targets(listed: &Listed, kinds: &Kinds) -> String {
     let own = &listed.policy.0.object.namespace;
     let mut targets = listed.targets.iter();

@@ -1,4 +1,4 @@
-//! Reports for people, and for the programs that run checks.
+//! Reports in all formats, for people and for programs that run checks.
 
 use crate::answer::report::{Report, Told};
 use crate::cli::unseen;
@@ -13,7 +13,7 @@ pub(crate) mod sarif;
 pub(crate) mod text;
 mod wrap;
 
-/// That definitions of policy kinds are not here, in one line.
+/// The line about policy kinds without a CRD.
 pub(crate) fn undefined(report: &Report) -> Option<String> {
     let kinds: Vec<&GroupKind> = report.undefined.iter().map(|kind| &kind.0).collect();
     unseen::undefined(&kinds)
@@ -28,7 +28,7 @@ fn severity(finding: &Told) -> &'static str {
     }
 }
 
-/// `Gateway infra/edge`; nothing for a file.
+/// `Gateway infra/edge`. `None` for a file.
 fn object(finding: &Told) -> Option<String> {
     let object = finding.object.as_ref();
     object.map(|object| object.0.object.to_string())

@@ -1,4 +1,4 @@
-//! The terminal: colours where they are wanted, and how wide it is.
+//! The capabilities of the terminal: colours and width.
 
 use std::env;
 use std::io::{self, IsTerminal as _};
@@ -11,15 +11,15 @@ use crate::engine::verdict::escape;
 /// How text is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
-    /// Whether colours are wanted.
+    /// Whether to use colours.
     pub colour: bool,
-    /// Columns of the terminal; none where lines may be of any length.
+    /// Columns of the terminal. `None`: lines of any length.
     pub width: Option<usize>,
-    /// Whether long values are shown whole.
+    /// Whether long values are shown in full.
     pub full: bool,
 }
 
-/// What a piece of text means.
+/// The meaning of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Nothing in particular.
@@ -28,18 +28,19 @@ pub(crate) enum Tone {
     Heading,
     /// All is well.
     Good,
-    /// It should be looked at.
+    /// Needs attention.
     Warning,
-    /// It is wrong.
+    /// An error.
     Bad,
-    /// It matters less.
+    /// Less important.
     Faint,
 }
 
 // === impl Style ===
 
 impl Style {
-    /// That of the standard output: plain where it is no terminal or `NO_COLOR` is set, unless `--color` says otherwise.
+    /// The style of standard output: plain if it is not a terminal or `NO_COLOR` is set, unless `--color` says
+    /// otherwise.
     pub(crate) fn of_stdout() -> Self {
         let choice = ColorChoice::global();
         if !io::stdout().is_terminal() {
@@ -62,12 +63,12 @@ impl Style {
         }
     }
 
-    /// The same with long values whole, where they are wanted so.
+    /// The same style, with or without long values in full.
     pub(crate) fn full(self, full: bool) -> Self {
         Self { full, ..self }
     }
 
-    /// The same with lines of any length.
+    /// The same style with lines of any length.
     pub(crate) fn wide(self) -> Self {
         Self {
             width: None,
@@ -75,7 +76,7 @@ impl Style {
         }
     }
 
-    /// Text that comes from users, safe for a terminal, in a tone.
+    /// Paints text from users, escaped for a terminal.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         let text = escape(text);
         if !self.colour || text.is_empty() || tone == Tone::Plain {

@@ -1,8 +1,8 @@
-//! Columns under headings, as kubectl prints them, within the width of the terminal.
+//! Tables like kubectl's, within the width of the terminal.
 //!
-//! No word is ever broken. Where a terminal is too narrow, these give way one after the other, and no more than is needed:
-//! the gaps between columns; columns of sentences, which go below their rows; columns that may be dropped, in the order that
-//! the table says; then cells are wrapped at spaces; at last each row is shown as a list of its cells.
+//! Words are never broken. On a narrow terminal, the following give way in this order, and no more than needed: the
+//! gaps between columns; columns of sentences, which go below their rows; columns that may be dropped, in the table's
+//! order; then cells wrap at spaces; finally each row becomes a list of its cells.
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -14,7 +14,7 @@ mod layout;
 
 use layout::{Form, form};
 
-/// How far what belongs to a row is indented below it.
+/// The indent of lines below a row.
 const BELOW: &str = "    ";
 
 /// A table. Cells are escaped when they are added.
@@ -28,16 +28,16 @@ pub(crate) struct Table {
     rows: Vec<Row>,
 }
 
-/// What stands in a table.
+/// A row.
 #[derive(Clone, Debug)]
 enum Row {
-    /// A line over the rows that follow.
+    /// A title above the rows that follow.
     Title(String),
     /// Cells, and lines below them.
     Cells(Vec<Cell>, Vec<String>),
 }
 
-/// One cell.
+/// A cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     text: String,
@@ -75,7 +75,7 @@ impl<T: AsRef<str>> From<T> for Cell {
 // === impl Table ===
 
 impl Table {
-    /// A table with these headings; none for a list without.
+    /// A table with these headings; empty for no headings.
     pub(crate) fn new(headings: &[&str]) -> Self {
         Self {
             headings: headings.iter().map(|h| (*h).to_owned()).collect(),
@@ -83,14 +83,14 @@ impl Table {
         }
     }
 
-    /// With columns of sentences: they go below their rows where there is no room beside the others. One that is empty in all
-    /// rows is not shown.
+    /// Sets the columns of sentences: they go below their rows if they do not fit. A column of sentences without text
+    /// is hidden.
     pub(crate) fn sentences(mut self, headings: &[&'static str]) -> Self {
         self.sentences = headings.to_vec();
         self
     }
 
-    /// With columns that are dropped where there is no room, in this order.
+    /// Sets the columns that may be dropped, in this order.
     pub(crate) fn dropping(mut self, headings: &[&'static str]) -> Self {
         self.dropping = headings.to_vec();
         self
@@ -101,12 +101,12 @@ impl Table {
         self.cells(cells.into());
     }
 
-    /// Adds a row of as many cells as there are.
+    /// Adds a row with any number of cells.
     pub(crate) fn cells(&mut self, cells: Vec<Cell>) {
         self.rows.push(Row::Cells(cells, Vec::new()));
     }
 
-    /// Adds a line over the rows that follow.
+    /// Adds a title above the rows that follow.
     pub(crate) fn title(&mut self, title: &str) {
         self.rows.push(Row::Title(escape(title)));
     }
@@ -123,7 +123,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The headings of the columns that a terminal has no room for.
+    /// The headings of the columns that do not fit on the terminal.
     pub(crate) fn dropped(&self, style: Style, indent: &str) -> Vec<&str> {
         let Form::Columns { shown, below, .. } = form(self, room(style, indent)) else {
             return Vec::new();
@@ -137,11 +137,11 @@ impl Table {
             .collect()
     }
 
-    /// The lines, each after `indent`.
+    /// The lines of the table, each after `indent`.
     pub(crate) fn show(&self, style: Style, indent: &str) -> String {
         let mut text = String::new();
         let before = indent;
-        // Rows stand below their titles.
+        // Rows are indented below their titles.
         let has_titles = self.rows.iter().any(|row| matches!(row, Row::Title(_)));
         let indent = &format!("{indent}{}", if has_titles { "  " } else { "" });
         let form = form(self, room(style, indent));
@@ -193,7 +193,7 @@ impl Table {
         text
     }
 
-    /// Whether anything stands in a column; one without sentences is not shown.
+    /// Whether a column is shown: all are, except columns of sentences without text.
     fn is_used(&self, column: usize) -> bool {
         let heading = self.headings.get(column);
         let is_sentence = heading.is_some_and(|heading| self.sentences.contains(&heading.as_str()));
@@ -204,7 +204,7 @@ impl Table {
         !is_sentence || cells.any(|cell| !cell.text.is_empty())
     }
 
-    /// A cell that went below its row.
+    /// Writes a cell below its row.
     fn sentence(
         &self,
         text: &mut String,
@@ -240,7 +240,7 @@ impl Table {
         }
     }
 
-    /// A row as a list of its cells, each after its heading.
+    /// Writes a row as a list of its cells, each after its heading.
     fn record(&self, text: &mut String, cells: &[Cell], style: Style, indent: &str) {
         let longest = self
             .headings
@@ -272,7 +272,7 @@ fn room(style: Style, indent: &str) -> Option<usize> {
     style.width.map(|width| width.saturating_sub(indent.len()))
 }
 
-/// One row in columns: as many lines as its highest cell has.
+/// Writes one row in columns: as many lines as its tallest cell needs.
 fn columns(
     text: &mut String,
     cells: &[Cell],
@@ -306,7 +306,7 @@ fn columns(
     }
 }
 
-/// Lines below a row: none is wider than the terminal unless all of it is wanted.
+/// Writes the lines below a row, cut to the width of the terminal unless the style is full.
 fn more(text: &mut String, lines: &[String], style: Style, indent: &str) {
     let room = style.width.filter(|_| !style.full);
     let room = room.map_or(usize::MAX, |width| {

@@ -1,11 +1,11 @@
-//! Lines of text within the width of the terminal.
+//! Wraps text to the width of the terminal.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::style::{Style, Tone};
 use crate::engine::verdict::escape;
 
-/// Text in lines of at most this width, broken at spaces alone: no name is cut.
+/// Wraps text to lines of at most `width` columns. Breaks only at spaces, so that no name is cut.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];
@@ -23,7 +23,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// As much of a line as fits.
+/// Cuts a line to at most `width` columns.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     if line.width() <= width {
         return line.to_owned();
@@ -41,7 +41,7 @@ pub(crate) fn cut(line: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A sentence, painted, in as many lines as it takes; all but the first go in by `hanging`.
+/// A wrapped sentence in one tone; all lines but the first are indented by `hanging`.
 pub(crate) fn paragraph(
     style: Style,
     tone: Tone,
@@ -52,7 +52,7 @@ pub(crate) fn paragraph(
     parts(style, indent, &[(Some(tone), text.to_owned())], hanging)
 }
 
-/// Pieces in one line, each in its own tone, with `gap` between them; in lines of their own where they do not fit.
+/// Pieces on one line, each in its own tone, with `gap` between them; on separate lines if they do not fit.
 pub(crate) fn beside(
     style: Style,
     pieces: &[(Option<Tone>, String)],
@@ -74,7 +74,7 @@ pub(crate) fn beside(
     lines.collect()
 }
 
-/// Pieces one after the other with a space between them, wrapped at spaces.
+/// Pieces with a space between them, wrapped at spaces.
 pub(crate) fn parts(
     style: Style,
     indent: &str,

@@ -6,20 +6,20 @@ use super::style::Style;
 use super::table::Cell;
 use crate::engine::flow::flow;
 
-/// Characters of a value in a cell; what is longer goes below.
+/// The limit of characters for a value in a cell; a longer one goes below the row.
 const IN_A_CELL: usize = 40;
-/// Lines of a value below its row, unless all of it is wanted.
+/// The limit of lines for a value below its row, unless the user asks for all.
 const LINES: usize = 12;
 
-/// A value to be shown.
+/// A formatted value.
 pub(crate) enum Shown {
-    /// In its cell.
+    /// In the cell.
     Here(String),
-    /// In these lines below.
+    /// In these lines below the row.
     Below(Vec<String>),
 }
 
-/// How a value is shown.
+/// Formats a value.
 pub(crate) fn shown(value: &Value, style: Style) -> Shown {
     let line = flow(value, IN_A_CELL);
     if !line.ends_with('…') || flow(value, IN_A_CELL + 1) == line {
@@ -38,7 +38,7 @@ pub(crate) fn shown(value: &Value, style: Style) -> Shown {
 // === impl Shown ===
 
 impl Shown {
-    /// What stands in the cell.
+    /// The text of the cell.
     pub(crate) fn cell(&self) -> Cell {
         match self {
             Self::Here(line) => line.into(),
@@ -46,7 +46,7 @@ impl Shown {
         }
     }
 
-    /// What stands below.
+    /// The lines below the row.
     pub(crate) fn below(self) -> Vec<String> {
         match self {
             Self::Here(_) => Vec::new(),

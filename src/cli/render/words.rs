@@ -1,4 +1,4 @@
-//! Names, fields, values and counts as people read them; escaped where they are painted.
+//! Names, fields and counts as text. Escaped when they are painted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::engine::ids::Place;
 use crate::engine::object::section_noun;
 use crate::engine::verdict::escape;
 
-/// Names shown before "and N more".
+/// The limit of names before "and N more".
 const SHOWN: usize = 3;
 
 /// `infra/edge` or `infra/edge#http`.
@@ -23,7 +23,7 @@ pub(crate) fn path(named: &Named) -> String {
     }
 }
 
-/// The field that a JSON pointer leads to: `retry.codes`, `listeners[0].port`; `spec` for all of it.
+/// A JSON pointer as a field: `retry.codes`, `listeners[0].port`; `spec` for the whole spec.
 pub(crate) fn field(pointer: &str) -> String {
     let mut text = String::new();
     for token in pointer.split('/').skip(1) {
@@ -42,7 +42,7 @@ pub(crate) fn field(pointer: &str) -> String {
     }
 }
 
-/// What is not modelled of policies, each sentence once with the policies that it is about.
+/// What attache does not model about policies, each sentence once with its policies.
 pub(crate) fn caveats<'a>(
     all: impl Iterator<Item = (&'a Named, &'a Vec<String>)>,
     style: Style,
@@ -74,7 +74,7 @@ pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// Names, the first few, and how many more there are.
+/// The first names, and the number of the others.
 pub(crate) fn list(names: impl IntoIterator<Item = String>) -> String {
     let names: BTreeSet<String> = names.into_iter().collect();
     let more = names.len().saturating_sub(SHOWN);
@@ -85,7 +85,7 @@ pub(crate) fn list(names: impl IntoIterator<Item = String>) -> String {
     shown.join(", ")
 }
 
-/// A place seen from an object: `this route`, `this Gateway listener http`, `Gateway infra/edge`.
+/// A place relative to an object: `this route`, `this Gateway listener http`, `Gateway infra/edge`.
 pub(crate) fn seen_from(object: &Named, place: &Named) -> String {
     let Place {
         object: owner,
@@ -103,7 +103,7 @@ pub(crate) fn seen_from(object: &Named, place: &Named) -> String {
     }
 }
 
-/// `retrypolicy.policies.example.com/edge-retries`, as kubectl names objects; one a line.
+/// `retrypolicy.policies.example.com/edge-retries`, as kubectl names objects; one per line.
 pub(crate) fn names_of<'a>(objects: impl IntoIterator<Item = &'a Named>) -> String {
     let line = |named: &Named| {
         let key = &named.0.object;
@@ -129,7 +129,7 @@ pub(crate) fn tone(state: PolicyState) -> Tone {
     }
 }
 
-/// Why a policy is in its state: who brought that about, and what else is known of it.
+/// Why a policy is in its state: the policies that caused it, and further reasons.
 pub(crate) fn reason(
     policy: &Named,
     state: PolicyState,
@@ -148,7 +148,7 @@ pub(crate) fn reason(
         _ if by.is_empty() => None,
         PolicyState::Overridden => Some(format!("overridden by {names}")),
         PolicyState::PartiallyEnforced => Some(format!("partly overridden by {names}")),
-        // The reason names it.
+        // The reason names the other policy.
         PolicyState::Conflicted if reason.is_some() => None,
         PolicyState::Conflicted => Some(format!("conflicts with {names}")),
         PolicyState::Enforced
@@ -161,7 +161,7 @@ pub(crate) fn reason(
     all.join("; ")
 }
 
-/// The cells of a state and its reason.
+/// The cells for a state and its reason.
 pub(crate) fn state(
     policy: &Named,
     state: PolicyState,
@@ -172,7 +172,7 @@ pub(crate) fn state(
     [Cell::toned(state.as_str(), tone(state)), why.into()]
 }
 
-/// A state and its reason in a line.
+/// A state and its reason in one line.
 pub(crate) fn state_line(
     policy: &Named,
     state: PolicyState,

@@ -1,4 +1,4 @@
-//! What is printed of a directory that changes.
+//! The output for a directory that changes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -12,7 +12,7 @@ use super::{Look, Teller, follow};
 use crate::cache::lists::Wants;
 use crate::engine::ids::GroupKind;
 
-/// What is printed while these steps are taken, one between two looks.
+/// The output of a run in which these steps happen, one between two looks.
 fn printed(
     dir: &Path,
     screen: bool,
@@ -43,7 +43,7 @@ fn printed(
     String::from_utf8(out).map_err(Into::into)
 }
 
-/// How many Services there are, and the hour.
+/// The number of Services, and the hour.
 fn services(view: &View, now: Timestamp) -> Result<String, Failure> {
     match view.snapshot.count(&GroupKind::core("Service")) {
         0 => Err("there is no Service".into()),
@@ -51,7 +51,7 @@ fn services(view: &View, now: Timestamp) -> Result<String, Failure> {
     }
 }
 
-/// A clock that strikes whenever it is looked at.
+/// A clock that advances an hour each time it is read.
 fn hour_by_hour() -> impl Fn() -> Timestamp {
     let hour = RefCell::new(0);
     move || {
@@ -60,7 +60,7 @@ fn hour_by_hour() -> impl Fn() -> Timestamp {
     }
 }
 
-/// Files that are written later than others have another time, whatever the clock of the file system.
+/// Writes a Service to a file of its own.
 fn write(dir: &Path, name: &str) {
     let text = format!("apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\n");
     fs::write(dir.join(format!("{name}.yaml")), text).unwrap();

@@ -1,4 +1,5 @@
-//! What is in force below a Gateway, a class or a Namespace: what most routes have, and a row a route with what differs.
+//! Effective policies below a Gateway, `GatewayClass` or Namespace: the most common result, then a row for each route
+//! that differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +15,12 @@ use crate::cli::render::text::beside;
 use crate::cli::render::words;
 use crate::engine::flow::flow;
 
-/// Settings of a row that are named; the rest are counted.
+/// The limit of settings named per row; the others are counted.
 const NAMED: usize = 4;
-/// Characters of a value in a row.
+/// The limit of characters per value in a row.
 const SHOWN: usize = 30;
 
-/// A target, and the entrances where it has several results.
+/// A target; with its listeners if it has several results.
 type Key<'a> = (&'a Named, Vec<&'a Named>);
 
 /// The most common results, then the rows.
@@ -51,7 +52,7 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
     text
 }
 
-/// Of each kind the result that most targets have, on how many, and of how many.
+/// For each kind, the result that most targets have, the number of these targets, and the number of all targets.
 fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
     let mut found = BTreeMap::new();
     for result in &about.effective {
@@ -90,7 +91,7 @@ fn is_same(one: &Effective, other: &Effective) -> bool {
     (&one.spec, &one.sources, &one.merged_of) == (&other.spec, &other.sources, &other.merged_of)
 }
 
-/// What is said of one target.
+/// The row of a target.
 #[derive(Default, PartialEq)]
 struct Row {
     through: BTreeSet<String>,
@@ -154,7 +155,7 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
     let mut rows = rows.into_iter().peekable();
     while let Some(((target, _), row)) = rows.next() {
         let mut name = nearby(about, target);
-        // Rules of one route that are alike share a row.
+        // Rules of one route with equal rows share a row.
         while let Some(((next, _), _)) =
             rows.next_if(|((next, _), other)| next.0.object == target.0.object && *other == row)
         {
@@ -173,7 +174,7 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
     table
 }
 
-/// What is otherwise than in the most common result.
+/// How a result differs from the most common one.
 fn differs(most: &Effective, here: &Effective) -> Option<String> {
     if is_same(most, here) {
         return None;
@@ -218,7 +219,7 @@ fn differs(most: &Effective, here: &Effective) -> Option<String> {
         let before = if own.is_empty() { "" } else { ", " };
         text = format!("{text}{before}without {}", first(&lost));
     }
-    // The same values from other policies.
+    // `None` here means the same values from other policies.
     (!own.is_empty() || !lost.is_empty()).then_some(text)
 }
 

@@ -1,4 +1,4 @@
-//! What is in force, in text: one block for paths with the same result.
+//! Effective policies as text: one block for paths with the same result.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,20 +11,20 @@ use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::text::beside;
 use crate::cli::render::words;
 
-/// Blocks of one description; the rest are counted.
+/// The limit of blocks in one description; the others are counted.
 const MOST_BLOCKS: usize = 20;
 
-/// Results that stand under one title.
+/// The results under one title.
 pub(super) struct Part<'a> {
     about: &'a OfTarget,
     title: &'static str,
     all: &'a [OnPaths],
-    /// That they hold at other objects, of which each is named.
+    /// Whether the results belong to other objects, so that each block names them.
     elsewhere: bool,
 }
 
 impl<'a> Part<'a> {
-    /// What is in force on the paths through the object.
+    /// The effective policies on the paths through the object.
     pub(super) fn here(about: &'a OfTarget) -> Self {
         Self {
             about,
@@ -34,7 +34,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// What is in force on the routes to it.
+    /// The effective policies on the routes to the object.
     pub(super) fn on_routes(about: &'a OfTarget) -> Self {
         Self {
             about,
@@ -82,7 +82,7 @@ impl<'a> Part<'a> {
         format!("\n{title}{settings}")
     }
 
-    /// On which of the paths of its kind a result holds.
+    /// The paths of its kind that have this result, in words.
     fn scope(&self, group: &[&OnPaths]) -> String {
         let kind = group.first().map(|first| &first.effective.policy_kind);
         let without: &[OnPaths] = if self.elsewhere {
@@ -103,7 +103,7 @@ impl<'a> Part<'a> {
             let here: Vec<String> = mine.iter().map(|place| nearby(self.about, place)).collect();
             (always || mine != every).then_some(here)
         };
-        // Those that begin below a listener have no entrance.
+        // Paths that begin below a listener have no listener to show.
         let mine: BTreeSet<&Named> = group.iter().flat_map(|e| &e.entrances).collect();
         let mut ways = self.about.attached_to.iter();
         let is_all = self.elsewhere || ways.all(|way| mine.contains(way));
@@ -137,7 +137,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Whether two come to the same, wherever they are.
+/// Whether two results are equal, on whatever paths.
 fn is_same(one: &OnPaths, other: &OnPaths) -> bool {
     let (a, b) = (&one.effective, &other.effective);
     (&a.policy_kind, &a.spec) == (&b.policy_kind, &b.spec)

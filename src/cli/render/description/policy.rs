@@ -1,4 +1,4 @@
-//! What a policy does, for people.
+//! The description of a policy as text.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ use crate::cli::render::text::{beside, paragraph};
 use crate::cli::render::values::shown;
 use crate::cli::render::words;
 
-/// Changes that are shown; the rest are counted.
+/// The limit of changes shown; the others are counted.
 const MOST_CHANGES: usize = 20;
 
-/// Shows a policy.
+/// The description of a policy.
 pub(super) fn show(about: &OfPolicy, style: Style) -> String {
     let strategy = about
         .written_strategy
@@ -67,7 +67,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
     text
 }
 
-/// What its status should say.
+/// The conditions that its status should have.
 fn conditions(about: &OfPolicy, style: Style) -> String {
     let mut table = Table::new(&["CONDITION", "STATUS", "REASON", "MESSAGE"]);
     for condition in &about.conditions {
@@ -125,13 +125,13 @@ fn targets(about: &OfPolicy, style: Style) -> String {
     format!("\n{}", table.show(style, ""))
 }
 
-/// At how many objects it is in force; sections are not counted apart, as `policies` counts.
+/// The number of objects on which the policy is in force. As in `policies`, sections do not count separately.
 fn objects(target: &OnTarget) -> usize {
     let objects: BTreeSet<_> = target.acts_on.iter().map(|place| &place.0.object).collect();
     objects.len()
 }
 
-/// What is otherwise without it.
+/// The changes that the policy makes.
 fn changes(about: &OfPolicy, style: Style) -> String {
     let kinds = Kinds::among(about.changes.iter().map(|change| &change.policy_kind.0));
     let groups = groups(&about.changes);

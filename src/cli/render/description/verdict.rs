@@ -1,4 +1,4 @@
-//! One line that says whether all is well with an object and what is below it, and what is wrong, line by line.
+//! The summary line of an object, and the list of its problems.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::cli::render::table::Table;
 use crate::cli::render::text::paragraph;
 use crate::cli::render::words::{self, count};
 
-/// Broken routes that are told; the rest are counted.
+/// The limit of broken routes shown; the others are counted.
 const MOST: usize = 10;
 
-/// Whether a policy is not what its author wants: it is in force nowhere, and not because others are meant to win.
+/// Whether a policy has a problem: it is not in force for another reason than that a policy overrides it.
 pub(super) fn is_wrong(standing: &Standing) -> bool {
     match standing.state {
         PolicyState::Enforced | PolicyState::PartiallyEnforced | PolicyState::Overridden => {
@@ -27,7 +27,7 @@ pub(super) fn is_wrong(standing: &Standing) -> bool {
     }
 }
 
-/// Whether anything is wrong.
+/// Whether the object has any problem.
 pub(super) fn has_problems(about: &OfTarget) -> bool {
     let broken = about
         .overview
@@ -36,7 +36,7 @@ pub(super) fn has_problems(about: &OfTarget) -> bool {
     broken || !about.problems.is_empty() || about.policies.iter().any(is_wrong)
 }
 
-/// The line.
+/// The summary line.
 pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Style) -> String {
     let policies = count(about.policies.len(), "policy", "policies");
     if !has_problems(about) {
@@ -100,7 +100,7 @@ pub(super) fn listeners(overview: &Overview, style: Style) -> String {
     format!("\n{}", table.show(style, ""))
 }
 
-/// What keeps requests away from the routes below.
+/// The problems of the routes below.
 pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> String {
     let most = if only { usize::MAX } else { MOST };
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The settings that are in force on the way of a request, and the policies that are not.
+//! The settings in force on the path of a request, and the policies that are not in force.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::answer::{Effective, Named};
 use crate::engine::ids::Place;
 use crate::engine::words;
 
-/// Both tables of one way.
+/// Both tables of one path.
 pub(super) fn text(step: &Step, style: Style) -> String {
     if step.policies.is_empty() {
         let line = style.paint(Tone::Faint, "No policy applies to this request.");
@@ -46,7 +46,7 @@ pub(super) fn text(step: &Step, style: Style) -> String {
 
 type Apart<'a> = Vec<(&'a Place, Vec<&'a Effective>)>;
 
-/// What holds for all backends, and what holds for one alone.
+/// The effective policies for all backends, and those for a single backend.
 fn by_backend(step: &Step) -> (Vec<&Effective>, Apart<'_>) {
     let (mut everywhere, mut apart): (Vec<&Effective>, Apart<'_>) = (Vec::new(), Vec::new());
     for effective in &step.effective {
@@ -61,7 +61,7 @@ fn by_backend(step: &Step) -> (Vec<&Effective>, Apart<'_>) {
         let same =
             |other: &&Effective| other.spec == effective.spec && other.sources == effective.sources;
         if of_kind.iter().all(same) {
-            // It is told once.
+            // Shown once.
             if of_kind
                 .first()
                 .is_some_and(|first| std::ptr::eq(*first, effective))
@@ -78,7 +78,7 @@ fn by_backend(step: &Step) -> (Vec<&Effective>, Apart<'_>) {
     (everywhere, apart)
 }
 
-/// The end of a path that goes through several objects; what stands by itself has none.
+/// The last place of a path through several objects. `None` for a single object.
 fn end(effective: &Effective) -> Option<&Place> {
     let Named(last) = effective.path.last()?;
     let mut path = effective.path.iter();
@@ -100,7 +100,7 @@ fn table(step: &Step, effective: &[&Effective], style: Style) -> Table {
     table
 }
 
-/// Setting, value, policy, and where the policy stands.
+/// Setting, value, policy, and where the policy is attached.
 fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     let Some(spec) = &effective.spec else {
         let here = step.policies.iter().filter(|standing| {
@@ -144,7 +144,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     }
 }
 
-/// Where a policy stands on a path.
+/// Where a policy is attached on a path.
 fn from(step: &Step, effective: &Effective, policy: &Named) -> String {
     let mut standings = step.policies.iter();
     let Some(standing) = standings.find(|standing| standing.policy == *policy) else {
@@ -159,8 +159,8 @@ fn places<'a>(places: impl Iterator<Item = &'a Named>) -> String {
     names.join(", ")
 }
 
-/// A JSON pointer as people write fields. Policies that are each in force whole stand under their
-/// names: those are told beside it.
+/// A JSON pointer as a field. Policies that are in force side by side are keyed by name in the spec; the name has its
+/// own column.
 fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
     let tokens = pointer.split('/').skip(1);
     let tokens = tokens.map(|token| token.replace("~1", "/").replace("~0", "~"));
@@ -184,7 +184,7 @@ fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
     words::field(&path)
 }
 
-/// The policies of which something is not in force.
+/// The policies that are not, or not wholly, in force.
 fn beaten(policies: &[Standing], kinds: &Kinds) -> Table {
     let mut table =
         Table::new(&["NOT IN FORCE", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
@@ -206,13 +206,13 @@ fn beaten(policies: &[Standing], kinds: &Kinds) -> Table {
     table
 }
 
-/// The kinds of the policies.
+/// The names of the policies' kinds.
 fn kinds(step: &Step) -> Kinds {
     let policies = step.policies.iter();
     Kinds::among(policies.map(|standing| &standing.policy.0.object.gk))
 }
 
-/// Why something of a policy is not in force.
+/// Why a policy is not, or not wholly, in force.
 fn why(standing: &Standing) -> String {
     let by = standing.by.iter().map(|Named(by)| by.object.path());
     let by: Vec<String> = by.collect();

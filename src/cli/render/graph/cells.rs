@@ -1,4 +1,4 @@
-//! What is in the boxes of a picture: an object with its policies, its sections and theirs, row by row; and the wires
+//! The boxes of a picture: an object with its policies, its sections and their policies, row by row; and the wires
 //! between the rows.
 
 use super::layout::{Block, Wire};
@@ -6,13 +6,13 @@ use super::rows::{Row, Writer};
 use super::{Picture, Step};
 use crate::answer::graph::{Edge, Link, Node, Role};
 
-/// Below the last row.
+/// The space below the last row.
 const FOOT: f64 = 6.0;
-/// From the side of a box to its text.
+/// The space between the side of a box and its text.
 pub(crate) const INSET: f64 = 14.0;
-/// No box is narrower.
+/// The minimum width of a box.
 const NARROWEST: f64 = 120.0;
-/// More policies in one place than this are counted, not shown.
+/// The limit of policies shown in one place; the others are counted.
 const MOST_CHIPS: usize = 8;
 
 /// A box.
@@ -20,9 +20,9 @@ const MOST_CHIPS: usize = 8;
 pub(crate) struct Cell<'a> {
     /// Its rows, from the top.
     pub rows: Vec<Row<'a>>,
-    /// How high it is.
+    /// Its height.
     pub height: f64,
-    /// How wide it is.
+    /// Its width.
     pub width: f64,
     layer: usize,
 }
@@ -36,17 +36,17 @@ pub(crate) struct Cells<'a> {
     pub wires: Vec<Wire>,
     /// The edge of each wire.
     pub edges: Vec<&'a Edge>,
-    /// The nodes that each wire joins.
+    /// The nodes that each wire connects.
     pub ends: Vec<(usize, usize)>,
 }
 
-/// Where a node stands: its box and the middle of its row.
+/// For each node, its box and the vertical middle of its row.
 type Anchors = Vec<Option<(usize, f64)>>;
 
 // === impl Cells ===
 
 impl<'a> Cells<'a> {
-    /// Puts a picture into boxes.
+    /// Arranges a picture in boxes.
     pub(crate) fn new(picture: &Picture<'a>) -> Self {
         let writer = Writer::new(picture);
         let mut anchors: Anchors = vec![None; picture.nodes().count()];
@@ -55,7 +55,7 @@ impl<'a> Cells<'a> {
             if has_cell(picture, number, node) {
                 let cell = Cell::of(&writer, picture, number, node);
                 cell.anchor(boxes.len(), &mut anchors);
-                // What has no row stands in that of its object.
+                // A section without a row shares the row of its object.
                 for section in sections(picture, number) {
                     let own = anchors.get(number).copied().flatten();
                     if let Some(anchor) = anchors.get_mut(section) {
@@ -89,7 +89,7 @@ impl<'a> Cells<'a> {
         all
     }
 
-    /// The boxes as the layout sees them.
+    /// The boxes as input of the layout.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let block = |cell: &Cell<'_>| Block {
             width: cell.width,
@@ -115,7 +115,7 @@ impl<'a> Cells<'a> {
                 from_y,
                 to,
                 to_y,
-                // What does not count may name anything.
+                // A rejected reference may point anywhere, so it only shapes the layout if it points to the right.
                 leads: step.edge.link != Link::Rejected || layer(number) < layer(step.node),
             });
             self.edges.push(step.edge);
@@ -124,7 +124,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Makes boxes of one layer equally wide, so that they make a column.
+/// Gives the boxes of one layer the same width, so that they form a column.
 fn align(boxes: &mut [Cell<'_>]) {
     let widest = |layer: usize, boxes: &[Cell<'_>]| {
         let own = boxes.iter().filter(|cell| cell.layer == layer);
@@ -138,7 +138,7 @@ fn align(boxes: &mut [Cell<'_>]) {
     }
 }
 
-/// Whether a node has a box of its own: objects, and policies that others name.
+/// Whether a node has its own box: objects, and policies that others refer to.
 fn has_cell(picture: &Picture<'_>, number: usize, node: &Node) -> bool {
     let is_named = picture.has_above(number)
         || picture.is_refused(number)
@@ -153,8 +153,8 @@ fn sections<'a>(picture: &'a Picture<'_>, number: usize) -> impl Iterator<Item =
     sections.map(|step| step.node)
 }
 
-/// Whether a section needs no row: it is the only one, has no policies, and is a port, or a rule without a name that
-/// takes everything.
+/// Whether a section needs no row: it is the only one, has no policies, and is a port, or an unnamed rule that matches
+/// everything.
 fn is_plain(picture: &Picture<'_>, number: usize, section: usize) -> bool {
     let Some(node) = picture.node(section) else {
         return false;
@@ -178,7 +178,7 @@ fn is_plain(picture: &Picture<'_>, number: usize, section: usize) -> bool {
         && !picture.below(section).iter().any(is_refused)
 }
 
-/// The least layer of a box, so that what is of one kind stands in one column where it can.
+/// The lowest layer of a box, so that objects of one kind share a column if possible.
 fn layer(picture: &Picture<'_>, number: usize, node: &Node) -> usize {
     let is_above = |step: &Step<'_>| step.edge.link != Link::Contains;
     match node.role {
@@ -186,7 +186,7 @@ fn layer(picture: &Picture<'_>, number: usize, node: &Node) -> usize {
         Role::Gateway | Role::Frontend => 1,
         Role::ListenerSet => 2,
         Role::Listener | Role::Route | Role::Rule => 3,
-        // What a route names as its parent, whatever it is.
+        // An object that a route has as parent, whatever its kind.
         Role::Backend if picture.below(number).iter().any(is_above) => 1,
         Role::Backend | Role::Port | Role::Policy => 4,
     }

@@ -64,7 +64,7 @@ fn attributes(picture: &Picture<'_>, node: &Node) -> String {
     let text = if node.object.0.section.is_some() {
         inside(&label(picture, node))
     } else {
-        // A line of its own for the name.
+        // The name has a line of its own.
         format!("{}\\n{}", inside(&kind), inside(&name(node)))
     };
     let text = match node.state {
@@ -89,10 +89,10 @@ fn attributes(picture: &Picture<'_>, node: &Node) -> String {
     attributes
 }
 
-/// A policy of which nothing is known.
+/// The look of a policy whose state is not known.
 const BLANK: &str = ", shape=note, style=filled, fillcolor=\"moccasin\"";
 
-/// How a policy looks in a state.
+/// The look of a policy in a state.
 fn fill(state: PolicyState) -> &'static str {
     match look(state).class {
         "in-force" => ", shape=note, style=filled, fillcolor=\"#e3f5e7\", color=\"#1f883d\"",
@@ -103,7 +103,7 @@ fn fill(state: PolicyState) -> &'static str {
     }
 }
 
-/// A quoted string. Graphviz reads `\N` and the like in labels, so no backslash stays alone.
+/// A quoted string. Every backslash is escaped, because Graphviz interprets `\N` and others in labels.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", inside(text))
 }

@@ -1,8 +1,8 @@
-//! The graph as a page to look around in: one file, nothing from elsewhere.
+//! The graph as an interactive page: one file that loads nothing.
 //!
-//! The names in it come from users. They are in the page once, as JSON in a block that is not a script; the script
-//! writes them as text. Should this fail, the policy of the page still lets nothing run but the script below, and
-//! nothing be loaded.
+//! The names in it come from users. They appear once, as JSON in a block that is not a script, and the script inserts
+//! them as text only. If that fails, the Content-Security-Policy still allows only the script below, and no network
+//! access.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ const PAGE_STYLE: &str = concat!(
     include_str!("html/css/map.css"),
     include_str!("html/css/panel.css"),
 );
-/// The data (model), what is selected and filtered (state, filter), what is drawn where (cells to routing), and the parts
-/// of the page, in one function.
+/// The script, in one function: the data (model), selection and filters (state, filter), positions (cells to routing),
+/// and the parts of the page.
 const SCRIPT: &str = concat!(
     "'use strict';\n(() => {\n",
     include_str!("html/js/text.js"),
@@ -48,22 +48,22 @@ const SCRIPT: &str = concat!(
     "})();\n",
 );
 
-/// What the script reads.
+/// The input of the script.
 #[derive(Serialize)]
 struct Data<'a> {
     graph: &'a Graph,
     details: &'a Details,
     looks: Vec<Look>,
-    /// A short name for each kind of policy.
+    /// The short name of each policy kind.
     badges: BTreeMap<String, String>,
-    /// Arguments that make a command look where this page was made from.
+    /// Command-line arguments that select the state of this page.
     from: &'a [String],
 }
 
-/// The page; `from` are the arguments by which a command looks at the same state.
+/// The page. `from` are the command-line arguments that select the same state.
 ///
 /// # Errors
-/// Never for graphs: they have no keys that are not text.
+/// None for graphs: all their keys are strings.
 pub(crate) fn html(
     graph: &Graph,
     details: &Details,
@@ -97,7 +97,7 @@ fn whole(kind: &GroupKind) -> String {
     }
 }
 
-/// A template with its `{{parts}}` in place. What is put in is not looked at again.
+/// Fills the `{{parts}}` of a template. The inserted text is not expanded again.
 fn filled(template: &str, parts: &[(&str, String)]) -> String {
     let mut text = String::new();
     let mut rest = template;
@@ -114,13 +114,13 @@ fn filled(template: &str, parts: &[(&str, String)]) -> String {
     text
 }
 
-/// How a policy names a text that may run.
+/// The hash by which the Content-Security-Policy allows a text.
 fn hash(text: &str) -> String {
     let digest = digest(&SHA256, text.as_bytes());
     format!("'sha256-{}'", STANDARD.encode(digest))
 }
 
-/// JSON that can stand between script tags: nothing in it ends them or begins a comment.
+/// JSON for a script element: escaped so that nothing in it closes the element or starts a comment.
 fn in_script(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

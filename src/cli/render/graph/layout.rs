@@ -1,6 +1,5 @@
-//! Where boxes and the wires between them go: in layers from left to right, so that wires point one
-//! way; few of them cross, and what belongs together is near. What would be a tower is cut into bands
-//! side by side. Bounded work, the same picture each time.
+//! Layered graph layout: layers from left to right, so that wires point one way, with few crossings and short
+//! distances. Tall pictures are cut into bands side by side. The work is bounded and the result deterministic.
 
 mod bands;
 mod board;
@@ -18,73 +17,73 @@ use bands::banded;
 use board::{Levels, leveled};
 use layers::layers;
 
-/// A box to be placed.
+/// A box to place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Block {
-    /// How wide.
+    /// Its width.
     pub width: f64,
-    /// How high.
+    /// Its height.
     pub height: f64,
-    /// The least layer that it may stand in.
+    /// The lowest layer that it may be in.
     pub layer: usize,
 }
 
-/// A wire from the right side of a box to the left side of another, at heights within them.
+/// A wire from the right side of a box to the left side of another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Wire {
-    /// The box where it begins.
+    /// The box at its start.
     pub from: usize,
-    /// How far below the top of that.
+    /// The height of its start, from that box's top.
     pub from_y: f64,
-    /// The box where it ends.
+    /// The box at its end.
     pub to: usize,
-    /// How far below the top of that.
+    /// The height of its end, from that box's top.
     pub to_y: f64,
-    /// Whether it says which of the two stands further left.
+    /// Whether it puts its end to the right of its start.
     pub leads: bool,
 }
 
 /// A point; y grows downwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Point {
-    /// From the left.
+    /// The distance from the left.
     pub x: f64,
-    /// From the top.
+    /// The distance from the top.
     pub y: f64,
 }
 
-/// Where everything goes.
+/// The positions of all boxes and wires.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layout {
-    /// The left upper corner of each box.
+    /// The upper left corner of each box.
     pub blocks: Vec<Point>,
-    /// The points that each wire passes, its ends included.
+    /// The points of each wire, including both ends.
     pub wires: Vec<Vec<Point>>,
-    /// How wide it all is.
+    /// The width of the picture.
     pub width: f64,
-    /// How high it all is.
+    /// The height of the picture.
     pub height: f64,
 }
 
-/// Between layers.
+/// The space between layers.
 const AISLE: f64 = 84.0;
-/// Between boxes of a layer.
+/// The space between boxes of a layer.
 const GAP: f64 = 14.0;
-/// A wire that passes a layer takes this much.
+/// The height of a wire that passes a layer.
 const LANE: f64 = 6.0;
-/// What is higher than this, and higher than wide, is cut into bands.
+/// A picture is cut into bands if it is taller than this and taller than wide.
 const TOWER: f64 = 1000.0;
-/// Boxes without wires stand above the others, at least so many in a row.
+/// The minimum number of boxes in a row of boxes without wires, above the others.
 const ROW: usize = 4;
 
-/// Some of the boxes and the wires between them, by their numbers.
+/// A subset of the boxes and the wires between them, by number.
 #[derive(Clone, Debug, Default)]
 struct Part {
     blocks: Vec<usize>,
     wires: Vec<usize>,
 }
 
-/// Boxes, wires, and the layer of each box that has wires.
+/// Boxes, wires, and the layer of each box with wires.
 #[derive(Clone, Copy, Debug)]
 struct Scene<'a> {
     blocks: &'a [Block],
@@ -92,10 +91,10 @@ struct Scene<'a> {
     layers: &'a [Option<usize>],
 }
 
-/// Where layers stand: from the left, and how wide.
+/// The left edge and the width of each layer.
 type Columns = BTreeMap<usize, (f64, f64)>;
 
-/// Places everything.
+/// Lays out boxes and wires.
 pub(crate) fn lay_out(blocks: &[Block], wires: &[Wire]) -> Layout {
     let mut joined = vec![false; blocks.len()];
     for end in wires.iter().flat_map(|wire| [wire.from, wire.to]) {
@@ -138,7 +137,7 @@ impl Scene<'_> {
         self.layers.get(block).copied().flatten()
     }
 
-    /// The columns of the layers of some boxes, beginning at `x`.
+    /// The columns of the layers of some boxes, starting at `x`.
     fn columns(&self, blocks: &[usize], mut x: f64) -> Columns {
         let mut widths: BTreeMap<usize, f64> = BTreeMap::new();
         for number in blocks {
@@ -150,7 +149,7 @@ impl Scene<'_> {
         let mut columns = Columns::new();
         let (first, last) = (widths.first_key_value(), widths.last_key_value());
         if let (Some((first, _)), Some((last, _))) = (first, last) {
-            // Wires pass layers in which none of these boxes stands.
+            // Wires also pass layers without any of these boxes.
             for layer in *first..=*last {
                 let width = widths.get(&layer).copied().unwrap_or_default();
                 columns.insert(layer, (x, width));
@@ -161,7 +160,7 @@ impl Scene<'_> {
     }
 }
 
-/// How far columns reach.
+/// The right edge of the last column.
 fn width(columns: &Columns) -> f64 {
     columns
         .last_key_value()
@@ -171,7 +170,7 @@ fn width(columns: &Columns) -> f64 {
 // === impl Layout ===
 
 impl Layout {
-    /// Puts a part where its levels and columns say, `y` further down.
+    /// Places a part by its levels and columns, shifted down by `y`.
     fn put(&mut self, scene: Scene<'_>, part: &Part, levels: &Levels, columns: &Columns, y: f64) {
         for (number, own) in part.blocks.iter().zip(&levels.blocks) {
             let column = scene.layer(*number).and_then(|layer| columns.get(&layer));
@@ -206,8 +205,8 @@ impl Layout {
         }
     }
 
-    /// Where a wire begins and ends, by where its boxes are. One that leads back leaves its box on the
-    /// left, and one within a layer comes back on the side where it left.
+    /// The start and end of a wire. A backward wire starts on the left side of its box; a wire within a layer ends on
+    /// the side where it starts.
     fn ends(&self, scene: Scene<'_>, number: usize) -> Option<(Point, Point)> {
         let wire = scene.wires.get(number)?;
         let (from, to) = (self.blocks.get(wire.from)?, self.blocks.get(wire.to)?);
@@ -228,7 +227,7 @@ impl Layout {
         Some((start, end))
     }
 
-    /// Moves everything further down.
+    /// Moves everything down.
     fn lower(&mut self, down: f64) {
         let wires = self.wires.iter_mut().flatten();
         for point in self.blocks.iter_mut().chain(wires) {
@@ -237,7 +236,7 @@ impl Layout {
         self.height += down;
     }
 
-    /// Places the boxes that have no wires in rows, and moves all others below them.
+    /// Places the boxes without wires in rows above all others.
     fn apart(&mut self, blocks: &[Block], joined: &[bool]) {
         let loose = || (0..blocks.len()).filter(|block| joined.get(*block) == Some(&false));
         let widest = loose().filter_map(|block| blocks.get(block));

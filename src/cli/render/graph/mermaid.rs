@@ -8,10 +8,10 @@ use super::{Picture, home, label};
 use crate::answer::graph::{Link, Node, Role};
 use crate::engine::verdict::escape;
 
-/// How many edges Mermaid draws unless it is configured otherwise.
+/// Mermaid's default limit of edges.
 pub(crate) const MOST_EDGES: usize = 500;
 
-/// How nodes look: policies by their state, and what does not exist.
+/// The styles of policies by state, and of objects that do not exist.
 const CLASSES: [(&str, &str); 7] = [
     ("in-force", "fill:#e3f5e7,stroke:#1f883d,color:#0d4a1f"),
     ("partly", "fill:#fdf2d4,stroke:#b7791f,color:#5f3c03"),
@@ -22,7 +22,7 @@ const CLASSES: [(&str, &str); 7] = [
     ("missing", "stroke:#c02626,stroke-dasharray:4 3"),
 ];
 
-/// The text of a flowchart: a subgraph for each namespace, policies with a corner cut.
+/// The text of a flowchart: a subgraph for each namespace, policies with a cut corner.
 pub(crate) fn mermaid(picture: &Picture<'_>) -> String {
     let mut text = "flowchart LR\n".to_owned();
     let mut groups: BTreeMap<&str, Vec<(usize, &Node)>> = BTreeMap::new();
@@ -103,8 +103,7 @@ fn class(picture: &Picture<'_>, class: &str, is: impl Fn(&Node) -> bool, text: &
     }
 }
 
-/// Text between quotes: all that could mean something to Mermaid, to Markdown or to HTML as a character
-/// code.
+/// Text between quotes. Characters with a meaning in Mermaid, Markdown or HTML become character codes.
 fn inside(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in escape(text).chars() {

@@ -1,4 +1,4 @@
-//! The rows of boxes: what each says, and how much room it takes.
+//! The rows of boxes: their text and their size.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,41 +15,41 @@ const HEAD: f64 = 24.0;
 const LINE: f64 = 16.0;
 const SECTION: f64 = 22.0;
 const CHIP: f64 = 23.0;
-/// Characters of a name in one line, and of a reason.
+/// The limits of characters per line, for a name and for a reason.
 const NAME: usize = 56;
 const REASON: usize = 52;
-/// Lines of one reason, hostnames of one route.
+/// The limit of lines per reason, and of hostnames per route.
 const MOST_LINES: usize = 4;
-/// A longer match is cut.
+/// The limit of characters per match; a longer one is cut.
 const MATCH: usize = 52;
 
 /// A row of a box.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// What it shows.
+    /// Its content.
     pub content: Content<'a>,
-    /// Where it begins, from the top of the box.
+    /// Its top, from the top of the box.
     pub top: f64,
-    /// How high it is.
+    /// Its height.
     pub height: f64,
-    /// How much room its text takes.
+    /// The width of its text.
     pub width: f64,
 }
 
-/// What a row shows.
+/// The content of a row.
 #[derive(Debug)]
 pub(crate) enum Content<'a> {
     /// The object, with its name in lines.
     Object(usize, &'a Node, Vec<String>),
-    /// A section: its name or what it matches, and what stands at the right.
+    /// A section: the text on the left (its name or match) and on the right.
     Section(usize, &'a Node, String, String),
     /// A policy.
     Policy(Chip<'a>),
-    /// What is wrong, in lines.
+    /// A problem, in lines.
     Problem(Vec<String>),
-    /// A fact of the object.
+    /// A fact about the object.
     Fact(String),
-    /// A word about the rows below, or about those that are left out.
+    /// A heading for the rows below, or a note on omitted ones.
     Heading(String),
 }
 
@@ -58,13 +58,13 @@ pub(crate) enum Content<'a> {
 pub(crate) struct Chip<'a> {
     /// The policy.
     pub node: &'a Node,
-    /// The edge to its target; none where it is attached to nothing.
+    /// The edge to its target. `None` if it is attached to nothing.
     pub step: Option<Step<'a>>,
     /// The short name of its kind.
     pub badge: String,
     /// Its name in lines.
     pub names: Vec<String>,
-    /// Whom it overrides, or who overrides it.
+    /// How many policies it overrides, or which one overrides it.
     pub note: String,
 }
 
@@ -73,10 +73,10 @@ pub(crate) struct Chip<'a> {
 pub(crate) struct Writer<'a, 'p> {
     picture: &'p Picture<'a>,
     badges: BTreeMap<GroupKind, String>,
-    /// How many policies each overrides.
+    /// How many policies each policy overrides.
     overrides: HashMap<&'a str, usize>,
     names: HashMap<&'a str, &'a Node>,
-    /// Why references from or to a node do not count.
+    /// Why references from or to a node are rejected.
     refused: HashMap<usize, Vec<String>>,
 }
 
@@ -105,7 +105,7 @@ impl<'a, 'p> Writer<'a, 'p> {
                 else {
                     continue;
                 };
-                // A rule says it of its backend, a route or a set of its parent.
+                // A rejected backend is shown at the rule, a rejected parent at the route or ListenerSet.
                 let (at, of) = if node.role == Role::Rule {
                     (number, label(picture, other))
                 } else {
@@ -136,7 +136,7 @@ impl<'a, 'p> Writer<'a, 'p> {
         }
     }
 
-    /// The head of a box, with what people look for in the object.
+    /// The first rows of a box: the object and the facts that users look for.
     pub(crate) fn object(&self, number: usize, node: &'a Node) -> Vec<Row<'a>> {
         let names = lines(&node.object.0.object.name, NAME);
         let mut width = names
@@ -166,12 +166,12 @@ impl<'a, 'p> Writer<'a, 'p> {
         rows
     }
 
-    /// What a node is called above its name.
+    /// The kind of a node, as shown above its name.
     pub(crate) fn kind(&self, node: &Node) -> String {
         kind(self.picture, node)
     }
 
-    /// A section, and what is wrong with it.
+    /// A section and its problems.
     pub(crate) fn section(&self, number: usize) -> Vec<Row<'a>> {
         let Some(node) = self.picture.node(number) else {
             return Vec::new();
@@ -237,7 +237,7 @@ impl<'a, 'p> Writer<'a, 'p> {
         self.chip(step.node, Some(step), &note)
     }
 
-    /// A policy that is attached to nothing, and why.
+    /// A policy that is attached to nothing, and the reason.
     pub(crate) fn idle(&self, number: usize) -> Vec<Row<'a>> {
         let why = self
             .picture
@@ -274,7 +274,7 @@ impl<'a, 'p> Writer<'a, 'p> {
         row(Content::Policy(chip), height, width)
     }
 
-    /// A word about other rows.
+    /// A heading or note.
     #[expect(clippy::unused_self, reason = "all rows come from the writer")]
     pub(crate) fn heading(&self, words: &str) -> Row<'a> {
         let width = measured(words, SMALL);
@@ -282,7 +282,7 @@ impl<'a, 'p> Writer<'a, 'p> {
     }
 }
 
-/// A node with the object that it belongs to.
+/// A node, with its object if it is a section.
 fn whole(picture: &Picture<'_>, node: &Node) -> String {
     match node.object.0.section {
         Some(_) => format!("{} of {}", label(picture, node), node.object.0.object),
@@ -310,7 +310,7 @@ fn row(content: Content<'_>, height: f64, width: f64) -> Row<'_> {
     }
 }
 
-/// What a node is called above its name.
+/// The kind of a node, as shown above its name.
 pub(crate) fn kind(picture: &Picture<'_>, node: &Node) -> String {
     let mut kind = picture.kind(node);
     if node.role == Role::Frontend {

@@ -1,4 +1,4 @@
-//! How the states of policies look: a colour and a glyph for each, in every picture.
+//! The look of policy states: a colour and a glyph for each, the same in every picture.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,18 +8,18 @@ use crate::answer::graph::{Graph, Role};
 use crate::answer::state::PolicyState;
 use crate::engine::ids::GroupKind;
 
-/// How a state looks.
+/// The look of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Look {
     /// The state.
     pub state: PolicyState,
-    /// The class of its colours.
+    /// The CSS class of its colours.
     pub class: &'static str,
-    /// Its glyph: a path in a square of 12 by 12.
+    /// Its glyph: an SVG path in a 12 by 12 square.
     pub glyph: &'static str,
     /// Its glyph as a character.
     pub sign: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub words: &'static str,
 }
 
@@ -27,16 +27,16 @@ const CHECK: &str = "M2.5 6.5L5 9L9.5 3.5";
 const HALF: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M6 3.5V8.5M7.5 4V8";
 const SLASH: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M3.4 8.6L8.6 3.4";
 const STOP: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M4 6H8";
-/// What is wrong.
+/// The glyph for errors.
 pub(crate) const CROSS: &str = "M3 3L9 9M9 3L3 9";
 const RING: &str = "M6 2.5A3.5 3.5 0 1 0 6 9.5A3.5 3.5 0 1 0 6 2.5";
 
-/// How every state looks, in the order in which they are listed.
+/// The looks of all states, in the order of lists.
 pub(crate) fn looks() -> Vec<Look> {
     PolicyState::ALL.into_iter().map(look).collect()
 }
 
-/// How a state looks.
+/// The look of a state.
 pub(crate) fn look(state: PolicyState) -> Look {
     let (class, glyph, sign, words) = match state {
         PolicyState::Enforced => ("in-force", CHECK, "✓", "all of it is in force"),
@@ -82,7 +82,7 @@ pub(crate) fn look(state: PolicyState) -> Look {
     }
 }
 
-/// A short name for each kind of policy in a graph: its initials, or all of it where two kinds have the same initials.
+/// A short name for each policy kind in a graph: its initials, or its full name if another kind has the same initials.
 pub(crate) fn badges(graph: &Graph) -> BTreeMap<GroupKind, String> {
     let policies = graph.nodes.iter().filter(|node| node.role == Role::Policy);
     let kinds: BTreeSet<&GroupKind> = policies.map(|node| &node.object.0.object.gk).collect();
@@ -105,7 +105,7 @@ pub(crate) fn badges(graph: &Graph) -> BTreeMap<GroupKind, String> {
         .collect()
 }
 
-/// The capitals of a kind.
+/// The capital letters of a kind.
 fn initials(kind: &str) -> String {
     kind.chars().filter(char::is_ascii_uppercase).collect()
 }

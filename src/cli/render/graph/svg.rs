@@ -1,4 +1,4 @@
-//! The graph as a picture.
+//! The graph as an SVG picture.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,24 +18,24 @@ pub(crate) mod text;
 use text::marked;
 pub(crate) use text::{number, text_of};
 
-/// Colours, for the picture and for the page.
+/// The colours, for the picture and the page.
 pub(crate) const STYLE: &str = include_str!("svg/picture.css");
-/// Type, for the picture alone: it has to do with the fonts of whoever looks at it.
+/// The fonts, for the picture only: it must work with the fonts of any viewer.
 const TYPE: &str = include_str!("svg/type.css");
 
-/// Around the whole picture.
+/// The space around the picture.
 const MARGIN: f64 = 24.0;
-/// How far a wire between boxes of one layer goes out.
+/// How far a curve between boxes of one layer extends.
 const BOW: f64 = 40.0;
-/// Gateways have so many colours.
+/// The number of colours for Gateways.
 const LANES: usize = 8;
-/// More overrides are not drawn as curves: they are said at the policies.
+/// The limit of curves for overrides; with more, only the policies' own rows show them.
 const MOST_CURVES: usize = 24;
 
 /// The ids of the policies that override another.
 type Winners<'a> = &'a [Arc<str>];
 
-/// A picture with its boxes in place, ready to be written.
+/// A picture with all boxes placed.
 #[derive(Debug)]
 pub(crate) struct Drawing<'a> {
     picture: &'a Picture<'a>,
@@ -48,7 +48,7 @@ pub(crate) struct Drawing<'a> {
 // === impl Drawing ===
 
 impl<'a> Drawing<'a> {
-    /// Draws a picture.
+    /// Lays out a picture.
     pub(crate) fn new(picture: &'a Picture<'a>) -> Self {
         let cells = Cells::new(picture);
         let layout = lay_out(&cells.blocks(), &cells.wires);
@@ -100,7 +100,7 @@ impl<'a> Drawing<'a> {
         self.lanes.get(object).copied()
     }
 
-    /// The wires, the boxes on top of them, and the curves between policies.
+    /// The wires, the boxes above them, and the curves between policies.
     fn body(&self, text: &mut String) {
         text.push_str("<g class=\"wires\">\n");
         let wires = self.layout.wires.iter().zip(&self.cells.edges);
@@ -129,8 +129,8 @@ impl<'a> Drawing<'a> {
         text.push_str("</g>\n");
     }
 
-    /// Where policies that override others are, each with one that it overrides in the same column: curves to other
-    /// columns would run over boxes. Nothing where they are too many.
+    /// The positions of overriding policies, each with a policy that it overrides in the same column; curves to other
+    /// columns would cross boxes. Empty if there are too many.
     fn overrides(&self) -> Vec<(Point, Point)> {
         let mut places: BTreeMap<&str, Vec<(Point, Winners<'_>)>> = BTreeMap::new();
         for (cell, corner) in self.cells.boxes.iter().zip(&self.layout.blocks) {
@@ -161,7 +161,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// A curve from a policy to one that it overrides, with a head.
+/// A curve with an arrowhead from a policy to one that it overrides.
 fn curve(winner: Point, loser: Point, text: &mut String) {
     let out = winner.x.max(loser.x) + BOW;
     let _ = writeln!(
@@ -176,7 +176,7 @@ fn curve(winner: Point, loser: Point, text: &mut String) {
     );
 }
 
-/// What a picture shows, in one line.
+/// A summary of the picture in one line.
 pub(crate) fn title(graph: &Graph) -> String {
     let count = |of: &dyn Fn(&Node) -> bool| graph.nodes.iter().filter(|node| of(node)).count();
     let policies = count(&|node| node.role == Role::Policy);
@@ -184,7 +184,7 @@ pub(crate) fn title(graph: &Graph) -> String {
     format!("{objects} objects and {policies} policies")
 }
 
-/// A line through points, bent where it changes its height.
+/// A line through points, curved where the height changes.
 fn path(points: &[Point]) -> String {
     let mut text = String::new();
     let mut last: Option<&Point> = None;
@@ -195,7 +195,7 @@ fn path(points: &[Point]) -> String {
             Some(last) if (last.y - point.y).abs() < 0.05 => write!(text, "H{x}"),
             Some(last) => {
                 let half = (point.x - last.x) / 2.0;
-                // One that comes back to where it left makes a bow.
+                // A wire within a layer forms a bow.
                 let (out, back) = if half.abs() < 1.0 {
                     (BOW, -BOW)
                 } else {

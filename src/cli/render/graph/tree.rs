@@ -1,4 +1,4 @@
-//! The graph as a tree for the terminal: what is attached under what, the policies at their targets.
+//! The graph as a tree for the terminal: objects below their parents, policies at their targets.
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -7,16 +7,16 @@ use crate::answer::graph::{Link, Node, Role};
 use crate::cli::render::style::{Style, Tone};
 use crate::engine::verdict::escape;
 
-/// What stands before a child, and before what is below it.
+/// The text before a child, and before its descendants.
 const BRANCH: (&str, &str) = ("├─ ", "│  ");
 const LAST: (&str, &str) = ("└─ ", "   ");
-/// No line is made narrower than this, whatever is before it.
+/// The minimum width of a line's text.
 const NARROWEST: usize = 24;
 
 /// A piece of a line.
 type Piece = (Option<Tone>, String);
 
-/// The tree while it is written.
+/// The tree under construction.
 struct Tree<'a> {
     picture: &'a Picture<'a>,
     style: Style,
@@ -24,13 +24,13 @@ struct Tree<'a> {
     text: String,
 }
 
-/// One line under a node.
+/// A line below a node.
 enum Child<'a> {
     Policy(Step<'a>),
     Object(Step<'a>),
 }
 
-/// The tree.
+/// The tree as text.
 pub(crate) fn tree(picture: &Picture<'_>, style: Style) -> String {
     let mut tree = Tree {
         picture,
@@ -51,8 +51,8 @@ pub(crate) fn tree(picture: &Picture<'_>, style: Style) -> String {
     tree.text
 }
 
-/// Whether a tree begins at a node: nothing is above it. What is only named by references that do not
-/// count is said there, unless there is more to say of it.
+/// Whether a node is a root: it has no parent. A backend with rejected references only is shown at these references,
+/// unless there are policies on it or below it.
 fn is_root(picture: &Picture<'_>, number: usize, node: &Node) -> bool {
     let is_policy = node.role == Role::Policy && picture.policies(number).is_empty();
     if is_policy || picture.has_above(number) {
@@ -83,7 +83,7 @@ impl Tree<'_> {
         self.object(number, pieces, ("", ""));
     }
 
-    /// An object and all that is below it; `before` stands at the start of its line and of the next.
+    /// An object and its descendants. `before` are the indents of its first line and of the following ones.
     fn object(&mut self, number: usize, mut pieces: Vec<Piece>, before: (&str, &str)) {
         if let Some(shown) = self.shown.get_mut(number) {
             *shown = true;
@@ -156,7 +156,7 @@ impl Tree<'_> {
         self.line(before, &pieces);
     }
 
-    /// Policies from which no edge leads.
+    /// The policies without any edge.
     fn unattached(&mut self) {
         let picture = self.picture;
         let idle: Vec<&Node> = picture
@@ -201,7 +201,7 @@ impl Tree<'_> {
         pieces
     }
 
-    /// The ports of a Service in one piece, where nothing is to be said of any of them.
+    /// The ports of a Service in one text, if none has anything to show.
     fn folded(&self, number: usize) -> Option<String> {
         let node = self.picture.node(number)?;
         let steps = self.picture.below(number);
@@ -221,7 +221,7 @@ impl Tree<'_> {
         Some(format!("{noun} {}", names.join(", ")))
     }
 
-    /// One line; what is too wide for the terminal goes on in the next, and no name is cut.
+    /// One line, wrapped at spaces to the width of the terminal; names are not cut.
     fn line(&mut self, before: (&str, &str), pieces: &[Piece]) {
         let room = self.style.width.map_or(usize::MAX, |width| {
             width.saturating_sub(before.1.width()).max(NARROWEST)

@@ -1,4 +1,4 @@
-//! Targets at which the same changes: which they are, and one table of what.
+//! Targets with the same changes: their names, and one table of the changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::answer::named::Named;
 use crate::engine::ids::{ObjectKey, Place};
 use crate::engine::words;
 
-/// Changes that are alike in everything but their target.
+/// Changes that differ only in their target.
 pub(in crate::cli::render) struct Group<'a> {
     like: &'a Change,
     all: Vec<&'a Change>,
@@ -25,13 +25,13 @@ pub(in crate::cli::render) struct Group<'a> {
 // === impl Group ===
 
 impl Group<'_> {
-    /// Whether all its targets are deleted with the change.
+    /// Whether the change deletes all targets.
     pub(in crate::cli::render) fn is_gone(&self) -> bool {
         self.all.iter().all(|change| change.is_gone)
     }
 }
 
-/// Changes by what becomes of the target, by kind and in their order; alike ones together.
+/// Groups equal changes; sorted by what happens to the target and by kind.
 pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
     let mut index: BTreeMap<String, usize> = BTreeMap::new();
     let mut found: Vec<Group<'_>> = Vec::new();
@@ -93,7 +93,7 @@ pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Styl
     text
 }
 
-/// The targets: `HTTPRoute shop/cart#browse, #checkout`, and the path where only some of them change.
+/// The targets: `HTTPRoute shop/cart#browse, #checkout`, with the path if only some paths change.
 fn names(changes: &[&Change], kinds: &Kinds) -> Vec<String> {
     let mut found: Vec<(&ObjectKey, String)> = Vec::new();
     for change in changes {
@@ -115,7 +115,7 @@ fn partly(change: &Change, kinds: &Kinds) -> String {
     if changed >= of {
         return String::new();
     }
-    // Places that say the most: sections where there are some, and no Namespaces.
+    // The most specific places: sections in place of their objects, without Namespaces and GatewayClasses.
     let target = &change.object.0.object;
     let path: Vec<&Place> = change.path.iter().map(|named| &named.0).collect();
     let says = |place: &&&Place| {
@@ -170,7 +170,7 @@ fn table(change: &Change, kinds: &Kinds, style: Style) -> Table {
     table
 }
 
-/// Long values of both sides, one below the other.
+/// The long values of both sides, one below the other.
 fn sides(before: Option<Shown>, after: Option<Shown>) -> Vec<String> {
     let all = [("before:", before), ("after:", after)];
     let side = |(name, value): (&str, Option<Shown>)| {
@@ -182,7 +182,7 @@ fn sides(before: Option<Shown>, after: Option<Shown>) -> Vec<String> {
     all.into_iter().flat_map(side).collect()
 }
 
-/// Whose setting it is, or was.
+/// The policy or object that the setting comes from.
 fn source(change: &Change, field: &Field, kinds: &Kinds) -> String {
     let Named(Place { object, .. }) = &field.source;
     if object.gk != change.policy_kind.0 {
@@ -198,7 +198,7 @@ fn source(change: &Change, field: &Field, kinds: &Kinds) -> String {
     }
 }
 
-/// What is in force as a whole, where it is not told setting by setting.
+/// One side as a whole, if the change is not shown field by field.
 fn side(spec: Option<&Value>, from: &[Named], style: Style) -> Shown {
     let names: Vec<String> = from.iter().map(|from| from.0.object.path()).collect();
     match spec {

@@ -1,4 +1,4 @@
-//! What a change does, as a comment on a pull request: what is lost in full, the fields folded.
+//! The impact of a change as a comment on a pull request: losses in full, fields folded.
 
 use super::super::markdown::{Comment, text};
 use super::super::style::Style;

@@ -1,4 +1,4 @@
-//! A report as workflow commands of GitHub Actions, which shows them beside the lines of a change.
+//! A report as workflow commands of GitHub Actions, which annotate the lines of a change.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::cache::files::STDIN;
 use crate::engine::finding::Severity;
 use crate::engine::printable::escape;
 
-/// One command a finding that counts, or that only tells.
+/// One command for each finding, without suppressed and known ones.
 pub(crate) fn github(report: &Report) -> String {
     let mut text = String::new();
     let shown = report.findings.iter();
@@ -25,7 +25,7 @@ fn command(text: &mut String, finding: &Told) {
         Severity::Warn => "warning",
     };
     let _ = write!(text, "::{command} ");
-    // The lines of the standard input are those of no file.
+    // Standard input has no file to annotate.
     if let Some(file) = finding.file.as_deref().filter(|file| *file != STDIN) {
         let _ = write!(text, "file={},", property(file));
         if let Some(line) = finding.line {
@@ -47,7 +47,7 @@ fn command(text: &mut String, finding: &Told) {
     );
 }
 
-/// The text behind a command.
+/// The message of a command.
 fn data(text: &str) -> String {
     escape(text).replace('%', "%25")
 }

@@ -9,7 +9,7 @@ use crate::engine::finding::Severity;
 use crate::engine::ids::ObjectKey;
 use crate::engine::verdict::escape;
 
-/// The suite of what stands in no file.
+/// The suite of objects without a file.
 const NO_FILE: &str = "cluster";
 
 /// A test case.
@@ -22,7 +22,7 @@ struct Test<'a> {
     others: Vec<&'a Told>,
 }
 
-/// The document. Findings that refuse are failures; with `strict`, warnings are too.
+/// The document. Refusals are failures; with `strict`, warnings are too.
 pub(crate) fn junit(
     report: &Report,
     objects: &[(ObjectKey, Option<Spot>)],
@@ -135,7 +135,7 @@ fn case(out: &mut String, file: &str, test: &Test<'_>) {
     out.push_str("    </testcase>\n");
 }
 
-/// A line for each.
+/// One line per finding.
 fn lines(findings: &[&Told], file: &str) -> String {
     let lines = findings.iter().map(|finding| xml(&line(finding, file)));
     lines.collect::<Vec<_>>().join("\n")
@@ -159,7 +159,7 @@ fn line(finding: &Told, file: &str) -> String {
     }
 }
 
-/// Text within XML; what XML cannot hold is written out.
+/// Escapes text for XML, including characters that XML forbids.
 fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in escape(text).chars() {

@@ -1,4 +1,4 @@
-//! A report as a comment on a pull request: what is denied in full, warnings and notices folded.
+//! A report as a comment on a pull request: refusals in full, warnings and notices folded.
 
 use super::plain::Plain;
 use super::severity;

@@ -1,21 +1,21 @@
-//! Findings in the words of one report: kinds by their names alone where no other kind has that name.
+//! Kinds in a report without their group, unless two kinds share a name.
 
 use crate::answer::report::{Report, Told};
 use crate::cli::render::kind_names::Kinds;
 use crate::engine::ids::GroupKind;
 
-/// How a report calls its kinds.
+/// The names of the kinds in a report.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plain {
     kinds: Kinds,
-    /// Kinds as messages have them, and by their names alone.
+    /// Kinds as messages spell them, and their short names.
     shorter: Vec<(String, String)>,
 }
 
 // === impl Plain ===
 
 impl Plain {
-    /// Those of the objects and policies that a report names.
+    /// The names of the kinds of all objects and policies in a report.
     pub(crate) fn of(report: &Report) -> Self {
         let named = report
             .findings
@@ -27,7 +27,7 @@ impl Plain {
         let kinds = Kinds::among(all.iter().copied());
         let shorter = all.into_iter().filter_map(|gk| {
             let (long, short) = (gk.to_string(), kinds.name(gk));
-            // Only before a name: a kind that is told by itself is told with its group.
+            // Only before a name: a kind on its own keeps its group.
             (long != short).then(|| (format!("{long} "), format!("{short} ")))
         });
         Self {
@@ -36,7 +36,7 @@ impl Plain {
         }
     }
 
-    /// `Gateway infra/edge`; nothing for a file.
+    /// `Gateway infra/edge`. `None` for a file.
     pub(crate) fn object(&self, finding: &Told) -> Option<String> {
         let object = finding.object.as_ref();
         object.map(|object| self.kinds.object(&object.0.object))

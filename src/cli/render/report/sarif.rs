@@ -14,16 +14,15 @@ use crate::engine::printable::escape;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// What relative paths are relative to, as code scanning calls it.
+/// The base of relative paths, by its name in code scanning.
 const ROOT: &str = "%SRCROOT%";
-/// The key of fingerprints; the number goes up when they are made otherwise.
+/// The key of fingerprints. Increase the number when they are computed differently.
 const FINGERPRINT: &str = "attache/v1";
 
-/// The log. Paths are relative to `root` where they lie below it. With a baseline each result says
-/// whether that has it.
+/// The SARIF log. Paths below `root` are relative to it. With a baseline, each result says whether the baseline has it.
 ///
 /// # Errors
-/// Never: no key is anything but text.
+/// None: all keys are strings.
 pub(crate) fn sarif(
     report: &Report,
     root: Option<&Path>,
@@ -103,7 +102,7 @@ fn result(
     result
 }
 
-/// A message. `[text](address)` would be a link: where it stands, the brackets are marked as text.
+/// Escapes a message: SARIF would read `[text](address)` as a link.
 fn said(text: &str) -> String {
     let text = escape(text);
     if !text.contains("](") {
@@ -114,7 +113,7 @@ fn said(text: &str) -> String {
         .replace(']', r"\]")
 }
 
-/// One place, or none for what stands nowhere and is about no object.
+/// The location of a finding. Empty if it has neither a file nor an object.
 fn locations(finding: &Told, root: Option<&Path>) -> Vec<Value> {
     let mut location = serde_json::Map::new();
     if let Some(file) = finding.file.as_deref().filter(|file| *file != STDIN) {

@@ -1,7 +1,7 @@
-//! A report for people: refusals first, then warnings, each by file; the last line says why the check ends as it does.
+//! A report for people: refusals first, then warnings, each by file; the last line says why the check passes or fails.
 //!
-//! On a terminal a finding has a line for its code and place, and its message below, within the width. Elsewhere it is
-//! one line, `file:line: severity code: object: field: message`, for programs that read lines.
+//! On a terminal a finding has one line for its code and position, and its message below, wrapped. Otherwise it is one
+//! line, `file:line: severity code: object: field: message`, for programs that read lines.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,35 +15,35 @@ use crate::cli::render::words::count;
 use crate::engine::finding::{Code, Severity};
 use crate::engine::verdict::escape;
 
-/// What is said beside the findings.
+/// What the text shows besides the findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closing {
     /// Whether notices are shown.
     pub notices: bool,
-    /// Why the check ends as it does.
+    /// Why the check passes or fails.
     pub reason: Reason,
-    /// Whether there is nothing but the manifests.
+    /// Whether the manifests are the whole state.
     pub is_closed: bool,
-    /// Whether the files that are no manifests are listed.
+    /// Whether files that are not manifests are listed.
     pub show_skipped: bool,
 }
 
-/// Why a check ends as it does.
+/// Why a check passes or fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// There is no finding that counts.
+    /// No finding counts.
     Nothing,
-    /// There are warnings, and they do not fail it.
+    /// There are only warnings, and they do not fail the check.
     OnlyWarnings,
-    /// So many findings deny.
+    /// This many findings deny.
     Denied(usize),
-    /// So many findings count, warnings included.
+    /// This many findings count, including warnings.
     Warnings(usize),
-    /// There are findings, and none is to fail it.
+    /// There are findings, but no finding may fail the check.
     Never,
 }
 
-/// The findings, and what is said of all of them.
+/// The findings and the closing lines.
 pub(crate) fn text(report: &Report, closing: &Closing, style: Style) -> String {
     let plain = Plain::of(report);
     let mut text = String::new();
@@ -95,7 +95,7 @@ fn tone(finding: &Told) -> Tone {
     }
 }
 
-/// `file:line:column`; the object, where it is in no file.
+/// `file:line:column`, or the object if there is no file.
 fn place(finding: &Told, plain: &Plain) -> String {
     match (&finding.file, finding.line, finding.column) {
         (None, ..) => plain
@@ -121,7 +121,7 @@ fn line(text: &mut String, finding: &Told, plain: &Plain, style: Style) {
     let _ = writeln!(text, "{}", escape(&plain.message(finding)));
 }
 
-/// Two lines, or more where one is not wide enough.
+/// Two lines, or more on a narrow terminal.
 fn block(text: &mut String, finding: &Told, plain: &Plain, style: Style, width: usize) {
     let code = format!("{} {}", severity(finding), finding.code.as_str());
     let place = escape(&place(finding, plain));
@@ -146,7 +146,7 @@ fn block(text: &mut String, finding: &Told, plain: &Plain, style: Style, width: 
     }
 }
 
-/// `12 objects, 3 policies: 1 deny, 2 warn`, what is not shown, and why the check ends as it does.
+/// `12 objects, 3 policies: 1 deny, 2 warn`, what is hidden, and why the check passes or fails.
 pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, String)> {
     let summary = &report.summary;
     let mut lines = vec![counts(summary)];
@@ -204,7 +204,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     lines
 }
 
-/// Whether a finding denies because there is nothing but the manifests.
+/// Whether a finding denies because the manifests are the whole state.
 fn rests_on_the_set(finding: &Told) -> bool {
     let code = matches!(finding.code, Code::TargetNotFound | Code::KindUnknown);
     code && finding.severity == Severity::Deny && finding.counts()

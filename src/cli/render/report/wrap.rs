@@ -1,9 +1,9 @@
-//! Text within the width of a terminal.
+//! Wraps text to the width of a terminal.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The lines of a text, none wider than that, each with so many spaces before it. A word is broken only where it does
-/// not fit into a line of its own: then behind a slash, a dot or a comma where there is one.
+/// Wraps a text to lines of at most `width` columns, each indented by `indent` spaces. A word is broken only if it does
+/// not fit on its own line: after a slash, dot or comma if there is one.
 pub(crate) fn wrap(text: &str, width: Option<usize>, indent: usize) -> Vec<String> {
     let space = " ".repeat(indent);
     let Some(room) = width.map(|width| width.saturating_sub(indent).max(1)) else {
@@ -35,7 +35,7 @@ pub(crate) fn wrap(text: &str, width: Option<usize>, indent: usize) -> Vec<Strin
     lines.iter().map(|line| format!("{space}{line}")).collect()
 }
 
-/// Where to break a word: never at its beginning.
+/// The index at which to break a word; never 0.
 fn cut(word: &str, room: usize) -> usize {
     let (mut used, mut end, mut after) = (0, 0, 0);
     for (at, c) in word.char_indices() {

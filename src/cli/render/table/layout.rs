@@ -1,30 +1,30 @@
-//! Which columns of a table are shown, and how wide each is.
+//! Chooses the columns of a table and their widths.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Row, Table};
 
-/// Spaces between columns: where there is room, and where there is little.
+/// Spaces between columns: the normal gap, and the narrow one.
 const GAPS: [usize; 2] = [3, 2];
 
-/// How a table is shown.
+/// The form of a table.
 pub(super) enum Form {
     /// Rows of columns.
     Columns {
-        /// The columns that are shown, by their places.
+        /// The visible columns, by position.
         shown: Vec<usize>,
-        /// Those that go below their rows.
+        /// The columns that go below their rows.
         below: Vec<usize>,
-        /// How wide each of those shown is.
+        /// The width of each visible column.
         widths: Vec<usize>,
-        /// Spaces between them.
+        /// The spaces between columns.
         gap: usize,
     },
     /// Each row as a list of its cells.
     Records,
 }
 
-/// The form of a table in so many columns of a terminal.
+/// The form of a table in a terminal of `room` columns.
 pub(super) fn form(table: &Table, room: Option<usize>) -> Form {
     let count = table.rows.iter().map(|row| row.cells().len()).max();
     let count = count.unwrap_or(0).max(table.headings.len());
@@ -116,7 +116,7 @@ fn longest_word(text: &str) -> usize {
 // === impl Table ===
 
 impl Table {
-    /// How wide a column is at least, as its cells are measured; headings stay whole.
+    /// The width of a column by a measure of its cells; headings are never wrapped.
     fn width(&self, column: usize, measure: fn(&str) -> usize) -> usize {
         let heading = self.headings.get(column).map(|heading| heading.width());
         let cells = self.rows.iter().filter_map(|row| row.cells().get(column));

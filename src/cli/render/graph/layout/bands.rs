@@ -1,28 +1,28 @@
-//! Towers cut into bands: what is far left stays one piece; what hangs on it is taken apart where it falls
-//! apart by itself, and stacked in columns side by side. Wires to the further ones run above all boxes.
+//! Cuts tall pictures into bands. The left side stays whole; the rest is split into its connected components, which are
+//! stacked in columns side by side. Wires to distant columns run above all boxes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::board::{Levels, leveled};
 use super::{AISLE, GAP, Layout, Part, Point, Scene, real, width};
 
-/// Wide to high, about that of a screen.
+/// The ratio of width to height, about that of a screen.
 const SHAPE: f64 = 1.6;
-/// No band is made lower than this.
+/// The minimum height of a band.
 const LEAST: f64 = 640.0;
-/// Wires above the boxes: between two, and how many at most.
+/// Wires above the boxes: the space between two, and the limit.
 const TRUNK: f64 = 5.0;
 const MOST_TRUNKS: usize = 12;
-/// Between a box and where its wire has come to the height at which it runs.
+/// The horizontal distance within which a wire changes from its box to its height above the boxes.
 const BEND: f64 = AISLE * 0.7;
 
-/// Pieces, one below the other.
+/// Components stacked in one column.
 #[derive(Debug, Default)]
 struct Band {
     pieces: Vec<(Part, Levels)>,
 }
 
-/// Lays out a scene in bands; not, where it does not fall apart into pieces that are low enough.
+/// Lays out a scene in bands. False if it has no components that are low enough.
 pub(super) fn banded(scene: Scene<'_>, layout: &mut Layout) -> bool {
     let layers: BTreeSet<usize> = scene.layers.iter().copied().flatten().collect();
     let fitting = layers.into_iter().find_map(|cut| {
@@ -61,7 +61,7 @@ pub(super) fn banded(scene: Scene<'_>, layout: &mut Layout) -> bool {
     true
 }
 
-/// How high bands should be, so that they and what is left of a layer have the shape of a screen.
+/// The height of a band at which the whole picture has the shape of a screen.
 fn target(scene: Scene<'_>, cut: usize) -> f64 {
     let columns = scene.columns(&left_of(scene, cut).blocks, 0.0);
     let left = width(&columns);
@@ -70,12 +70,12 @@ fn target(scene: Scene<'_>, cut: usize) -> f64 {
     let area: f64 = right
         .map(|(b, _)| (b.width + AISLE) * (b.height + GAP))
         .sum();
-    // `(left + area / height) / height` is that shape.
+    // The solution of `(left + area / height) / height = SHAPE`.
     let height = (left + (left * left + 4.0 * SHAPE * area).sqrt()) / (2.0 * SHAPE);
     height.max(LEAST)
 }
 
-/// What stands left of a layer.
+/// The part to the left of a layer.
 fn left_of(scene: Scene<'_>, cut: usize) -> Part {
     let is_left = |block| is_left(scene, cut, block) == Some(true);
     let wires = scene.wires.iter().enumerate();
@@ -88,7 +88,7 @@ fn left_of(scene: Scene<'_>, cut: usize) -> Part {
     }
 }
 
-/// What a scene falls into from a layer on, in the order of the first boxes.
+/// The connected components from a layer on, ordered by their first boxes.
 fn pieces(scene: Scene<'_>, cut: usize) -> Vec<Part> {
     let is_right = |block| is_left(scene, cut, block) == Some(false);
     let mut roots = Roots((0..scene.blocks.len()).collect());
@@ -116,13 +116,13 @@ fn pieces(scene: Scene<'_>, cut: usize) -> Vec<Part> {
     parts.into_values().collect()
 }
 
-/// Each box knows one of a lower number that it is joined to, or itself.
+/// Disjoint sets: each box points to a connected one with a lower number, or to itself.
 struct Roots(Vec<usize>);
 
 // === impl Roots ===
 
 impl Roots {
-    /// The box of the lowest number that a box is joined to, however far.
+    /// The root of a box: the connected box with the lowest number.
     fn of(&mut self, mut block: usize) -> usize {
         while let Some(next) = self.0.get(block).copied().filter(|next| *next != block) {
             let over = self.0.get(next).copied().unwrap_or(next);
@@ -142,7 +142,7 @@ impl Roots {
     }
 }
 
-/// How high the highest layer of a part is.
+/// The height of a part's tallest layer.
 fn height(scene: Scene<'_>, part: &Part) -> f64 {
     let mut layers: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for number in &part.blocks {
@@ -155,7 +155,7 @@ fn height(scene: Scene<'_>, part: &Part) -> f64 {
     layers.into_values().fold(0.0, f64::max)
 }
 
-/// The pieces in bands, those first that hang on what is further up.
+/// The components in bands, ordered by the height of the wires that lead to them.
 fn stacked(
     scene: Scene<'_>,
     cut: usize,
@@ -184,7 +184,7 @@ fn stacked(
             (part, levels)
         })
         .collect();
-    // As many bands as the height asks for, all about as high.
+    // The number of bands follows from the target height; all bands have about the same height.
     let whole: f64 = pieces.iter().map(|(_, levels)| levels.height + GAP).sum();
     let count = (whole / target).round().max(1.0);
     let each = whole / count;
@@ -203,8 +203,7 @@ fn stacked(
     bands
 }
 
-/// The height above all boxes at which wires run that begin at a height of a box on the left: one for
-/// each such place, as far as there is room.
+/// For each start of a long wire on the left, its height above all boxes. Starts share heights if there are too many.
 fn trunks(scene: Scene<'_>, cut: usize, layout: &Layout) -> BTreeMap<(usize, u64), f64> {
     let is_left = |block| is_left(scene, cut, block);
     let mut starts: Vec<(f64, (usize, u64))> = Vec::new();
@@ -226,22 +225,22 @@ fn trunks(scene: Scene<'_>, cut: usize, layout: &Layout) -> BTreeMap<(usize, u64
         .collect()
 }
 
-/// Whether a box stands left of the bands; none for one that has no wires.
+/// Whether a box is to the left of the bands. `None` for a box without wires.
 fn is_left(scene: Scene<'_>, cut: usize, block: usize) -> Option<bool> {
     scene.layer(block).map(|layer| layer < cut)
 }
 
-/// Whether there is more than one space between columns where a wire runs.
+/// Whether a wire leads further than to the next column.
 fn is_far((start, end): &(Point, Point)) -> bool {
     end.x - start.x > 2.0 * BEND + 1.0
 }
 
-/// A place where wires begin, as a key.
+/// The start of a wire as a key.
 fn place(block: usize, y: f64) -> (usize, u64) {
     (block, y.to_bits())
 }
 
-/// Draws the wires from the left to the bands: straight on to the next column, else above all boxes.
+/// Draws the wires from the left to the bands: directly to the next column, otherwise above all boxes.
 fn join(scene: Scene<'_>, cut: usize, trunks: &BTreeMap<(usize, u64), f64>, layout: &mut Layout) {
     for (number, wire) in scene.wires.iter().enumerate() {
         if is_left(scene, cut, wire.from) == is_left(scene, cut, wire.to) {

@@ -1,38 +1,38 @@
-//! Boxes and passing wires of a part in their layers, on the way to their heights.
+//! The boxes and passing wires of a part in their layers, before they have heights.
 
 use std::collections::HashMap;
 
 use super::{LANE, Part, Scene, order, place};
 
-/// With more wires through layers than this, they go straight behind the boxes.
+/// The limit of lanes for passing wires; with more, wires run straight behind the boxes.
 const MOST_LANES: usize = 10_000;
 
-/// Something that has a place in a layer: a box, or a wire that passes.
+/// An item of a layer: a box, or a wire that passes the layer.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     /// Whether it is a box.
     pub(super) is_block: bool,
     pub(super) height: f64,
-    /// Its number in its layer.
+    /// Its position in its layer.
     pub(super) index: usize,
     pub(super) y: f64,
-    /// What it is joined to in the layers before and behind.
+    /// The joints to the previous layer, and to the next one.
     pub(super) before: Vec<Joint>,
     pub(super) behind: Vec<Joint>,
 }
 
-/// A piece of a wire between an item and its neighbour in the next layer.
+/// A segment of a wire between an item and its neighbour in the next layer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joint {
     /// The neighbour.
     pub(super) other: usize,
-    /// Where it touches the neighbour, from the top of that.
+    /// The height at which it touches the neighbour, from the neighbour's top.
     pub(super) other_y: f64,
-    /// Where it touches the item itself.
+    /// The height at which it touches the item, from the item's top.
     pub(super) own_y: f64,
 }
 
-/// The items of a part, the boxes first, and the layers that they stand in.
+/// The items of a part, boxes first, and their layers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Board {
     pub(super) items: Vec<Item>,
@@ -42,15 +42,15 @@ pub(super) struct Board {
 /// The heights in a part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
-    /// The top of each of its boxes.
+    /// The top of each box.
     pub(super) blocks: Vec<f64>,
-    /// The layers that each of its wires passes, and at what height.
+    /// For each wire, the layers that it passes and the height in each.
     pub(super) lanes: Vec<Vec<(usize, f64)>>,
-    /// How high it is.
+    /// The height of the part.
     pub(super) height: f64,
 }
 
-/// Gives the boxes and wires of a part their heights; the least is 0.
+/// Computes the heights of a part's boxes and wires; the smallest is 0.
 pub(super) fn leveled(scene: Scene<'_>, part: &Part) -> Levels {
     let (mut board, lanes) = Board::new(scene, part);
     order::reduce_crossings(&mut board);
@@ -78,8 +78,7 @@ pub(super) fn leveled(scene: Scene<'_>, part: &Part) -> Levels {
 // === impl Board ===
 
 impl Board {
-    /// The items in the order in which they came, and for each wire the layers and items through which
-    /// it passes.
+    /// A board with the items in input order, and for each wire the layers and items that it passes.
     fn new(scene: Scene<'_>, part: &Part) -> (Self, Vec<Vec<(usize, usize)>>) {
         let mut board = Self::default();
         let mut item_of: HashMap<usize, usize> = HashMap::with_capacity(part.blocks.len());
@@ -115,7 +114,7 @@ impl Board {
             }
             lanes.push(passed);
         }
-        // Layers of other parts have nothing in them.
+        // Layers that only other parts use are empty.
         board.layers.retain(|layer| !layer.is_empty());
         (board, lanes)
     }

@@ -1,10 +1,10 @@
-//! What holds for every layout, on random boxes and wires.
+//! Properties of every layout, on random boxes and wires.
 
 use proptest::prelude::*;
 
 use super::{Block, GAP, LANE, Layout, Wire, lay_out};
 
-/// Boxes and wires, all of which point to a box of a higher number.
+/// Boxes, and wires that all point to a box with a higher number.
 fn pictures() -> impl Strategy<Value = (Vec<Block>, Vec<Wire>)> {
     let block = (20_u32..300, 20_u32..400, 0_usize..4);
     let block = block.prop_map(|(width, height, layer)| Block {
@@ -62,7 +62,7 @@ proptest! {
         }
     }
 
-    /// What cannot be drawn well is still drawn.
+    /// Cycles cannot be drawn well, but they are drawn.
     #[test]
     fn wires_in_circles_end((blocks, wires) in pictures(), back in 0_usize..80) {
         let mut wires = wires;
@@ -81,7 +81,7 @@ proptest! {
     }
 }
 
-/// Somebody who scrolls down finds something.
+/// A user who scrolls down never sees an empty screen.
 fn no_strip_is_empty(blocks: &[Block], wires: &[Wire]) -> Result<(), TestCaseError> {
     let layout = lay_out(blocks, wires);
     let boxes = blocks.iter().zip(&layout.blocks);
@@ -91,7 +91,7 @@ fn no_strip_is_empty(blocks: &[Block], wires: &[Wire]) -> Result<(), TestCaseErr
     let mut strips: Vec<(f64, f64)> = boxes.chain(points).collect();
     strips.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut bottom = 0.0;
-    // At most two pieces meet there, each with a wire at its edge that goes straight on.
+    // At most two components meet there, each with a straight wire at its edge.
     for (top, end) in strips {
         prop_assert!(
             top - bottom <= 3.0 * GAP + 2.0 * LANE,
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// Wires that could run above the boxes, and go straight on.
+/// Wires that could run above the boxes but run straight.
 #[test]
 fn no_room_is_kept_for_wires_that_run_elsewhere() {
     let sizes = [
@@ -166,7 +166,7 @@ fn no_room_is_kept_for_wires_that_run_elsewhere() {
     no_strip_is_empty(&blocks, &wires).unwrap();
 }
 
-/// The shape that Gateways make: wires that need not cross do not.
+/// The shape that Gateways have: avoidable crossings are avoided.
 #[test]
 fn a_comb_has_no_crossings() {
     let block = |layer| Block {

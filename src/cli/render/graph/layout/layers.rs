@@ -1,13 +1,12 @@
-//! The layer of each box: right of all that leads to it, by the longest way.
+//! The layer of each box: to the right of all its predecessors, by the longest path.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::{Block, Wire};
 
-/// The layer of each box, without empty layers; none for boxes without wires.
+/// The layer of each box, without empty layers. `None` for boxes without wires.
 ///
-/// Where wires lead in a circle, the one that comes back to the box of the lowest number in it does not
-/// count.
+/// A cycle is broken at the wire that leads back to its box with the lowest number.
 pub(super) fn layers(blocks: &[Block], wires: &[Wire], joined: &[bool]) -> Vec<Option<usize>> {
     let count = blocks.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];

@@ -1,10 +1,10 @@
-//! The order within layers: each item goes where its neighbours are, on average, for a fixed number of
-//! sweeps; the order with the fewest crossings is kept.
+//! The order within layers. Each item moves to the average position of its neighbours for a fixed number of sweeps; the
+//! order with the fewest crossings wins.
 
 use super::board::{Board, Item, Joint};
 use super::real;
 
-/// Sweeps over all layers, forth and back in turn.
+/// The number of sweeps over all layers, alternately forward and back.
 const SWEEPS: usize = 12;
 
 /// Orders the layers.
@@ -32,7 +32,7 @@ pub(super) fn reduce_crossings(board: &mut Board) {
     number(board);
 }
 
-/// Sorts a layer by where the neighbours on one side are. What has none there stays where it is.
+/// Sorts a layer by the positions of the neighbours on one side. An item without neighbours there keeps its position.
 fn sort(board: &mut Board, layer: usize, side: fn(&Item) -> &Vec<Joint>) {
     let key = |number: usize| {
         let item = board.items.get(number);
@@ -54,7 +54,7 @@ fn sort(board: &mut Board, layer: usize, side: fn(&Item) -> &Vec<Joint>) {
     number_layer(board, layer);
 }
 
-/// Where a neighbour is touched, in places of its layer.
+/// The position of a neighbour's end of a joint, in units of its layer's order.
 fn position(board: &Board, joint: &Joint) -> f64 {
     board.items.get(joint.other).map_or(0.0, |item| {
         real(item.index) + joint.other_y / item.height.max(1.0)
@@ -73,14 +73,14 @@ fn number_layer(board: &mut Board, layer: usize) {
     }
 }
 
-/// How many pairs of wires cross.
+/// The number of pairs of wires that cross.
 fn crossings(board: &Board) -> u64 {
     (0..board.layers.len())
         .map(|layer| crossings_behind(board, layer))
         .sum()
 }
 
-/// How many cross between a layer and the next: pairs that end in the other order than they begin.
+/// The crossings between a layer and the next: pairs whose order at the end differs from that at the start.
 fn crossings_behind(board: &Board, layer: usize) -> u64 {
     let mut pieces: Vec<(f64, f64)> = Vec::new();
     for item in board.layer(layer) {
@@ -93,7 +93,7 @@ fn crossings_behind(board: &Board, layer: usize) -> u64 {
     inversions(ends).1
 }
 
-/// Sorts, and counts the pairs that were in the wrong order.
+/// Sorts the values and counts the inversions.
 fn inversions(mut values: Vec<f64>) -> (Vec<f64>, u64) {
     if values.len() < 2 {
         return (values, 0);

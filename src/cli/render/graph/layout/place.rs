@@ -1,12 +1,12 @@
-//! The heights within layers: each item as near to its neighbours as the others of its layer let it.
+//! The heights within layers: each item as close to its neighbours as the order of its layer allows.
 
 use super::board::{Board, Item, Joint};
 use super::{GAP, LANE};
 
-/// Sweeps over all layers, forth and back in turn.
+/// The number of sweeps over all layers, alternately forward and back.
 const SWEEPS: usize = 8;
 
-/// Gives every item its `y`; the least is 0.
+/// Sets the `y` of every item; the smallest is 0.
 pub(super) fn settle(board: &mut Board) {
     for layer in 0..board.layers.len() {
         place(board, layer, |item| &item.before);
@@ -23,7 +23,7 @@ pub(super) fn settle(board: &mut Board) {
     close_up(board);
 }
 
-/// Begins at 0, and leaves no strip in which nothing stands but the space between two boxes.
+/// Moves the items to start at 0 and closes empty horizontal strips down to the gap between two boxes.
 fn close_up(board: &mut Board) {
     let mut items: Vec<&mut Item> = board.items.iter_mut().collect();
     items.sort_by(|a, b| a.y.total_cmp(&b.y));
@@ -36,8 +36,8 @@ fn close_up(board: &mut Board) {
     }
 }
 
-/// Places a layer by its neighbours on one side: the sum of the squares of what each is off is the
-/// least that the order allows. What has no neighbours there would stay where it is.
+/// Places a layer by the neighbours on one side, with the least sum of squared distances that the order allows. An item
+/// without neighbours there aims at its current position.
 fn place(board: &mut Board, layer: usize, side: fn(&Item) -> &Vec<Joint>) {
     let mut offset = 0.0;
     let mut last: Option<&Item> = None;
@@ -68,7 +68,7 @@ fn gap(above: &Item, below: &Item) -> f64 {
     }
 }
 
-/// Where an item would be level with its neighbours.
+/// The position at which an item is level with its neighbours.
 fn wish(board: &Board, item: &Item, joints: &[Joint]) -> f64 {
     let level = |joint: &Joint| {
         let other = board.items.get(joint.other)?;
@@ -76,7 +76,7 @@ fn wish(board: &Board, item: &Item, joints: &[Joint]) -> f64 {
     };
     let mut levels: Vec<f64> = joints.iter().filter_map(level).collect();
     levels.sort_by(f64::total_cmp);
-    // The middle of what it is joined to, so that one far away does not pull it off the others.
+    // The median: one distant neighbour does not pull the item away from the others.
     let middle = levels.len() / 2;
     match (levels.get(middle), levels.len() % 2) {
         (None, _) => item.y,
@@ -88,8 +88,8 @@ fn wish(board: &Board, item: &Item, joints: &[Joint]) -> f64 {
     }
 }
 
-/// The ascending values that are nearest to these, by the sum of squares: neighbours in the wrong order
-/// become their mean.
+/// The ascending sequence closest to the values by sum of squares (isotonic regression): values in the wrong order are
+/// replaced by their mean.
 fn ascending(values: &[f64]) -> Vec<f64> {
     // Runs of equal values: their sum and their number.
     let mut runs: Vec<(f64, u32)> = Vec::new();

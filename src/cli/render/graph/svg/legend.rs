@@ -1,4 +1,4 @@
-//! What the shapes and colours of a picture mean.
+//! The legend of a picture: the meaning of its shapes and colours.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,9 +10,9 @@ use crate::answer::state::PolicyState;
 use crate::cli::render::graph::states::{badges, look};
 use crate::engine::ids::ObjectKey;
 
-/// The least that it is wide.
+/// The minimum width.
 pub(super) const WIDTH: f64 = 560.0;
-/// Gateways that are named.
+/// The limit of Gateways in the legend.
 const MOST: usize = 12;
 const LINE: f64 = 22.0;
 const GAP: f64 = 18.0;
@@ -23,7 +23,7 @@ pub(super) struct Legend {
     entries: Vec<Entry>,
 }
 
-/// A mark, how wide it is, and what it means.
+/// A mark, its width, and its meaning.
 #[derive(Debug)]
 struct Entry {
     mark: String,
@@ -46,7 +46,7 @@ impl Entry {
 // === impl Legend ===
 
 impl Legend {
-    /// That of a picture: of what is in it.
+    /// The legend for what a picture contains.
     pub(super) fn new(drawing: &Drawing<'_>) -> Self {
         let picture = drawing.picture;
         let nodes = || picture.nodes().map(|(_, node)| node);
@@ -104,12 +104,12 @@ impl Legend {
         Self { entries }
     }
 
-    /// How high it is within a width.
+    /// The height of the legend at a width.
     pub(super) fn height(&self, width: f64) -> f64 {
         self.places(width).last().map_or(0.0, |(_, y)| y + LINE)
     }
 
-    /// Its entries, in as many lines as they need.
+    /// The entries, wrapped at a width.
     pub(super) fn svg(&self, width: f64) -> String {
         let mut text = String::new();
         for (entry, (x, y)) in self.entries.iter().zip(self.places(width)) {

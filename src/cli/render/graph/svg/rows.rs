@@ -1,4 +1,4 @@
-//! The boxes of a picture, row by row.
+//! Writes the boxes of a picture row by row.
 
 use std::fmt::Write as _;
 
@@ -12,11 +12,11 @@ use crate::cli::render::graph::rows::{Chip, Content, Row, kind};
 use crate::cli::render::graph::states::{CROSS, look};
 use crate::engine::verdict::escape;
 
-/// From the side of a box to a policy in it.
+/// The space between the side of a box and a policy in it.
 const CHIP_INSET: f64 = 8.0;
 
 impl Drawing<'_> {
-    /// A box with all that is in it.
+    /// Writes a box with its rows.
     pub(super) fn cell(&self, cell: &Cell<'_>, corner: Point, text: &mut String) {
         let owner = cell.rows.first().and_then(|row| match row.content {
             Content::Object(_, node, _) => Some(node),
@@ -174,7 +174,7 @@ impl Drawing<'_> {
         text.push_str("</g>\n");
     }
 
-    /// Begins the group of a node, with its full name.
+    /// Opens the group of a node, with its full name as title.
     fn open(&self, class: &str, node: &Node, more: &str, text: &mut String) {
         let mut title = escape(&label(self.picture, node));
         if node.object.0.section.is_some() {

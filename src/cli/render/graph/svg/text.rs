@@ -1,4 +1,4 @@
-//! Text in pictures: how wide it is, what of it fits, and how it is written so that it stays text.
+//! Text in pictures: its width, its line breaks, and its escaping.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::engine::verdict::escape;
 
-/// The width of a character of a text of one pixel in the widest of the fonts.
+/// The width of a character at font size 1, in the widest of the fonts.
 const ADVANCE: f64 = 0.62;
-/// Sizes of type, as in the style.
+/// Font sizes, as in the style sheet.
 pub(crate) const LARGE: f64 = 13.0;
 pub(crate) const MIDDLE: f64 = 12.0;
 pub(crate) const SMALL: f64 = 10.0;
 
-/// A line at a place.
+/// Writes a line of text at a point.
 pub(super) fn write_text(class: &str, x: f64, y: f64, line: &str, text: &mut String) {
     let _ = writeln!(
         text,
@@ -24,12 +24,12 @@ pub(super) fn write_text(class: &str, x: f64, y: f64, line: &str, text: &mut Str
     );
 }
 
-/// How wide a text is at most.
+/// The maximum width of a text.
 pub(crate) fn measured(text: &str, size: f64) -> f64 {
     f64::from(u32::try_from(text.width()).unwrap_or(u32::MAX)) * ADVANCE * size
 }
 
-/// A name in lines of at most so many columns, broken behind a dot or a dash where it has one.
+/// Breaks a name into lines of at most `most` columns, after a dot, dash or slash if possible.
 pub(crate) fn lines(name: &str, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     let mut line = String::new();
@@ -48,7 +48,7 @@ pub(crate) fn lines(name: &str, most: usize) -> Vec<String> {
     found
 }
 
-/// A sentence in lines of about so many columns, broken between words; what is beyond so many lines is cut.
+/// Breaks a sentence between words into lines of at most `most` columns; cuts it after `count` lines.
 pub(crate) fn wrapped(text: &str, most: usize, count: usize) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in text.split_whitespace().flat_map(|word| lines(word, most)) {
@@ -69,12 +69,12 @@ pub(crate) fn wrapped(text: &str, most: usize, count: usize) -> Vec<String> {
     found
 }
 
-/// Text from users for XML and HTML, in elements and between quotes.
+/// Escapes text from users for XML and HTML, in elements and in attributes.
 pub(crate) fn text_of(text: &str) -> String {
     marked(&escape(text))
 }
 
-/// Text with what means something to XML and HTML marked as text.
+/// Escapes the special characters of XML and HTML.
 pub(super) fn marked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -84,7 +84,7 @@ pub(super) fn marked(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Not even as a number may these stand in XML.
+            // XML forbids these even as character references.
             '\u{fffe}' | '\u{ffff}' => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
@@ -92,7 +92,7 @@ pub(super) fn marked(text: &str) -> String {
     out
 }
 
-/// A length with one decimal at most.
+/// A length with at most one decimal.
 pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {

@@ -1,4 +1,4 @@
-// The bar of counts. Each count is a filter: by state, kind, namespace, and problems alone.
+// The bar of counts. Each count is a filter: by state, kind, namespace, or problems only.
 function barOf(model, state, bar) {
   const { make, button } = text;
   const { now } = state;
@@ -55,7 +55,7 @@ function barOf(model, state, bar) {
   shown.id = 'shown';
   bar.append(make('span', 'total', make('b', '', String(all.policies)), all.policies === 1 ? 'policy' : 'policies'), stateGroup, problems, overrides, kinds, namespaces, clear, shown);
 
-  /** Shows what is filtered, and how much that leaves. */
+  /** Shows the active filters and how many nodes remain. */
   function show(found) {
     for (const [name, chip] of chips) chip.setAttribute('aria-pressed', String(now.states.has(name)));
     problems.setAttribute('aria-pressed', String(now.problems));

@@ -1,5 +1,5 @@
-// What is in the boxes: an object with its policies and problems, its sections and theirs, row by row. Knows sizes, not
-// positions.
+// The content of the boxes: an object with its policies and problems, then its sections with theirs, row by row.
+// Computes sizes, not positions.
 function cellsOf(model) {
   const { nodes } = model;
   const ROW = { head: 24, line: 17, section: 22, policy: 24, problem: 19, more: 20, foot: 6 };
@@ -9,7 +9,7 @@ function cellsOf(model) {
 
   const measure = text.measure;
 
-  /** Rows of a box: the head of an object, with what people look for in it. */
+  /** The first rows of a box: the object and the facts that users look for. */
   function headOf(node, place) {
     const names = text.lines(node.object.name, NAME);
     const rows = [];
@@ -41,7 +41,7 @@ function cellsOf(model) {
     });
   }
 
-  /** The note at the right of a policy: how many it overrides, or who overrides it on this target. */
+  /** The note to the right of a policy: how many it overrides, or which one overrides it on this target. */
   function noteOf(edge) {
     if (edge.by?.length > 0) {
       const [first] = edge.by;
@@ -93,7 +93,7 @@ function cellsOf(model) {
     return { left: section, right: '', title: '' };
   }
 
-  /** Whether a section needs no row: a rule that takes everything, or a port, alone and without policies. */
+  /** Whether a section needs no row: it is the only one, has no policies, and is a port or a rule that matches everything. */
   function isPlain(node, siblings) {
     const everything = node.matches.length === 0 || (node.matches.length === 1 && ['PathPrefix /', 'everything'].includes(node.matches[0]));
     const unnamed = node.type === 'port' || (node.type === 'rule' && node.object.section === 'rule-1' && everything);
@@ -138,7 +138,7 @@ function cellsOf(model) {
     return cellOf(`n${number}`, number, rows, place);
   }
 
-  /** A box of policies that are attached to nothing. */
+  /** A box for policies that are attached to nothing. */
   function idleCell(numbers) {
     const rows = numbers.flatMap((number) => {
       const why = nodes[number].about.why ?? nodes[number].reason;

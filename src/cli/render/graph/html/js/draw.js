@@ -1,4 +1,4 @@
-// Draws the map: boxes, frames and wires as shapes. What happens on a click is in main.js.
+// Draws the map: boxes, frames and wires as SVG shapes. main.js handles clicks.
 function drawing(model, plan, found, wires, now) {
   const { nodes } = model;
   const { shape } = text;
@@ -9,7 +9,7 @@ function drawing(model, plan, found, wires, now) {
   const glyphOf = (look, x, y) => shape('path', { class: 'glyph', d: look.glyph, transform: `translate(${x} ${y})` });
   const words = (className, x, y, content, more) => shape('text', { class: className, x, y, ...more }, content);
 
-  /** The group of a node: what can be clicked, with its whole name for those who cannot see it. */
+  /** The group of a node: the clickable element, with its full name for screen readers. */
   function group(number, className, label, title, ...content) {
     return shape('g', {
       class: `node ${className}`, 'data-n': number, tabindex: 0, role: 'button', 'aria-label': label,
@@ -143,7 +143,7 @@ function drawing(model, plan, found, wires, now) {
       shape('rect', { class: 'frame-box', width, height, rx: 10 }), header);
   }
 
-  /** The name of a frame, to be read from far away. */
+  /** The name of a frame, readable when the map is zoomed out. */
   function farName(one) {
     const title = one.namespace || 'cluster-scoped';
     return shape('g', { class: 'far-name', transform: `translate(${one.x + one.width / 2} ${one.y + (one.open ? Math.min(one.height / 2, 400) : 30)})` },
@@ -161,7 +161,7 @@ function drawing(model, plan, found, wires, now) {
     }, wire.title ? shape('title', null, wire.title) : null);
   }
 
-  /** Where policies are drawn: both ends of each, by number. */
+  /** The left and right ends of each drawn policy, by number. */
   function spots() {
     const at = new Map();
     const add = (number, left, right, y) => at.set(number, [...(at.get(number) ?? []), { left, right, y }]);
@@ -180,7 +180,7 @@ function drawing(model, plan, found, wires, now) {
     return at;
   }
 
-  /** Curves from policies to those that they override; of the chosen one, or of all. */
+  /** Curves from policies to those that they override; only for the selected policy, if there is one. */
   function arcs(of) {
     const at = spots();
     const parts = [];
@@ -194,7 +194,7 @@ function drawing(model, plan, found, wires, now) {
     return parts;
   }
 
-  /** A curve between two policies, on the sides that face each other; beside them where one is above the other. */
+  /** A curve between two policies, on the sides that face each other; next to them if one is above the other. */
   function arc(a, b, title) {
     const [from, to, side] = a.right < b.left ? [a.right, b.left, -1] : a.left > b.right ? [a.left, b.right, 1] : [a.right, b.right, 1];
     const out = 40 + Math.min(120, Math.abs(a.y - b.y) / 6);

@@ -3,7 +3,7 @@ function savingOf(model, map, tell) {
   const MARGIN = 24;
   const LARGEST = 16000;
 
-  /** The map as a picture of its own. */
+  /** The map as a standalone picture. */
   function picture() {
     const { plan, legend } = map();
     const width = Math.max(plan.width, 600);

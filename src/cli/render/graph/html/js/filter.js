@@ -1,4 +1,4 @@
-// Which nodes a filter keeps: those that match, the objects that they are attached to, and the way there from the Gateway.
+// The nodes that a filter keeps: those that match, the objects they are attached to, and the path from the Gateway.
 function shownBy(model, now) {
   const { nodes, above, below, owner } = model;
   const isAsked = (node) => {
@@ -14,7 +14,7 @@ function shownBy(model, now) {
     shown.add(number);
     shown.add(owner[number]);
   };
-  // Everything above it, without what else is attached there.
+  // All ancestors, without what else is attached to them.
   const up = (number) => {
     const todo = [number, owner[number]];
     const seen = new Set();
@@ -49,7 +49,7 @@ function shownBy(model, now) {
   return { fits, shown };
 }
 
-/** How many policies are in each state, of each kind and in each namespace. */
+/** The number of policies by state, by kind and by namespace. */
 function countsOf(model, numbers) {
   const counts = { states: new Map(), kinds: new Map(), namespaces: new Map(), policies: 0, objects: 0, problems: 0 };
   const add = (map, key) => map.set(key, (map.get(key) ?? 0) + 1);

@@ -1,5 +1,5 @@
-// Which box belongs where: Gateways and their classes on the left, everything else in the frame of its namespace, missing
-// targets in a frame of their own. What a route names in another namespace has a box in the frame of the route, too.
+// The frame of each box: Gateways and their classes on the left, everything else in the frame of its namespace, missing
+// targets in their own frame. An object that a route names in another namespace also has a box in the route's frame.
 
 // The key of the frame of missing targets; no namespace has such a name.
 const LOST = '(problems)';
@@ -14,7 +14,7 @@ function framesOf(model, cells, shown, isOpen) {
   /** The objects above a node, through their sections, by the edges that count. */
   const parentsOf = (number) => [...new Set(above[number].filter((e) => e.type === 'parent').map((e) => owner[e.from]))];
 
-  // A Gateway that serves only its own namespace is shown there, where there are many.
+  // If there are many Gateways, one that serves only its own namespace is shown there.
   const gateways = nodes.filter((node) => node.type === 'gateway' && !node.missing && isShown(node.number));
   const servesOthers = (gateway) => [gateway.number, ...model.sections[gateway.number]].some((part) => below[part]
     .some((edge) => edge.type === 'parent' && nodes[edge.to].object.namespace !== gateway.object.namespace));
@@ -51,7 +51,7 @@ function framesOf(model, cells, shown, isOpen) {
       frame(node.object.namespace).members.push(node.number);
     }
   }
-  // A namespace of policies alone has no frame: policies are drawn at their targets.
+  // A namespace with only policies has no frame: policies are drawn at their targets.
   const all = [...frames.values()].filter((one) => one.members.length > 0 || one.node !== null);
   all.sort((a, b) => (a.namespace < b.namespace ? -1 : 1));
   for (const one of all) one.open = isOpen(one.namespace, undefined);
@@ -82,7 +82,7 @@ function framesOf(model, cells, shown, isOpen) {
         root.set(high, low);
         links.push({ from, to, a, b, edge });
       } else if (nodes[b].type === 'route' ? inB && placeOf.get(a) !== 'left' : inA) {
-        // The route has a box for what it names elsewhere.
+        // The route's frame has a box for objects in other namespaces.
         const [here, there] = inB ? [b, a] : [a, b];
         if (nodes[there].missing) return;
         portals.set(here, (portals.get(here) ?? new Set()).add(there));
@@ -152,7 +152,7 @@ function framesOf(model, cells, shown, isOpen) {
     };
   }
 
-  // Missing targets and unattached policies have their own frame, collapsed when there are many.
+  // Missing targets and unattached policies have their own frame, collapsed if there are many.
   const FEW_LOST = 12;
   const problems = { namespace: LOST, cells: [], open: isOpen(LOST, lost.length + idle.length <= FEW_LOST) };
   problems.counted = [lost.length > 0 && text.count(lost.length, 'missing target'), idle.length > 0 && text.count(idle.length, 'unattached policy', 'unattached policies')]

@@ -1,4 +1,4 @@
-// What colours and glyphs mean: as a list below the map, and as a part of a saved picture.
+// The legend of colours and glyphs: a list below the map, and part of a saved picture.
 function legendOf(model, plan) {
   const { shape, make } = text;
   const states = model.looks.filter((look) => model.nodes.some((node) => node.state === look.state || model.targetsOf[node.number].some((e) => e.state === look.state)));
@@ -32,7 +32,7 @@ function legendOf(model, plan) {
     }));
   }
 
-  /** The same in lines within a width, and how high they are. */
+  /** The legend wrapped at a width, and its height. */
   function picture(width) {
     let [x, y] = [0, 0];
     const parts = entries.map((entry) => {

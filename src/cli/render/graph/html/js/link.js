@@ -1,4 +1,4 @@
-// Links to what is chosen and filtered: `#httproute/shop/cart`, `#httproute/shop/cart/checkout?state=Overridden`.
+// Links to the selection and filters: `#httproute/shop/cart`, `#httproute/shop/cart/checkout?state=Overridden`.
 function linksOf(model, state) {
   const { now } = state;
 
@@ -13,7 +13,7 @@ function linksOf(model, state) {
     return `${object}${asked ? `?${asked}` : ''}`;
   }
 
-  /** What a link says; nothing of it that is not here. */
+  /** The selection and filters of a link. Unknown states are dropped, an unknown object is reported. */
   function read(hash) {
     const [object, asked] = hash.replace(/^#/, '').split('?');
     const filters = new URLSearchParams(asked ?? '');
@@ -38,7 +38,7 @@ function linksOf(model, state) {
     }
   }
 
-  // The kind may be written with capitals.
+  // The kind is not case-sensitive.
   function encoded(path) {
     const [kind, ...rest] = path.split('/');
     return [kind.toLowerCase(), ...rest].map(encodeURIComponent).join('/').replaceAll('%40', '@');

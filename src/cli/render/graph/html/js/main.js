@@ -1,4 +1,4 @@
-// Connects the parts of the page: what people do changes the state, and the state what is drawn.
+// Connects the parts of the page: user actions change the state, and the state changes the drawing.
 const byId = (id) => document.getElementById(id);
 const model = modelOf(JSON.parse(byId('data').textContent));
 const state = stateOf();
@@ -9,9 +9,9 @@ const panel = byId('panel');
 const divider = byId('divider');
 const cells = cellsOf(model);
 const links = linksOf(model, state);
-// Below this scale text cannot be read.
+// Text is unreadable below this scale.
 const READABLE = 0.5;
-// With more objects than this, namespaces begin collapsed.
+// With more objects than this, namespaces are collapsed at first.
 const MANY = 400;
 
 let map = null;
@@ -37,7 +37,7 @@ function arrange(found, isOpen) {
   return { frames, plan, scale: Math.min(1, screen.width / plan.width, screen.height / plan.height) };
 }
 
-/** The map with all namespaces open when that is readable, otherwise with all collapsed. */
+/** The map with all namespaces open if that is readable, otherwise with all collapsed. */
 function arranged(found) {
   const opens = (otherwise) => (namespace, own) => now.folded.get(namespace) ?? own ?? otherwise;
   const boxes = [...found.shown].filter((number) => model.nodes[number].object.section === undefined && !model.isPolicy(model.nodes[number])).length;
@@ -77,7 +77,7 @@ function frameOf(number) {
   return one && one !== 'left' ? one : null;
 }
 
-/** The elements that show a node: its own, those of its object, or those of what refers to it. */
+/** The elements that show a node: its own, those of its object, or those of nodes that refer to it. */
 function drawnOf(number) {
   const own = elements.get(number) ?? elements.get(model.owner[number]);
   if (own) return own;
@@ -93,7 +93,7 @@ function drawnOf(number) {
   return toggle ? [toggle] : [];
 }
 
-/** Opens the frames that hold a node or, of a policy, its targets. */
+/** Opens the frames that hold a node; for a policy, those of its targets. */
 function open(number) {
   const held = [number, ...model.targetsOf[number].map((edge) => edge.to)];
   const closed = held.map(frameOf).filter((one) => one && !one.open);
@@ -130,7 +130,7 @@ const foldAll = (isOpen) => state.set({ folded: new Map(allFrames().map((one) =>
 
 // --- select
 
-/** Marks what is selected, and everything on the paths through it. */
+/** Marks the selection and everything on the paths through it. */
 function mark() {
   const { chosen } = now;
   for (const element of view.querySelectorAll('.selected')) {
@@ -193,11 +193,11 @@ function close() {
   element?.focus({ preventScroll: true });
 }
 
-/** Shows only what has a problem, with a list of it; or everything again. */
+/** Shows only nodes with problems, with a list of them; or everything again. */
 function onlyProblems() {
   if (model.problems.length === 0) return;
   const problems = !now.problems;
-  // The map fits what the panel leaves of the screen.
+  // The map fits the space next to the panel.
   if (problems) fillPanel([]);
   state.set({ problems, chosen: null });
   if (problems) listProblems();
@@ -229,7 +229,7 @@ state.watch((changed) => {
   if (!isReading) links.write();
 });
 
-// --- what people do
+// --- user actions
 
 canvas.addEventListener('click', (event) => {
   if (move.moved()) return;
@@ -304,7 +304,7 @@ document.addEventListener('keydown', (event) => {
     else choose(Number(element.dataset.n), element);
     return;
   }
-  // The panel scrolls by arrows.
+  // Arrow keys scroll the panel.
   if (event.key.startsWith('Arrow') && panel.contains(event.target)) return;
   if (Object.hasOwn(keys, event.key)) {
     event.preventDefault();
@@ -312,7 +312,7 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
-/** Shows what the address asks for. */
+/** Applies the selection and filters in the address. */
 function follow() {
   const { chosen, unknown, ...filters } = links.read(location.hash);
   isReading = true;

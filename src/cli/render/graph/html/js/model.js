@@ -1,5 +1,5 @@
-// The data: nodes by number, edges from both ends, and what follows from them. Knows nothing of the page, of filters or
-// of what is selected.
+// The data: nodes by number, edges from both ends, and what follows from them. Independent of the page, the filters and
+// the selection.
 function modelOf(data) {
   const looks = new Map(data.looks.map((look) => [look.state, look]));
   const nodes = data.graph.nodes.map((node, number) => ({
@@ -36,7 +36,7 @@ function modelOf(data) {
   const kindOf = (node) => (node.object.group ? `${node.object.kind}.${node.object.group}` : node.object.kind);
   const badge = (node) => data.badges[kindOf(node)] ?? node.object.kind;
 
-  /** The namespace that a node belongs to; '' for what has none. */
+  /** The namespace of a node; '' if it has none. */
   const home = (node) => (node.type === 'namespace' ? node.object.name : node.object.namespace);
 
   function name(node) {
@@ -45,7 +45,7 @@ function modelOf(data) {
     return section === undefined ? whole : `${whole}#${section}`;
   }
 
-  /** The colour of each Gateway, the same whatever is filtered. */
+  /** The colour of each Gateway, independent of filters. */
   const colours = new Map(nodes.filter((node) => node.type === 'gateway').map((node, i) => [node.number, i % 8]));
 
   const NOUNS = { listener: 'listener', rule: 'rule', port: 'port' };
@@ -59,12 +59,12 @@ function modelOf(data) {
     return whole === node ? `${own} of ${node.object.kind} ${node.object.namespace}/${node.object.name}` : `${own} of ${label(whole)}`;
   }
 
-  /** How a state looks. */
+  /** The look of a state. */
   const look = (state) => looks.get(state);
   const isPolicy = (node) => node.type === 'policy';
   const isBad = (state) => ['rejected', 'broken'].includes(look(state)?.class);
 
-  /** What is wrong with a node itself: texts. */
+  /** The problems of a node itself, as texts. */
   function problemsOf(node) {
     const found = [];
     if (node.missing && !isPolicy(node)) found.push('does not exist');
@@ -89,7 +89,7 @@ function modelOf(data) {
   const problems = nodes.flatMap((node) => problemsOf(node).map((words) => ({ number: node.number, words })));
   const troubled = new Set(problems.map((problem) => problem.number));
 
-  /** Everything above or below a node, itself included; for a policy what its targets reach. */
+  /** A node with all its ancestors or descendants; for a policy, those of its targets. */
   function reach(number, edgesOf, there) {
     const found = new Set([number]);
     const todo = [number];
@@ -122,7 +122,7 @@ function modelOf(data) {
     return found;
   }
 
-  // --- links: kind/namespace/name[/section]; with the group where two kinds have one name
+  // --- links: kind/namespace/name[/section]; with the group if two kinds share a name
   const slugs = new Map();
   const bySlug = new Map();
   const groups = new Map();
@@ -140,7 +140,7 @@ function modelOf(data) {
     slugs.set(node.number, slug);
     if (!bySlug.has(slug)) bySlug.set(slug, node.number);
     if (!bySlug.has(node.id)) bySlug.set(node.id, node.number);
-    // A link may also have the kind with its group.
+    // A link may also name the kind with its group.
     const long = `${`${kind}.${group}`.toLowerCase()}${slug.slice(slug.indexOf('/'))}`;
     if (group && !bySlug.has(long)) bySlug.set(long, node.number);
   }

@@ -1,4 +1,4 @@
-// Moves and zooms the map, by pointer, wheel and keys.
+// Moves and zooms the map by pointer, wheel and keys.
 function mover(canvas, view, sizeOf) {
   const LEAST = 0.03;
   const MOST = 4;
@@ -11,7 +11,7 @@ function mover(canvas, view, sizeOf) {
   function show() {
     view.setAttribute('transform', `translate(${at.x} ${at.y}) scale(${at.scale})`);
     canvas.classList.toggle('far', at.scale < FAR);
-    // Names of frames keep their size on the screen.
+    // The names of frames keep their size on the screen.
     view.style.setProperty('--far-size', `${Math.min(110, Math.max(24, 15 / at.scale))}px`);
     onShow(at.scale);
   }
@@ -21,7 +21,7 @@ function mover(canvas, view, sizeOf) {
     return { width: box.width - 2 * MARGIN, height: box.height - 2 * MARGIN };
   };
 
-  /** Zooms so that the point of the screen stays where it is. */
+  /** Zooms; the point of the screen stays in place. */
   function zoom(factor, point) {
     const box = canvas.getBoundingClientRect();
     const { x, y } = point ?? { x: box.width / 2, y: box.height / 2 };
@@ -32,7 +32,7 @@ function mover(canvas, view, sizeOf) {
     show();
   }
 
-  /** Shows all of it, not smaller than `least`: then from the top left. */
+  /** Shows the whole map at a scale of at least `least`, then from the top left. */
   function fit(least = 0) {
     const { width, height } = sizeOf();
     const room = inside();

@@ -12,12 +12,12 @@ function partsOf(model, go, linkTo, tell) {
     return part;
   }
 
-  /** A way to a node; its id where it is not in the graph. */
+  /** A link to a node; its id if it is not in the graph. */
   function link(number, words) {
     return button('link', () => go(number), ...breakable(words ?? model.label(nodes[number])));
   }
 
-  /** The policy that a setting comes from; without its kind where that is in the heading. */
+  /** The policy that a setting comes from, without its kind if the heading has it. */
   function source(id, kind) {
     const number = model.numbers.get(id);
     if (number === undefined) return make('span', '', id);
@@ -30,7 +30,7 @@ function partsOf(model, go, linkTo, tell) {
     return [make('h3', '', title), make('ul', '', ...items.map((item) => make('li', '', ...[item].flat())))];
   }
 
-  /** Copies a text, also where the browser gives files no access to the clipboard. */
+  /** Copies a text, even if the browser denies local files access to the clipboard. */
   async function copy(words) {
     try {
       await navigator.clipboard.writeText(words);
@@ -58,7 +58,7 @@ function partsOf(model, go, linkTo, tell) {
   }
 
   const isPlain = (word) => /^[A-Za-z0-9_./:@%+,-]+$/.test(word);
-  /** A word, quoted for a shell where necessary. */
+  /** A word, quoted for a shell if necessary. */
   const quoted = (word) => (isPlain(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
   function commands(node) {
@@ -82,7 +82,7 @@ function partsOf(model, go, linkTo, tell) {
     return [make('h3', '', 'Commands'), make('ul', 'commands', ...rows)];
   }
 
-  /** The effective settings: those that are equal on all paths once, then the others path by path. */
+  /** The effective settings: those that all paths share, then the others path by path. */
   function inForce(groups) {
     const kinds = new Map();
     for (const group of groups) kinds.set(group.kind, [...(kinds.get(group.kind) ?? []), group]);

@@ -107,7 +107,7 @@ function panelOf(model, go, linkTo, tell) {
     ];
   }
 
-  /** The list of all problems that are shown. */
+  /** The list of all visible problems. */
   function problems(shown) {
     const found = model.problems.filter((problem) => shown.has(problem.number));
     const byNumber = new Map();

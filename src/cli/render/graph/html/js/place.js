@@ -1,5 +1,5 @@
-// Where everything goes. Gateways are on the left; the frames of namespaces fill columns beside them, as many as make the
-// whole fit the screen best. Above the columns and left of each there is room for wires.
+// Positions. Gateways are on the left; the frames of namespaces fill columns next to them, as many as fit the screen
+// best. There is room for wires above the columns and to the left of each.
 function placed(model, found, screen) {
   const GAP = 12;
   const AISLE = 46;
@@ -12,7 +12,7 @@ function placed(model, found, screen) {
   const lanes = Math.max(1, gateways.length);
   const channel = Math.min(60, 4 * lanes);
 
-  /** Puts boxes one below the other, each as near to where it wants to be as the others let it. */
+  /** Stacks boxes, each as close to its desired height as the others allow. */
   function stack(cells, wish) {
     const order = cells.map((cell, i) => ({ cell, i, at: wish(cell) }));
     order.sort((a, b) => a.at - b.at || a.i - b.i);
@@ -29,7 +29,7 @@ function placed(model, found, screen) {
     return cell.y + row.top + row.height / 2;
   }
 
-  /** Gives the boxes of a part their heights; routes first, the others beside what they are joined to. */
+  /** Sets the heights of a part's boxes: routes first, then the others next to their neighbours. */
   function settle(part) {
     const [parents, routes, backends] = part.columns;
     const cellAt = (number) => part.cells.get(number) ?? part.portals.get(number);
@@ -49,7 +49,7 @@ function placed(model, found, screen) {
 
   const widest = (cells) => cells.reduce((most, cell) => Math.max(most, cell.width), 0);
 
-  /** Cuts the parts of a frame into columns that are about so high. */
+  /** Cuts the parts of a frame into columns of about this height. */
   function bandsOf(one, target) {
     const bands = [];
     let band = null;
@@ -66,7 +66,7 @@ function placed(model, found, screen) {
     return bands;
   }
 
-  /** How much room the heading of a frame needs: its name, what is in it, its problems. */
+  /** The size of a frame's heading: its name, its contents, its problems. */
   function headingOf(one) {
     const problems = one.count.problems > 0 ? 24 + text.measure(text.count(one.count.problems, 'problem'), 'small') : 0;
     return 56 + text.measure(one.namespace || 'cluster-scoped', 'title') + text.measure(one.counted, 'small') + problems;
@@ -92,7 +92,7 @@ function placed(model, found, screen) {
     one.height = one.body + Math.max(0, ...one.bands.map((band) => band.height)) - (one.bands.length > 0 ? 2 : 0) + 4;
   }
 
-  /** Fills columns of a height; how high and wide they are together. */
+  /** Fills columns of a height; returns their total height and width. */
   function columned(blocks, tall) {
     const columns = [];
     let column = null;
@@ -141,7 +141,7 @@ function placed(model, found, screen) {
       const tried = columned(blocks, tall);
       const whole = { width: start + tried.width, height: Math.max(leftHeight, tried.height) };
       const scale = Math.min(1, screen.width / Math.max(1, whole.width), screen.height / Math.max(1, whole.height));
-      // Of what fits equally well, fewer columns are easier to read.
+      // Fewer columns are easier to read, so they win if they fit equally well.
       const worth = scale - tried.columns.length * 0.002;
       if (best === null || worth > best.worth) best = { worth, target, tall };
     }
@@ -150,7 +150,7 @@ function placed(model, found, screen) {
   const { columns, width: right, height: rightHeight } = columned(blocks, best.tall);
   const down = columns.length > 1 ? channel + 16 : 0;
 
-  // --- put everything down
+  // --- set the positions
   for (const column of columns) {
     column.x += start;
     for (const one of column.blocks) {

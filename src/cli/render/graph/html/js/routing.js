@@ -1,5 +1,5 @@
-// The ways of the wires. From Gateways they run along lanes, one for each Gateway, above the columns of frames and beside
-// them; within a frame they go straight to the next column.
+// The routes of the wires. From Gateways they run along lanes, one for each Gateway, above the columns of frames and
+// next to them; within a frame they go straight to the next column.
 function wiresOf(model, found, plan) {
   const { nodes, above, below, owner } = model;
   const wires = [];
@@ -39,7 +39,7 @@ function wiresOf(model, found, plan) {
     return `M${round(x1)} ${round(y1)}C${round(x1 + half)} ${round(y1)} ${round(x2 - half)} ${round(y2)} ${round(x2)} ${round(y2)}`;
   }
 
-  /** From a Gateway to the left side of something in a frame. */
+  /** From a Gateway to the left side of a box in a frame. */
   function along(cell, section, one, band, x, y) {
     const lane = laneOf.get(cell.node);
     const offset = (lane - (count - 1) / 2) * step;
@@ -75,7 +75,7 @@ function wiresOf(model, found, plan) {
     }
   }
 
-  // --- Gateways to what is in frames
+  // --- Gateways to frames
   const cellIn = new Map();
   for (const one of found.frames) for (const part of one.parts ?? []) for (const [number, cell] of part.cells) cellIn.set(number, cell);
   for (const cell of plan.gateways) {

@@ -1,4 +1,4 @@
-// Search by words in kinds, names, hostnames and matches. Hits are marked; Enter goes from one to the next.
+// Search by words in kinds, names, hostnames and matches. Hits are marked; Enter goes to the next one.
 function searchOf(model, input, output, canvas, view) {
   const texts = model.nodes.map((node) => [
     node.id, model.kindOf(node), model.name(node), ...node.hostnames, ...node.matches, model.isPolicy(node) ? model.badge(node) : '', node.state ?? '',
@@ -10,7 +10,7 @@ function searchOf(model, input, output, canvas, view) {
   function find() {
     words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const isHit = (number) => view.has(number) && words.every((word) => texts[number].includes(word));
-    // A section is found with its object, unless only the section is meant.
+    // A hit on an object hides hits on its sections, unless only a section matches.
     const isPart = (number) => model.owner[number] !== number && isHit(model.owner[number]);
     hits = words.length === 0 ? [] : [...texts.keys()].filter((number) => isHit(number) && !isPart(number));
     hit = 0;
@@ -18,7 +18,7 @@ function searchOf(model, input, output, canvas, view) {
     if (hits.length > 0) view.show(hits[0], false);
   }
 
-  /** Marks what is found in what is drawn now. */
+  /** Marks the hits in the current drawing. */
   function mark() {
     for (const element of canvas.querySelectorAll('.hit')) element.classList.remove('hit');
     for (const number of hits) for (const element of view.elements(number)) element.classList.add('hit');

@@ -1,4 +1,4 @@
-// What is selected, filtered and collapsed, and who is called when that changes.
+// The selection, the filters and the collapsed namespaces, and who is notified of changes.
 function stateOf() {
   const now = {
     chosen: null,
@@ -6,13 +6,13 @@ function stateOf() {
     kind: '',
     namespace: '',
     problems: false,
-    // Whether a namespace is open, where the user said so; the others are open when there is room.
+    // Whether a namespace is open, if the user decided; the others are open if there is room.
     folded: new Map(),
     overrides: false,
   };
   const watchers = [];
 
-  /** Changes something and calls the watchers with the names of what changed. */
+  /** Changes the state and notifies the watchers with the names of the changes. */
   function set(change) {
     const changed = Object.keys(change).filter((key) => now[key] !== change[key]);
     if (changed.length === 0) return;

@@ -1,7 +1,7 @@
-// Text and elements. Names come from users: they are only ever written as text, never as markup.
+// Text and elements. Names come from users: they are always inserted as text, never as markup.
 const text = (() => {
   const SVG = 'http://www.w3.org/2000/svg';
-  // What cannot be seen, or turns the direction of the text behind it.
+  // Characters that are invisible or change the direction of the text after them.
   const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
   const FONTS = {
     name: '600 13px system-ui, sans-serif',
@@ -29,7 +29,7 @@ const text = (() => {
     return append(element, content);
   }
 
-  /** An element of a picture. */
+  /** An SVG element. */
   function shape(tag, attributes, ...content) {
     const element = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -46,7 +46,7 @@ const text = (() => {
     return element;
   }
 
-  /** A text that may break behind dots and slashes, and nowhere else unless it must. */
+  /** A text that breaks after dots and slashes, and elsewhere only if it must. */
   function breakable(words) {
     const parts = plain(words).split(/(?<=[./])/);
     return parts.flatMap((part, i) => (i === 0 ? [part] : [document.createElement('wbr'), part]));
@@ -55,7 +55,7 @@ const text = (() => {
   const ruler = document.createElement('canvas').getContext('2d');
   const widths = new Map();
 
-  /** How wide a text is, with some room for fonts that are wider elsewhere. */
+  /** The width of a text, with a margin for wider fonts on other systems. */
   function measure(words, font) {
     const key = `${font}\n${words}`;
     let width = widths.get(key);
@@ -67,13 +67,13 @@ const text = (() => {
     return width;
   }
 
-  /** A text with its end cut off where it is longer than `most` characters. */
+  /** A text, cut after `most` characters. */
   function cut(words, most) {
     const chars = [...words];
     return chars.length <= most ? words : `${chars.slice(0, most - 1).join('')}…`;
   }
 
-  /** A name in lines of at most `most` characters, broken where it has a dot or dash if it has one. */
+  /** A name in lines of at most `most` characters, broken at dots or dashes if possible. */
   function lines(words, most) {
     const found = [];
     let rest = [...plain(words)];
@@ -88,7 +88,7 @@ const text = (() => {
     return found;
   }
 
-  /** A sentence in lines of about `most` characters, broken between words; what is beyond so many lines is cut. */
+  /** A sentence in lines of about `most` characters, broken between words and cut after a number of lines. */
   function wrap(words, most, lineCount) {
     const found = [''];
     for (const word of plain(words).split(' ').flatMap((one) => lines(one, most))) {
