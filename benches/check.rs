@@ -1,6 +1,6 @@
-//! `attache check` of 10,000 manifests, as a process: time and peak memory. `make bench` runs it.
+//! Runs `attache check` on 10,000 manifests as a process, and measures its time and peak memory. `make bench` runs it.
 //!
-//! `cargo bench --bench check -- DIR` writes the manifests to a directory and ends.
+//! `cargo bench --bench check -- DIR` only writes the manifests to a directory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -54,7 +54,7 @@ fn check(dir: &Path) -> Duration {
     started.elapsed()
 }
 
-/// A repository as teams have them: a folder for each namespace, a file for each application.
+/// Writes a repository with a folder for each namespace and a file for each application.
 fn write(root: &Path) {
     let mut count = 0;
     let mut put = |folder: &str, name: String, documents: Vec<String>| {
@@ -219,7 +219,7 @@ spec:
     )
 }
 
-/// Policies of a team on its own routes and Services, and of those who run the Gateways.
+/// A policy of an application team on its own route or Service, or of the team that runs the Gateways.
 fn policy(i: usize) -> String {
     let app = i * (ROUTES / POLICIES);
     let name = format!("app-{app}");

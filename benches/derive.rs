@@ -1,7 +1,7 @@
-//! What it costs to read the facts of a kind off its CRD: `cargo bench --bench derive`.
+//! Measures how long it takes to derive a profile from a CRD: `cargo bench --bench derive`.
 //!
-//! A definition of 1 MB with the rules that real ones carry, and, where `ATTACHE_REFERENCE_CRDS` names
-//! a folder of real ones, the largest policy kind among them. The budget is 5 ms.
+//! It uses a generated CRD of 1 MB with validation rules like those of real ones and, if `ATTACHE_REFERENCE_CRDS` names
+//! a folder of real CRDs, the largest one of a policy kind. The budget is 5 ms.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const KINDS: &str =
     "['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'UDPRoute', 'TCPRoute', 'TLSRoute']";
 
-/// A definition of about this many bytes.
+/// Generates a CRD of about this many bytes.
 fn made_up(bytes: usize) -> Box<RawValue> {
     let reference = json!({"type": "object", "required": ["group", "kind", "name"], "properties": {
         "group": {"type": "string"}, "kind": {"type": "string"}, "name": {"type": "string"},
@@ -70,7 +70,7 @@ fn made_up(bytes: usize) -> Box<RawValue> {
     .unwrap()
 }
 
-/// The largest real one that defines a policy kind.
+/// The largest real CRD of a policy kind.
 fn largest() -> Option<Box<RawValue>> {
     let folder = PathBuf::from(std::env::var_os("ATTACHE_REFERENCE_CRDS")?);
     let rules = Arc::new(ProfileRules::default());

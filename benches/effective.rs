@@ -1,10 +1,9 @@
-//! Effective policies of one Gateway and of one class, and what one change costs:
-//! `cargo bench --bench effective`.
+//! Measures effective policies of one Gateway and of one GatewayClass, and the cost of a single change: `cargo bench
+//! --bench effective`.
 //!
-//! The sizes are those at which a peer library was measured (policy-machinery, commit 64133472): one
-//! Gateway, routes of one rule each without `sectionName`, a policy with atomic defaults on the Gateway
-//! and one on each route. Budgets are in the design, section 7; growth must follow listeners + routes,
-//! not paths.
+//! The sizes are those at which a peer library was measured (policy-machinery, commit 64133472): one Gateway, routes
+//! with one rule each and without `sectionName`, a policy with atomic defaults on the Gateway and one on each route.
+//! Budgets are in the design, section 7; time must grow with listeners + routes, not with paths.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -35,17 +34,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const GROUP: &str = "policies.example.com";
 
-/// What differs from the plain set-up.
+/// Variations of the plain setup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum With {
     Nothing,
-    /// Each route names one listener.
+    /// Each route refers to one listener.
     SectionNames,
-    /// Each listener has a policy of its own.
+    /// Each listener has a policy.
     ListenerPolicies,
-    /// Each listener has a hostname, and each route the hostname of one listener.
+    /// Each listener has a hostname, and each route has the hostname of one listener.
     Hostnames,
-    /// Each listener has a hostname, and each route one that no other has; all fit all listeners.
+    /// Each listener has a hostname, and each route has a unique one that matches all listeners.
     OwnHostnames,
 }
 
@@ -61,7 +60,7 @@ fn key(kind: &str, name: &str) -> ObjectKey {
 fn object(value: &Value) -> Object {
     let version = value["apiVersion"].as_str().unwrap();
     let group = version.split_once('/').map_or("", |(group, _)| group);
-    // As in the watches, objects of a kind share its name.
+    // Objects of a kind share its name, as in the watches.
     thread_local! {
         static KINDS: RefCell<HashMap<String, GroupKind>> = RefCell::default();
     }
@@ -162,7 +161,7 @@ fn state(objects: Vec<Object>) -> Snapshot {
     changes.fold(empty(), |s, change| s.apply(change))
 }
 
-/// Every effective policy of the Gateway, and how many paths they hold on.
+/// Computes every effective policy of an object, and counts their paths.
 fn every(snapshot: &Snapshot, of: &ObjectKey) -> usize {
     let groups = Survey::new(snapshot).through(of, &kind());
     groups
@@ -202,7 +201,7 @@ fn one_gateway(c: &mut Criterion) {
         let id = BenchmarkId::new(format!("{with:?}"), format!("{listeners}x{routes}"));
         bench.bench_function(id, |b| b.iter(|| every(&snapshot, &gateway)));
     }
-    // With the building of the state from parsed objects, as the peer's total has it.
+    // Including the construction of the snapshot from parsed objects, which the peer's total also includes.
     for (listeners, routes) in [(63, 63), (63, 1_000), (10, 1_000)] {
         let objects = objects(listeners, routes, With::Nothing);
         let id = BenchmarkId::new("Built", format!("{listeners}x{routes}"));
@@ -214,7 +213,7 @@ fn one_gateway(c: &mut Criterion) {
     bench.finish();
 }
 
-/// Gateways of one class, 100 routes each; with policies on every Gateway and every second route.
+/// Gateways of one class with 100 routes each; optionally with policies on every Gateway and every second route.
 fn wide(gateways: usize, policies: bool) -> Snapshot {
     let mut found = vec![class()];
     for g in 0..gateways {
@@ -306,7 +305,7 @@ fn one_change(c: &mut Criterion) {
     bench.finish();
 }
 
-/// The median of some runs.
+/// The median time of several runs.
 fn median(mut run: impl FnMut()) -> Duration {
     let mut once = || {
         let started = Instant::now();
@@ -319,7 +318,7 @@ fn median(mut run: impl FnMut()) -> Duration {
     times[times.len() / 2]
 }
 
-/// What the design promises, without the rest: `cargo bench --bench effective -- --promised`.
+/// Measures only what has a budget: `cargo bench --bench effective -- --promised`.
 fn promised() {
     println!("| what | measured | budget | of the budget |\n|---|---|---|---|");
     let gateway = key("Gateway", "g");
@@ -347,7 +346,7 @@ fn promised() {
         let what = format!("the review of a policy on a GatewayClass over 10,000 routes{rest}");
         row(&what, millis(review), 20.0, " ms");
     }
-    // Twice the routes: twice the time, not four times.
+    // Twice the routes may take twice the time, not four times.
     let growth = millis(time(63, 2_000)) / large;
     row(
         "twice the routes, 63 x 2,000 against 63 x 1,000",

@@ -1,8 +1,8 @@
-//! What a review costs without network, from the bytes of a request to those of the answer:
-//! `cargo bench --bench engine -- --routes 10000 --policies 5000`.
+//! Measures a review without the network, from the bytes of the request to the bytes of the answer: `cargo bench
+//! --bench engine -- --routes 10000 --policies 5000`.
 //!
-//! `--case NAME --times N` makes so many reviews of one case and prints nothing: `benches/instructions.sh` counts
-//! what they take.
+//! `--case NAME --times N` runs N reviews of one case and prints nothing; `benches/instructions.sh` uses it to count
+//! their instructions.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -39,14 +39,14 @@ use state::state;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Different requests of a case, so that no cache of the processor holds one answer.
+/// Different requests per case, so that the CPU caches do not hold one answer.
 const DIFFERENT: usize = 64;
-/// The machine is at times half as fast as at others.
+/// The machine's speed varies by up to a factor of two.
 const ROUNDS: usize = 3;
-/// What is promised.
+/// The budgets.
 const P50: Duration = Duration::from_micros(50);
 const P99: Duration = Duration::from_micros(500);
-/// The same of a policy that reaches everything.
+/// The budget of a policy that reaches everything.
 const ON_CLASS: &str = "create a policy on a GatewayClass";
 const OF_ALL: Duration = Duration::from_millis(20);
 
@@ -55,7 +55,7 @@ struct Size {
     policies: usize,
 }
 
-/// What is asked: of 100 requests so many are this.
+/// A kind of request; `share` of 100 requests are of this kind.
 struct Case {
     name: &'static str,
     share: usize,
@@ -83,7 +83,7 @@ fn main() {
     }
 }
 
-/// One review; it keeps a name of its own, by which its instructions are counted.
+/// Runs one review. It is not inlined, because its instructions are counted by its name.
 #[inline(never)]
 fn once(snapshot: &Snapshot, case: &Case, i: usize) {
     let body = &case.bodies[i % case.bodies.len()];
@@ -141,7 +141,7 @@ fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
     }
 }
 
-/// What the reviews of a case take; first it is seen to that they are not the first ever.
+/// The times of the reviews of a case, after a warm-up.
 fn times(snapshot: &Snapshot, case: &Case) -> Vec<Duration> {
     (0..20).for_each(|i| once(snapshot, case, i));
     let reviews = 0..40 * case.share.max(1);
@@ -167,7 +167,7 @@ fn told(time: Duration) -> String {
 fn cases(size: &Size) -> Vec<Case> {
     let routes = size.routes;
     let route = |i: usize| objects::route(i * 37 % routes);
-    // Every third policy is on a Gateway, the next on a Namespace, the last on a route.
+    // Of three consecutive policies, the first targets a Gateway, the second a Namespace, and the third a route.
     let policy =
         |i: usize, on: usize| objects::policy((i * 3 + on) % size.policies / 3 * 3 + on, routes);
     let gateway = |i: usize| objects::gateway(i * 7 % routes.div_ceil(100));

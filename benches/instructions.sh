@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Instructions of a review, which do not depend on the machine's mood: counted by valgrind over 100 reviews of each
-# case of benches/engine.rs. Prints the change against benches/instructions.tsv; `--record` writes that file.
+# Counts the instructions of a review with valgrind, over 100 reviews of each case of benches/engine.rs; unlike times,
+# they do not depend on the machine's load. Prints the change against benches/instructions.tsv; `--record` writes it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 recorded=benches/instructions.tsv

@@ -1,12 +1,12 @@
-//! Load on `/validate` over TLS, with the engine and without it: `make bench`.
+//! Puts load on `/validate` over TLS, with and without the engine: `make bench`.
 //!
-//! The server is a child process, so that its memory and the client's are apart. All runs use the
-//! same server, state and requests; the floor answers "allowed" without asking the engine, and between the two
-//! stands one that gives the engine's first answer to everything: what telling costs. Runs
-//! alternate, and the medians and their ratio are printed: machines are noisy.
+//! The server is a child process, so that its memory is measured separately from the client's. All runs use the same
+//! server, state and requests. The floor answers "allowed" without calling the engine. Another mode answers every
+//! request with the engine's first verdict, which shows the cost of the answer itself. Runs alternate, and the medians
+//! and their ratio are printed, because machines are noisy.
 //!
-//! `--peer PROGRAM` asks another webhook server in the same rounds. The program prints the address that it serves at;
-//! `tests/cluster/cluster.sh program webhook` builds one.
+//! `--peer PROGRAM` also measures another webhook server in the same rounds. The program prints the address that it
+//! serves at; `tests/cluster/cluster.sh program webhook` builds one.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -63,24 +63,24 @@ use usage::{kib, worked};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Connections of the client; the API server keeps up to 25 idle ones for a host.
+/// Connections of the client; the API server keeps up to 25 idle ones per host.
 const CONNECTIONS: usize = 8;
-/// Different requests, so that no cache of the processor holds one answer.
+/// Different requests, so that the CPU caches do not hold one answer.
 const REQUESTS: usize = 64;
 
-/// What is promised, against the floor.
+/// The budgets, relative to the floor.
 const THROUGHPUT: f64 = 0.8;
 const P50: f64 = 1.25;
 const P99: f64 = 1.5;
 
-/// What serves: this program in one of its modes, or another one.
+/// A server: this program in one of its modes, or another program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Served<'a> {
-    /// Allows, without looking.
+    /// Allows every request without calling the engine.
     Floor,
-    /// Tells what the engine told first, without looking.
+    /// Gives the engine's first verdict to every request.
     Told,
-    /// As users run it.
+    /// Calls the engine, as in production.
     Engine,
     /// Another program.
     Peer(&'a str),
@@ -99,7 +99,7 @@ struct Run {
     p50: Duration,
     p99: Duration,
     resident: u64,
-    /// Processor time for a review: the server's and the client's, with the kernel's part of each.
+    /// CPU time per review, of the server and of the client, including the kernel's.
     server: Duration,
     client: Duration,
 }
@@ -126,7 +126,7 @@ fn main() {
 
 // The server.
 
-/// The first answer of the engine, for everything.
+/// Returns the engine's first verdict for every request.
 fn told(snapshot: &Snapshot, request: &Asked<'_>, evidence: &Evidence) -> Verdict {
     static FIRST: OnceLock<Verdict> = OnceLock::new();
     let first = FIRST.get_or_init(|| engine(snapshot, request, evidence));
@@ -210,7 +210,7 @@ async fn measure(setup: &Setup) {
     }
 }
 
-/// Rows of what is measured against something else, with the budgets for throughput, p50 and p99.
+/// Prints ratios to another server, with the budgets for throughput, p50 and p99.
 fn compare(against: &str, engine: &[Run], other: &[Run], budgets: [f64; 3]) {
     let ratio = |f: fn(&Run) -> f64| median(engine, f) / median(other, f);
     let row = |what: &str, measured: f64, budget: f64, share: f64| {
@@ -262,7 +262,7 @@ impl Served<'_> {
     }
 }
 
-/// Ends the server with the run, also when the run fails.
+/// Kills the server when dropped, even if the run panics.
 struct Running(Child);
 
 impl Drop for Running {
@@ -357,7 +357,7 @@ async fn connect(addr: SocketAddr) -> SendRequest<Full<Bytes>> {
     sender
 }
 
-/// A client that trusts any certificate: the server makes its own, on loopback.
+/// A client that trusts any certificate, because the server generates its own, on loopback.
 mod trusting {
     use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures everything that is promised and writes the table of docs/performance.md: `make bench`. About 15 minutes
-# once all is built, for which it needs Go too. Each bench prints rows of `what | measured | budget | of the budget`;
-# the command is added here.
+# Measures everything that has a budget and writes the table of docs/performance.md: `make bench`. It takes about 15
+# minutes once everything is built; building needs Go too. Each bench prints rows of
+# `what | measured | budget | of the budget`; this script adds the command.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=docs/performance.md

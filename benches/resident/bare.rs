@@ -1,4 +1,4 @@
-//! The yardstick of a start: the same lists, read and parsed by nothing but a client, in a process of its own.
+//! The baseline of a start: a separate process in which a client reads and parses the same lists and does nothing else.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -13,12 +13,12 @@ use kube::{Api, Client, Config};
 use crate::cluster::Cluster;
 use crate::life::{GATEWAY_API, KINDS};
 
-/// Followed by a kubeconfig, as text.
+/// The flag for this mode; the text of a kubeconfig follows.
 pub(crate) const FLAG: &str = "--bare-lists-of";
-/// As attache does.
+/// The same as in attache.
 const PAGE: u32 = 500;
 
-/// From the start of the process to its end.
+/// The time from the start of the process to its exit.
 pub(crate) fn time(cluster: &Cluster) -> Duration {
     let started = Instant::now();
     let output = Command::new(std::env::current_exe().unwrap())
@@ -36,7 +36,7 @@ pub(crate) fn time(cluster: &Cluster) -> Duration {
     took
 }
 
-/// Lists in the order of attache: definitions and core kinds, then what the definitions tell.
+/// Lists in the same order as attache: CRDs and core kinds, then the kinds that the CRDs define.
 pub(crate) async fn lists(kubeconfig: &str) {
     let kubeconfig = Kubeconfig::from_yaml(kubeconfig).unwrap();
     let options = KubeConfigOptions::default();
@@ -68,12 +68,12 @@ pub(crate) async fn lists(kubeconfig: &str) {
         read += other.unwrap();
     }
     println!("{read}");
-    // What is left in memory is not its work.
+    // Freeing the memory is not part of the work.
     std::io::stdout().flush().unwrap();
     std::process::exit(0);
 }
 
-/// Reads a list and drops each page.
+/// Reads a list, dropping each page.
 async fn pages(api: Api<DynamicObject>) -> usize {
     let mut params = ListParams::default().limit(PAGE);
     let mut read = 0;

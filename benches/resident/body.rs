@@ -1,4 +1,4 @@
-//! What the largest bodies take: an UPDATE of an object of 3 MiB, with the old one beside it.
+//! Measures the memory of the largest bodies: an UPDATE with two versions of an object of 3 MiB.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use crate::process::{Process, pair};
 use crate::review::review;
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
-/// One object.
+/// Bytes of one object.
 const SIZE: usize = 3 << 20;
-/// Small reviews before: buffers and threads are there.
+/// Small reviews first, so that buffers and threads exist.
 const BEFORE: usize = 200;
 
-/// In MiB.
+/// Sizes in MiB.
 pub(crate) struct Body {
     pub(crate) what: &'static str,
     pub(crate) size: f64,
@@ -27,7 +27,7 @@ pub(crate) struct Body {
     pub(crate) ratio: f64,
 }
 
-/// Each body is the first large one of its process.
+/// Uses a new process for each body, so that it is the first large one.
 pub(crate) async fn measure() -> Vec<Body> {
     let cluster = Cluster::start(1_000).await;
     let (policy, route) = (life::policy(4, 1_000), life::route(7));
@@ -84,7 +84,7 @@ async fn one(cluster: &Cluster, what: &'static str, object: &Value, small: &Valu
     }
 }
 
-/// Another generation, and one setting more: it is looked at.
+/// An UPDATE that also changes the spec, so that it is reviewed.
 fn update(object: &Value) -> Bytes {
     let mut old = object.clone();
     old["spec"]["hostnames"] = json!(["old.example.com"]);

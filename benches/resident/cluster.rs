@@ -1,4 +1,4 @@
-//! An API server with a large cluster in it.
+//! An API server with a large cluster.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::life::{self, GATEWAY_API};
 use crate::process::pair;
 use crate::stand_in::{self, CRDS, GATEWAYS, NAMESPACES, SERVICES, Server};
 
-/// Of ten routes, so many policies.
+/// Policies per ten routes.
 const POLICIES: usize = 1;
 
 pub(crate) struct Cluster {
@@ -23,11 +23,11 @@ pub(crate) struct Cluster {
     pub(crate) routes: usize,
     pub(crate) policies: usize,
     pub(crate) kubeconfig: String,
-    /// Paths of all kinds.
+    /// API paths of all kinds.
     pub(crate) paths: Vec<String>,
 }
 
-/// Where the policies of a number are.
+/// The API path of policies with this number.
 pub(crate) fn policies_of(i: usize) -> String {
     let (group, _, plural, version) = life::KINDS[i % life::KINDS.len()];
     format!("/apis/{group}/{version}/{plural}")
@@ -55,7 +55,7 @@ impl Cluster {
         for i in 0..policies {
             server.put(&policies_of(i), life::policy(i, routes));
         }
-        // Users may read what they are told of.
+        // Users may read the policies that warnings name.
         server.grant(true);
         let made = pair();
         let addr = listen(&server, Some(acceptor(&made))).await;

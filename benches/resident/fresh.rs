@@ -1,4 +1,4 @@
-//! How long it takes until a change of the cluster is seen by reviews, while many others happen.
+//! Measures how soon reviews see a change in the cluster while many others happen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +16,9 @@ use crate::life::{self, KINDS};
 use crate::process::{LONG, Process};
 use crate::stand_in::GATEWAYS;
 
-/// Changes in a second.
+/// Changes per second.
 pub(crate) const RATE: u64 = 500;
-/// The place of the kind in [`KINDS`] that is looked at: its settings stand in the spec as they are.
+/// The index in [`KINDS`] of the probed kind, whose settings are directly in the spec.
 const PROBED: usize = KINDS.len() - 1;
 
 pub(crate) struct Seen {
@@ -26,8 +26,8 @@ pub(crate) struct Seen {
     pub(crate) p99: Duration,
 }
 
-/// From the moment at which the API server writes a change to its watchers to the end of the first review that
-/// tells of it. Reviews are asked one after another.
+/// Measures from the moment when the API server sends a change to its watchers until the end of the first review that
+/// mentions it. Reviews run one after another.
 pub(crate) async fn measure(cluster: &Cluster, process: &Process, probes: usize) -> Seen {
     let churn = Churn::start(cluster);
     let mut connection = Connection::new(process.place.clone());
@@ -35,7 +35,7 @@ pub(crate) async fn measure(cluster: &Cluster, process: &Process, probes: usize)
     let mut times = Vec::new();
     let mut reviews = 0;
     for n in 0..probes {
-        // Not in step with the changes.
+        // Irregular pauses, so as not to run in step with the changes.
         sleep(Duration::from_micros(7_000 + n as u64 * 997 % 9_000)).await;
         let marker = format!("fresh-{n}.");
         let policy = probe(&marker);
@@ -78,7 +78,7 @@ fn probe(marker: &str) -> Value {
     })
 }
 
-/// A new route on that Gateway.
+/// A review of a new route on that Gateway.
 fn review() -> Bytes {
     let mut route = life::route(0);
     route["metadata"] = json!({"namespace": "infra", "name": "new"});
@@ -96,7 +96,7 @@ fn review() -> Bytes {
     Bytes::from(review.to_string())
 }
 
-/// Changes at fixed times, from a thread: the timers of the runtime are too coarse.
+/// Makes changes at fixed times in a thread, because the runtime's timers are too coarse.
 struct Churn {
     stop: Arc<AtomicBool>,
     thread: thread::JoinHandle<(u64, f64)>,
@@ -113,7 +113,7 @@ impl Churn {
             while !stopped.load(Ordering::Relaxed) {
                 let due = (started.elapsed().as_secs_f64() * RATE as f64) as u64;
                 while n < due {
-                    // Of 20 changes 15 are of routes, 4 of policies and 1 of a Gateway.
+                    // Of 20 changes, 15 are of routes, 4 of policies and 1 of a Gateway.
                     let i = (n * 7919) as usize;
                     let (path, mut object) = match n % 20 {
                         0..15 => (ROUTES.to_owned(), life::route(i % routes)),

@@ -1,7 +1,7 @@
-//! 100,000 routes and 10,000 policies: what they take, how soon they are there, how soon a change is seen, and what
-//! the largest bodies take: `cargo bench --bench resident`.
+//! Measures attache with 100,000 routes and 10,000 policies: its memory, how soon it is ready, how soon it sees a
+//! change, and the memory of the largest bodies: `cargo bench --bench resident`.
 //!
-//! The server is `attache serve`, as users run it, on the API server of the tests: TLS, pages of 500, watches.
+//! The server is `attache serve` as in production, with the API server of the tests: TLS, pages of 500, watches.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -53,13 +53,13 @@ use args::Args;
 use cluster::Cluster;
 use size::Size;
 
-/// As in the server: the bare lists must not be slower for it.
+/// The same as in the server, so that the bare lists are not at a disadvantage.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const MIB: f64 = 1024.0;
 
-/// What is promised.
+/// The budgets.
 const RESIDENT: f64 = 150.0;
 const READY: f64 = 1.5;
 const SEEN: f64 = 50.0;
@@ -144,7 +144,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The one in the middle.
+/// The median.
 fn median<T: Copy + Ord>(mut of: Vec<T>) -> T {
     of.sort_unstable();
     of[of.len() / 2]

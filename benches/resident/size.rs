@@ -1,4 +1,4 @@
-//! A size of cluster: how soon it is there, and what it takes.
+//! Measures a size of cluster: how soon attache is ready, and how much memory it takes.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -10,19 +10,19 @@ use crate::process::{LONG, Process, pair};
 use crate::{MIB, bare, median};
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
-/// What the allocator holds back is given back meanwhile.
+/// Time for the allocator to return unused memory.
 const SETTLE: Duration = Duration::from_secs(3);
 
-/// Memory in KiB, times in the middle of all rounds.
+/// Memory in KiB; times are medians of all rounds.
 pub(crate) struct Size {
     pub(crate) routes: usize,
     pub(crate) policies: usize,
     pub(crate) bare: Duration,
     pub(crate) ready: Duration,
     pub(crate) resident: u64,
-    /// The most until it was ready.
+    /// The peak until it was ready.
     peak: u64,
-    /// The most while everything was listed anew, and what is left.
+    /// The peak during a relist, and what remains afterwards.
     again: u64,
     after: u64,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Size {
 pub(crate) const HEAD: &str = "| routes | policies | bare lists | ready | ratio | resident | most, start | most, listed anew | after that |\n|---|---|---|---|---|---|---|---|---|";
 
 impl Size {
-    /// Rounds alternate. The process of the last one is left running.
+    /// Alternates between the baseline and attache. The last process of attache keeps running.
     pub(crate) async fn measure(cluster: &Cluster, rounds: usize) -> (Self, Process) {
         let (mut bare, mut ready, mut resident, mut peak) = (vec![], vec![], vec![], vec![]);
         let mut last = None;
@@ -71,7 +71,7 @@ impl Size {
     }
 }
 
-/// The history of every kind is gone at once.
+/// Expires the history of all kinds, so that everything is listed again.
 async fn list_anew(cluster: &Cluster, process: &Process) {
     let applied = || async {
         let applies = process.metric("attache_snapshot_applies_total").await;
@@ -82,7 +82,7 @@ async fn list_anew(cluster: &Cluster, process: &Process) {
         cluster.server.expire(path);
     }
     let listed = async {
-        // Each list is one change.
+        // Each list is applied as one change.
         while applied().await < before + cluster.paths.len() {
             sleep(Duration::from_millis(50)).await;
         }
@@ -109,7 +109,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// What an object more takes, from size to size.
+/// The memory per additional object, from size to size.
 pub(crate) fn growth(sizes: &[Size]) -> String {
     let steps = sizes.windows(2).map(|pair| {
         let objects = |size: &Size| size.routes + size.policies;

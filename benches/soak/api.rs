@@ -1,4 +1,4 @@
-//! The API server beside attache: the one of the cache's tests, over HTTP on loopback, and a cluster that changes.
+//! The API server for the soak: the one of the cache's tests, over HTTP on loopback, with a cluster that changes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ use crate::stand_in::{self, GATEWAYS, NAMESPACES, Server};
 
 pub(crate) const ROUTES: &str = "/apis/gateway.networking.k8s.io/v1/httproutes";
 pub(crate) const POLICIES: &str = "/apis/policies.example.com/v1/retrypolicies";
-/// Namespaces of routes.
+/// Namespaces with routes.
 const TENANTS: usize = 50;
-/// The changes of a second are made in so many portions.
+/// The changes of a second are made in this many batches.
 const PORTIONS: u64 = 100;
 
-/// An API server with a cluster in it.
+/// An API server with a cluster.
 pub(crate) struct Api {
     pub(crate) server: Server,
     pub(crate) addr: SocketAddr,
@@ -36,7 +36,7 @@ pub(crate) struct Api {
     pub(crate) policies: usize,
 }
 
-/// Changes that go on until it is dropped.
+/// Changes the cluster until it is dropped.
 pub(crate) struct Churn {
     made: Arc<AtomicU64>,
     task: JoinHandle<()>,
@@ -72,7 +72,7 @@ impl Api {
         for i in 0..policies {
             server.put(POLICIES, objects::policy(i, routes));
         }
-        // Users may read what they are told of.
+        // Users may read the policies that warnings name.
         server.grant(true);
         let addr = listen(&server, None).await;
         Self {
@@ -83,7 +83,7 @@ impl Api {
         }
     }
 
-    /// What `--kubeconfig` takes.
+    /// The contents of a file for `--kubeconfig`.
     pub(crate) fn kubeconfig(&self) -> String {
         let cluster = json!({"name": "c", "cluster": {"server": format!("http://{}", self.addr)}});
         json!({
@@ -94,7 +94,7 @@ impl Api {
         .to_string()
     }
 
-    /// Live reads of Gateways hang, or do not any more.
+    /// Makes live reads of Gateways hang, or releases them.
     pub(crate) fn hold_reads(&self, hold: bool) {
         for i in 0..self.routes.div_ceil(100) {
             let path = format!("/apis/gateway.networking.k8s.io/v1/namespaces/infra/gateways/g{i}");
@@ -106,7 +106,7 @@ impl Api {
         }
     }
 
-    /// So many changes a second from now on, at fixed times.
+    /// Makes this many changes per second at fixed times.
     pub(crate) fn churn(&self, per_second: u64) -> Churn {
         let made = Arc::<AtomicU64>::default();
         let (server, routes, policies) = (self.server.clone(), self.routes, self.policies);
@@ -146,7 +146,7 @@ impl Drop for Churn {
     }
 }
 
-/// Of 20 changes 13 are of routes, 4 of policies, 1 of a Gateway; a route and a policy come or go.
+/// Of 20 changes, 13 update a route, 4 a policy and 1 a Gateway; one creates or deletes a route, and one a policy.
 fn change(server: &Server, n: u64, routes: usize, policies: usize) {
     let round = n / 20;
     let i = usize::try_from(n * 7919).unwrap();
@@ -180,7 +180,7 @@ fn come_or_go(server: &Server, path: &str, round: u64, object: Value) {
     }
 }
 
-/// Serves on a port of its own, with TLS where there is something to do it with.
+/// Serves on a free port, with TLS if an acceptor is given.
 pub(crate) async fn listen(server: &Server, tls: Option<TlsAcceptor>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
@@ -225,6 +225,6 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, server: Server) {
         }
     });
     let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that goes away ends its watches.
+    // A client that disconnects stops its watches.
     let _ = serving.await;
 }

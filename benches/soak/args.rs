@@ -1,9 +1,9 @@
-//! What a bench is asked on the command line.
+//! Command-line arguments of a bench.
 
 use std::fmt::Debug;
 use std::str::FromStr;
 
-/// Flags, each with its value behind it or none.
+/// Flags, each followed by its value, if it has one.
 pub(crate) struct Args(Vec<String>);
 
 #[allow(dead_code, reason = "not every bench asks all of it")]

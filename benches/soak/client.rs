@@ -1,4 +1,4 @@
-//! A connection as the API server holds it: HTTPS, HTTP/1.1, kept; nothing is tried twice.
+//! A connection like the API server's: HTTPS, HTTP/1.1, keep-alive, without retries.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// The API server gives up after it.
+/// The API server's timeout.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where to connect, and whom to believe.
+/// An address and the CA to trust.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) addr: SocketAddr,
     connector: TlsConnector,
 }
 
-/// One connection, opened when there is something to ask.
+/// One connection, opened when it is first used.
 pub(crate) struct Connection {
     place: Place,
     open: Option<SendRequest<Full<Bytes>>>,
-    /// How often it was opened.
+    /// The number of times it was opened.
     pub(crate) opened: usize,
 }
 
@@ -85,9 +85,9 @@ impl Connection {
         }
     }
 
-    /// Opens it, if it is not.
+    /// Opens it, if it is not open.
     pub(crate) async fn ready(&mut self) -> Result<(), String> {
-        // One that the server closed while nothing was asked is no fault; a new one takes its place.
+        // A connection that the server closed while idle is not an error; open a new one.
         if self.open.as_ref().is_none_or(SendRequest::is_closed) {
             self.open = None;
             self.open = Some(self.place.open().await?);
@@ -96,7 +96,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Asks once. What fails ends the connection.
+    /// Sends one request. An error closes the connection.
     pub(crate) async fn post(&mut self, path: &str, body: Bytes) -> Result<Answer, String> {
         let answer = timeout(PATIENCE, self.ask(path, body)).await;
         let answer = answer.unwrap_or_else(|_| Err("no answer in time".to_owned()));
@@ -134,7 +134,7 @@ impl Connection {
     }
 }
 
-/// GET in plain HTTP on a connection of its own.
+/// Sends a GET over plain HTTP on a new connection.
 pub(crate) async fn get(addr: SocketAddr, path: &str) -> Result<(u16, String), String> {
     let asked = async {
         let stream = TcpStream::connect(addr).await.map_err(|e| e.to_string())?;

@@ -1,16 +1,16 @@
-//! Objects as they are in large clusters: written by Helm, with labels, annotations and `managedFields`, their status
-//! written by a controller. A route is 2.4 kB of JSON, as the API server sends it.
+//! Objects as in large clusters: written by Helm, with labels, annotations and `managedFields`, and with a status from
+//! a controller. A route has 2.4 kB of JSON, as the API server sends it.
 
 use serde_json::{Value, json};
 
 pub(crate) const GATEWAY_API: &str = "gateway.networking.k8s.io";
-/// Routes of a Namespace.
+/// Routes per Namespace.
 const OF_NAMESPACE: usize = 100;
-/// Routes of a Gateway.
+/// Routes per Gateway.
 const OF_GATEWAY: usize = 500;
-/// One object in so many has a condition that says that something is wrong.
+/// One object in this many has a condition that reports a problem.
 const OF_ILL: usize = 20;
-/// The policy kinds: group, kind, plural and version. What the last one is, only its definition tells.
+/// The policy kinds: group, kind, plural and version. The last one has no profile, only a CRD.
 pub(crate) const KINDS: [(&str, &str, &str, &str); 5] = [
     (
         "gateway.envoyproxy.io",
@@ -34,12 +34,12 @@ pub(crate) const KINDS: [(&str, &str, &str, &str); 5] = [
     ),
 ];
 
-/// Namespaces for so many routes.
+/// The number of Namespaces for this many routes.
 pub(crate) fn namespaces(routes: usize) -> usize {
     routes.div_ceil(OF_NAMESPACE)
 }
 
-/// Gateways for so many routes.
+/// The number of Gateways for this many routes.
 pub(crate) fn gateways(routes: usize) -> usize {
     routes.div_ceil(OF_GATEWAY)
 }
@@ -73,7 +73,7 @@ pub(crate) fn gateway(i: usize) -> Value {
     })
 }
 
-/// Three rules, two of them to the application's own Service.
+/// A route with three rules, two of which forward to the application's own Service.
 pub(crate) fn route(i: usize) -> Value {
     let app = format!("checkout-{i}");
     let rule = |path: &str, backend: &str| {
@@ -117,7 +117,7 @@ pub(crate) fn route(i: usize) -> Value {
     route
 }
 
-/// What the controllers of a policy say of it: most are accepted, some conflict, and some are overridden somewhere.
+/// The status that controllers write on a policy: most are accepted, some conflict, and some are partly overridden.
 fn status_of(i: usize, routes: usize, namespace: &str) -> Value {
     let condition = |kind: &str, status: &str, reason: &str, message: String| {
         json!({
@@ -160,7 +160,7 @@ fn status_of(i: usize, routes: usize, namespace: &str) -> Value {
     }]})
 }
 
-/// Of ten policies eight are on a route each, one on a Gateway and one on a Namespace, where the kind can be there.
+/// Of ten policies, eight target a route each, one a Gateway, and one a Namespace if the kind allows it.
 pub(crate) fn policy(i: usize, routes: usize) -> Value {
     let (group, kind, _, version) = KINDS[i % KINDS.len()];
     let (namespace, group_of, kind_of, name) = match i % 10 {
@@ -198,7 +198,7 @@ pub(crate) fn policy(i: usize, routes: usize) -> Value {
     })
 }
 
-/// The settings of a policy, by its kind.
+/// The settings of a policy, by kind.
 fn settings(i: usize) -> Value {
     match i % KINDS.len() {
         0 => json!({
@@ -229,7 +229,7 @@ fn settings(i: usize) -> Value {
     }
 }
 
-/// The definition of each of [`KINDS`], without what makes those of projects long.
+/// The CRD of each of [`KINDS`], without the descriptions and fields that make real ones long.
 pub(crate) fn definitions() -> Vec<Value> {
     let reference = json!({"properties": {"group": {}, "kind": {}, "name": {}, "sectionName": {}}});
     let of = |(group, kind, plural, version): (&str, &str, &str, &str)| {

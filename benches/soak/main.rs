@@ -1,7 +1,8 @@
-//! Twenty minutes at 70 % of what the machine can do, and ten times as much: `cargo bench --bench soak -- --minutes 20`.
+//! Runs attache for twenty minutes at 70 % of the machine's capacity, and at ten times as much: `cargo bench --bench
+//! soak -- --minutes 20`.
 //!
-//! The server is `attache serve`, as users run it, on an API server of the tests whose cluster changes 500 times a
-//! second. Calls, API server and attache share the machine. It fails when something is not as it should be.
+//! The server is `attache serve` as in production, with the API server of the tests and a cluster that changes 500
+//! times per second. Client, API server and attache share the machine. The run fails if any requirement is not met.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -45,21 +46,21 @@ use process::{Process, pair};
 use sample::{HEAD, Sampler, mean};
 use verdict::Verdict;
 
-/// The share of the limit that is asked for.
+/// The load, as a share of the limit.
 const SHARE: f64 = 0.7;
-/// An API server writes so many objects at once at most, by its defaults.
+/// The most concurrent writes of an API server, by default.
 const WRITES: usize = 600;
-/// A live read that hangs is given up after it.
+/// Timeout of a live read in seconds.
 const LIVE_READ: f64 = 0.3;
-/// Reviews at once, by default.
+/// Concurrent reviews, by default.
 const REVIEWS: f64 = 64.0;
-/// Whoever waits for a place is sent away after it, by a call that may take 10 s.
+/// How long a request with a timeout of 10 s may wait for a permit before it is rejected.
 const WAIT: Duration = Duration::from_millis(2_500);
-/// Who is sent away because too many wait learns it at once: well before that.
+/// A request that finds too many others waiting is rejected at once: well before that.
 const AT_ONCE: Duration = WAIT.checked_div(10).unwrap();
-/// Service is as ever again after it.
+/// Service must be normal again after this time.
 const OVER: Duration = Duration::from_secs(1);
-/// Memory and descriptors are compared with what they were then.
+/// Memory and descriptors are compared with those at this time.
 const SETTLED: Duration = Duration::from_mins(2);
 
 struct Setup {
@@ -68,9 +69,9 @@ struct Setup {
     policies: usize,
     connections: usize,
     changes: u64,
-    /// Calls a second in place of the share of the limit.
+    /// Calls per second, instead of the share of the limit.
     rate: Option<f64>,
-    /// Where p99 must stay.
+    /// The budget of p99.
     budget: Duration,
     overload: Duration,
 }
@@ -111,7 +112,7 @@ async fn run(setup: &Setup) -> ExitCode {
     verdict.end()
 }
 
-/// What is done without any pause: the least of five times, because others may use the machine.
+/// The limit without pauses: the lowest of five runs, because other programs may use the machine.
 async fn limit(setup: &Setup, process: &Process) -> f64 {
     let mix = mix::mixed(setup.routes, setup.policies);
     let time = Duration::from_secs(4);
@@ -129,7 +130,7 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
     let load = Load::open(&process.place, &mix, setup.connections, rate);
     let (changes, worked) = (churn.made(), process.worked());
     let mut taken = Sampler::new(process, &load).await;
-    // About 60 rows, whatever the time.
+    // About 60 rows, whatever the duration.
     let every = (setup.time / 60).max(Duration::from_secs(2));
     while taken.samples.last().is_none_or(|last| last.at < setup.time) {
         println!("{}", taken.next(every).await);
@@ -201,7 +202,7 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
     );
 }
 
-/// Ten times what the processors can do, and ten times what a slow API server lets through.
+/// Ten times what the CPUs can do, and ten times what a slow API server allows.
 async fn overload(
     setup: &Setup,
     (api, process): (&Api, &Process),

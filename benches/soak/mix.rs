@@ -1,4 +1,4 @@
-//! What is asked: writes of routes, policies and Gateways as they come in a busy cluster, on both paths.
+//! The calls: writes of routes, policies and Gateways as in a busy cluster, to both webhooks.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::review::{UID, review, with};
 /// Different calls of each sort.
 const EACH: usize = 16;
 
-/// One sort of call, ready to send but for its uid.
+/// One sort of call, serialized except for its uid.
 pub(crate) struct Call {
     pub(crate) path: &'static str,
     front: Vec<u8>,
     back: Vec<u8>,
-    /// Whether it must be allowed; a refusal depends on what the API server says live.
+    /// Whether it must be allowed. Otherwise the result depends on a live read.
     must_pass: bool,
 }
 
@@ -38,7 +38,7 @@ impl Call {
         Bytes::from([&self.front, uid(n).as_bytes(), &self.back].concat())
     }
 
-    /// What is wrong with an answer to the call of that number, if anything.
+    /// Why the answer to call `n` is wrong, if it is.
     pub(crate) fn wrong(&self, n: usize, body: &[u8]) -> Option<&'static str> {
         let has = |text: &[u8]| body.windows(text.len()).any(|part| part == text);
         if !has(uid(n).as_bytes()) {
@@ -53,8 +53,8 @@ fn uid(n: usize) -> String {
     format!("00000000-0000-0000-0000-{n:012}")
 }
 
-/// Of 20 calls 12 are of routes, 6 of policies and 2 of Gateways; 8 are to be mended. Half of the policies that name
-/// a section that is not there are written: these are confirmed by live reads.
+/// Of 20 calls, 12 are of routes, 6 of policies and 2 of Gateways; 8 go to the mutating webhook. The policies with
+/// an unknown section need a live read; half of them are dry runs.
 pub(crate) fn mixed(routes: usize, policies: usize) -> Mix {
     let mut mix = Vec::new();
     for n in 0..EACH {
@@ -91,7 +91,7 @@ pub(crate) fn mixed(routes: usize, policies: usize) -> Mix {
     Arc::new(mix)
 }
 
-/// Policies on listeners that are not there: each needs a live read.
+/// Policies on unknown listeners, each of which needs a live read.
 pub(crate) fn unsure(routes: usize, path: &'static str) -> Mix {
     let calls = (0..EACH * 4).map(|n| {
         let review = review("CREATE", false, Some(&nowhere(n, routes)), None);
@@ -101,7 +101,7 @@ pub(crate) fn unsure(routes: usize, path: &'static str) -> Mix {
 }
 
 fn nowhere(n: usize, routes: usize) -> Value {
-    // Every third policy is on a Gateway.
+    // Every third policy targets a Gateway.
     let policy = objects::policy(n * 3, routes);
     with(&policy, "/spec/targetRef/sectionName", json!("htpp"))
 }

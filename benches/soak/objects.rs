@@ -1,13 +1,13 @@
-//! The objects of the benches: a Gateway for every 100 routes, a Namespace for every 20; policies on Gateways,
+//! The objects of the benches: a Gateway per 100 routes, a Namespace per 20 routes, and policies on Gateways,
 //! Namespaces and routes.
 
 use serde_json::{Value, json};
 
 #[allow(dead_code, reason = "not every bench names the group")]
 pub(crate) const GATEWAY_API: &str = "gateway.networking.k8s.io";
-/// Routes of one Gateway.
+/// Routes per Gateway.
 pub(crate) const OF_GATEWAY: usize = 100;
-/// Routes of one Namespace.
+/// Routes per Namespace.
 const OF_NAMESPACE: usize = 20;
 
 pub(crate) fn gateway(i: usize) -> Value {
@@ -49,7 +49,7 @@ pub(crate) fn policy(i: usize, routes: usize) -> Value {
             (namespace.clone(), "", "Namespace", namespace)
         }
         _ => {
-            // A prime, so that they are spread: not all on the routes of the first Gateways.
+            // A prime stride spreads the policies, so that not all target routes of the first Gateways.
             let route = n * 601 % routes;
             (
                 format!("ns{}", route / OF_NAMESPACE),

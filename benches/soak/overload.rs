@@ -1,4 +1,4 @@
-//! More than can be done: what becomes of the calls, of the queue, of readiness, and how soon it is over.
+//! Overload: what happens to the calls, the queue and readiness, and how soon service is normal again.
 
 use std::time::{Duration, Instant};
 
@@ -9,29 +9,29 @@ use crate::mix::Mix;
 use crate::pace::{Load, Outcome};
 use crate::process::{LONG, Process};
 
-/// Calls between two looks at the server.
+/// The interval between checks of the server.
 const LOOK: Duration = Duration::from_millis(100);
-/// Answers in a row after which service is normal again.
+/// Service is normal again after this many answers in a row.
 const NORMAL: usize = 20;
 
-/// What an overload led to.
+/// The result of an overload.
 pub(crate) struct Overload {
     pub(crate) outcome: Outcome,
-    /// Calls that were due and for which no connection was free.
+    /// Calls that were due but had no free connection.
     pub(crate) unsent: usize,
-    /// The most that was seen.
+    /// The highest observed values.
     pub(crate) queued: f64,
     pub(crate) in_flight: f64,
     pub(crate) resident: u64,
-    /// How often readiness was asked, and how often it was not there.
+    /// How often readiness was checked, and how often it failed.
     pub(crate) asked: usize,
     pub(crate) unready: usize,
-    /// From the last call of the overload to the first of many that are answered as ever.
+    /// From the last call of the overload to the first of several normal answers in a row.
     pub(crate) over_after: Duration,
 }
 
 impl Overload {
-    /// `calm` is what is asked afterwards.
+    /// Overloads a server with `mix`, then calls it with `calm`.
     pub(crate) async fn run(
         process: &Process,
         (mix, calm): (&Mix, &Mix),
@@ -60,7 +60,7 @@ impl Overload {
             seen.in_flight = most(seen.in_flight, process.metric("attache_in_flight").await);
             seen.resident = seen.resident.max(process.resident());
         }
-        // The API server stays as slow as it is: what was taken on is still answered.
+        // The API server stays slow, and the calls in progress are still answered.
         let over = Instant::now();
         let (stopped, again) = tokio::join!(load.stop(), served(&process.place, calm));
         (seen.outcome, seen.unsent) = stopped;
@@ -69,7 +69,7 @@ impl Overload {
     }
 }
 
-/// When service was normal again: one call after another on a connection of their own, until enough were answered.
+/// Waits until service is normal: makes one call after another on a new connection until enough are answered.
 async fn served(place: &Place, mix: &Mix) -> Instant {
     let began = Instant::now();
     let mut connection = Connection::new(place.clone());

@@ -1,7 +1,7 @@
-//! Calls at fixed times, and as fast as they are answered.
+//! Makes calls at fixed times (open loop), or each after the previous answer (closed loop).
 //!
-//! In the open loop a call is due at its time whether or not the ones before it are answered, and its latency
-//! counts from then: a server that stalls for a second is late for every call of that second.
+//! In the open loop a call is due at its time whether or not earlier ones are answered, and its latency counts from
+//! then: a server that stalls for a second is late for every call of that second.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -15,28 +15,28 @@ use tokio::task::JoinSet;
 use crate::client::{Connection, Place};
 use crate::mix::Mix;
 
-/// How closely due times are kept; sleeping shorter costs a processor.
+/// How precisely due times are kept; shorter sleeps would use up a CPU.
 const STEP: Duration = Duration::from_micros(150);
-/// Failures that are told; the rest is counted.
+/// The most failures to describe; the others are only counted.
 const TOLD: usize = 5;
 
-/// What came of calls.
+/// The results of calls.
 #[derive(Default)]
 pub(crate) struct Outcome {
-    /// How long answers took in microseconds, from when the call was due.
+    /// Latencies in microseconds, from when the call was due.
     pub(crate) times: Vec<u32>,
-    /// Calls sent away with `Retry-After`: how long that took, from when they were sent.
+    /// Rejected calls with `Retry-After`: how long that took in microseconds, from when they were sent.
     pub(crate) shed: Vec<u32>,
-    /// Calls sent away without it.
+    /// Rejected calls without it.
     pub(crate) rude: usize,
     pub(crate) failed: usize,
-    /// The first failures, in words.
+    /// Descriptions of the first failures.
     pub(crate) why: Vec<String>,
-    /// Connections that were opened.
+    /// Connections opened.
     pub(crate) opened: usize,
 }
 
-/// Calls that go on until they are stopped.
+/// Makes calls until it is stopped.
 pub(crate) struct Load {
     shared: Arc<Shared>,
     workers: JoinSet<()>,
@@ -50,7 +50,7 @@ struct Shared {
     due: Semaphore,
     next: AtomicUsize,
     started: Instant,
-    /// Calls a second; none in a closed loop.
+    /// Calls per second; `None` in a closed loop.
     rate: Option<f64>,
     mix: Mix,
 }
@@ -86,11 +86,11 @@ impl Outcome {
 // === impl Load ===
 
 impl Load {
-    /// So many calls a second at fixed times, on at most so many connections.
+    /// Makes calls at a rate per second at fixed times, on a limited number of connections.
     pub(crate) fn open(place: &Place, mix: &Mix, connections: usize, rate: f64) -> Self {
         let mut load = Self::start(place, mix, connections, Some(rate));
         let shared = load.shared.clone();
-        // A thread: the timers of the runtime are too coarse.
+        // In a thread, because the runtime's timers are too coarse.
         load.pacer = Some(thread::spawn(move || {
             let mut given = 0;
             while !shared.stop.load(Relaxed) {
@@ -103,7 +103,7 @@ impl Load {
         load
     }
 
-    /// The next call when the one before is answered, for a time.
+    /// Makes each call when the previous one is answered, for a time.
     pub(crate) async fn closed(
         place: &Place,
         mix: &Mix,
@@ -136,17 +136,17 @@ impl Load {
         }
     }
 
-    /// What came of the calls since the last time.
+    /// Returns the results since the last time.
     pub(crate) fn take(&self) -> Outcome {
         std::mem::take(&mut *self.shared.outcome.lock().unwrap())
     }
 
-    /// Calls that were due and not sent yet.
+    /// Calls that are due but not sent yet.
     pub(crate) fn behind(&self) -> usize {
         self.shared.due.available_permits()
     }
 
-    /// Sends nothing more and waits for the answers; what was due and never sent is counted beside.
+    /// Stops sending and waits for the answers. The second value is the number of calls that were due but never sent.
     pub(crate) async fn stop(mut self) -> (Outcome, usize) {
         self.shared.stop.store(true, Relaxed);
         if let Some(pacer) = self.pacer.take() {
@@ -171,7 +171,7 @@ impl Drop for Load {
 
 impl Shared {
     async fn work(self: Arc<Self>, mut connection: Connection) {
-        // The handshake is no part of the first call: the API server has its connections.
+        // The handshake does not count for the first call, because the API server has open connections.
         let opened = connection.ready().await;
         if let Err(why) = opened {
             self.outcome.lock().unwrap().fail(why);
@@ -190,7 +190,7 @@ impl Shared {
     }
 
     async fn call(&self, n: usize, connection: &mut Connection) {
-        // A prime stride, so that one sort does not come in a row.
+        // A prime stride, so that calls of one sort do not come in a row.
         let call = &self.mix[n.wrapping_mul(7919) % self.mix.len()];
         let sent = Instant::now();
         let due = self.rate.map_or(sent, |rate| {

@@ -1,4 +1,4 @@
-//! `attache serve` on an API server, as users run it, in a process of its own.
+//! Runs `attache serve` as in production, in a process of its own.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -14,10 +14,10 @@ use tokio::time::{sleep, timeout};
 use crate::client::{Place, get};
 use crate::usage::{self, kib};
 
-/// Longer than anything takes that is waited for.
+/// Longer than anything that is waited for.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
-/// Ended with the run.
+/// A running server, killed when dropped.
 pub(crate) struct Process {
     pub(crate) child: Child,
     pub(crate) admin: SocketAddr,
@@ -25,19 +25,19 @@ pub(crate) struct Process {
     dir: TempDir,
 }
 
-/// The server of this build, or another one to compare it with.
+/// The server of this build, or another one for comparison.
 fn server() -> OsString {
     let other = std::env::var_os("ATTACHE_BENCH_SERVER");
     other.unwrap_or_else(|| env!("CARGO_BIN_EXE_attache").into())
 }
 
-/// A certificate for `localhost`, and who signed it.
+/// A certificate for `localhost` and its CA.
 pub(crate) fn pair() -> Made {
     make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap()
 }
 
 impl Process {
-    /// Starts with this certificate, kubeconfig and configuration, and further arguments.
+    /// Starts a server with this certificate, kubeconfig and configuration, and further arguments.
     pub(crate) fn start(made: &Made, kubeconfig: &str, config: &str, more: &[&str]) -> Self {
         let dir = TempDir::new().unwrap();
         let file = |name: &str, text: &str| {
@@ -94,7 +94,7 @@ impl Process {
             .is_ok_and(|(status, _)| status == 200)
     }
 
-    /// The sum of a metric over its labels; none where it is not to be had.
+    /// The sum of a metric over its labels; `None` if it cannot be read.
     pub(crate) async fn metric(&self, name: &str) -> Option<f64> {
         let (_, text) = get(self.admin, "/metrics").await.ok()?;
         let lines = text.lines().filter_map(|line| line.strip_prefix(name));
@@ -109,13 +109,13 @@ impl Process {
         kib(self.child.id(), "VmRSS")
     }
 
-    /// The most that was resident, in KiB, since it was last forgotten.
+    /// Peak resident memory in KiB, since it was last reset.
     #[allow(dead_code, reason = "for the bench of memory")]
     pub(crate) fn peak(&self) -> u64 {
         kib(self.child.id(), "VmHWM")
     }
 
-    /// From now on the most is counted anew.
+    /// Resets the peak.
     #[allow(dead_code, reason = "for the bench of memory")]
     pub(crate) fn forget_peak(&self) {
         fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").unwrap();
@@ -126,7 +126,7 @@ impl Process {
         open.count() as u64
     }
 
-    /// Processor time so far.
+    /// CPU time so far.
     pub(crate) fn worked(&self) -> Duration {
         usage::worked(self.child.id())
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// As long as the API server's.
+/// A uid as long as the API server's.
 pub(crate) const UID: &str = "00000000-0000-0000-0000-000000000000";
 
 /// The review of a write: the new object, the stored one, or both.
@@ -33,7 +33,7 @@ pub(crate) fn review(
     })
 }
 
-/// The object with another value at that place, which may be new.
+/// The object with a value set at a JSON pointer, which may be new.
 #[allow(dead_code, reason = "not every bench changes objects")]
 pub(crate) fn with(object: &Value, at: &str, value: Value) -> Value {
     let mut object = object.clone();

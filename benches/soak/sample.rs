@@ -1,4 +1,4 @@
-//! The row of a table: what a server takes and how it answers, every few seconds.
+//! Samples of a server and its answers, taken every few seconds: the rows of a table.
 
 use std::time::{Duration, Instant};
 
@@ -21,14 +21,14 @@ pub(crate) struct Sample {
     pub(crate) is_ready: bool,
 }
 
-/// Takes samples of a load as long as it runs.
+/// Samples a running load.
 pub(crate) struct Sampler<'a> {
     process: &'a Process,
     load: &'a Load,
     started: Instant,
     last: Instant,
     applied: f64,
-    /// All that came of the load so far.
+    /// All results of the load so far.
     pub(crate) all: Outcome,
     pub(crate) samples: Vec<Sample>,
 }
@@ -47,7 +47,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The sample of the time from now on.
+    /// Takes a sample over the next interval.
     pub(crate) async fn next(&mut self, time: Duration) -> &Sample {
         tokio::time::sleep(time).await;
         let applied = applied(self.process).await;
@@ -104,7 +104,7 @@ impl std::fmt::Display for Sample {
     }
 }
 
-/// The mean of a number over samples.
+/// The mean of a value over samples.
 pub(crate) fn mean(samples: &[Sample], of: impl Fn(&Sample) -> f64) -> f64 {
     samples.iter().map(of).sum::<f64>() / samples.len().max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! The snapshot of a cluster with the objects of the benches.
+//! A snapshot with the objects of the benches.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::objects;
 
-/// A class, its Gateways, and so many routes and policies. Kinds are as the lists of the API server give them: one
-/// name for all objects of a kind.
+/// A GatewayClass, its Gateways, and the given numbers of routes and policies. As in lists of the API server, all
+/// objects of a kind share its name.
 pub(crate) fn state(routes: usize, policies: usize) -> Snapshot {
     let mut values = vec![objects::crd(), class()];
     values.extend((0..routes.div_ceil(objects::OF_GATEWAY)).map(objects::gateway));

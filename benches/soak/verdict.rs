@@ -1,4 +1,4 @@
-//! What should be, and what was.
+//! Compares results with requirements.
 
 use std::fmt::Display;
 use std::process::ExitCode;

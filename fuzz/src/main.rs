@@ -1,7 +1,7 @@
-//! The targets under libFuzzer: `ATTACHE_FUZZ` names one. `make fuzz TARGET=review` builds and runs it.
+//! Runs the targets under libFuzzer: `ATTACHE_FUZZ` names one. `make fuzz TARGET=review` builds and runs it.
 //!
-//! libFuzzer needs coverage, which `-C passes=sancov-module` gives on the stable toolchain too; only the
-//! sanitizers need a nightly one, and safe code has little for them to find.
+//! libFuzzer needs coverage, which `-C passes=sancov-module` provides on the stable toolchain too. Only the sanitizers
+//! need a nightly toolchain, and they find little in safe code.
 #![no_main]
 
 #[path = "../targets/mod.rs"]
@@ -26,7 +26,7 @@ static TARGET: LazyLock<Target> = LazyLock::new(|| {
     })
 });
 
-/// Writes what the target begins with into the folder that `ATTACHE_FUZZ_SEEDS` names.
+/// Writes the seeds of the target to the folder that `ATTACHE_FUZZ_SEEDS` names.
 fn begin() {
     let Some(folder) = std::env::var_os("ATTACHE_FUZZ_SEEDS").map(PathBuf::from) else {
         return;
@@ -41,7 +41,7 @@ fuzz_target!(init: begin(), |data: &[u8]| (TARGET.run)(data));
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let mut rng = Rng::new(u64::from(seed));
-    // Its own mutations know what comparisons the code makes; ours know what JSON is.
+    // libFuzzer's mutations know the comparisons in the code; ours know JSON.
     if rng.one_in(3) {
         return fuzzer_mutate(data, size, max_size);
     }

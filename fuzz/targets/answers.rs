@@ -1,4 +1,4 @@
-//! What must hold for every answer, whatever was asked.
+//! Properties of every answer, whatever the request.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Most bytes of an answer without its patch: a person reads it, and it stands in the audit log.
+/// The most bytes of an answer without its patch: people read it, and it goes into the audit log.
 const LONGEST: usize = 32 * 1024;
 
-/// The parts of a review that decide whether it must be answered, read by nothing of ours.
+/// The parts of a review that decide whether it must be answered, parsed without attache's own code.
 #[derive(Deserialize)]
 struct Review {
     #[serde(rename = "apiVersion")]
@@ -58,9 +58,9 @@ struct Object<'a> {
     object: Option<&'a RawValue>,
 }
 
-/// The uid that must come back; none where the envelope is no review, which need not be answered.
+/// The uid that the answer must have; `None` if the body is not a review and need not be answered.
 pub(crate) fn uid(body: &[u8]) -> Option<String> {
-    // Structs are also read from lists of their fields; the API server sends none, and ours refuses.
+    // serde also reads structs from arrays of their fields. The API server sends none, and attache refuses them.
     let text = std::str::from_utf8(body).ok()?;
     let review: Review = serde_json::from_str(text).ok()?;
     let whole: &RawValue = serde_json::from_str(text).ok()?;
@@ -88,13 +88,13 @@ struct Inner<'a> {
     kind: Option<&'a RawValue>,
 }
 
-/// What the answer to a body must be; gives the patch that it carries.
+/// Checks the answer to a body, and returns its patch.
 pub(crate) fn check(body: &[u8], answer: &[u8], mutates: bool) -> Option<json_patch::Patch> {
     let uid = uid(body).expect("only a review is answered");
     checked(&uid, answer, mutates)
 }
 
-/// The same where the uid is known.
+/// Like [`check`], if the uid is known.
 pub(crate) fn checked(uid: &str, answer: &[u8], mutates: bool) -> Option<json_patch::Patch> {
     let text = std::str::from_utf8(answer).expect("an answer is UTF-8");
     let answer: Value = serde_json::from_str(text).expect("an answer is JSON");
@@ -152,7 +152,7 @@ pub(crate) fn checked(uid: &str, answer: &[u8], mutates: bool) -> Option<json_pa
     Some(patch)
 }
 
-/// Deny answers have a code and causes.
+/// A refusal has a code and causes.
 fn refusal(status: &Value) {
     let code = status["code"].as_u64().expect("a code");
     assert!((400..600).contains(&code), "{status}");
@@ -176,7 +176,7 @@ fn refusal(status: &Value) {
     }
 }
 
-/// Within the limits of design 3.3.
+/// Warnings keep to the limits of design 3.3.
 fn warnings(warnings: Option<&Value>) {
     let Some(warnings) = warnings else {
         return;
@@ -207,7 +207,7 @@ fn warnings(warnings: Option<&Value>) {
     }
 }
 
-/// One line that says what it seems to say.
+/// A single line, without control or invisible characters.
 pub(crate) fn line(text: &str) {
     let odd = |c: char| {
         c.is_control()
@@ -216,7 +216,7 @@ pub(crate) fn line(text: &str) {
     assert!(!text.contains(odd), "{text:?}");
 }
 
-/// The object of a request after a patch: the whole body with the object in it that the patch leads to.
+/// The body with its object patched.
 pub(crate) fn patched(body: &[u8], patch: &json_patch::Patch) -> Vec<u8> {
     let text = std::str::from_utf8(body).expect("UTF-8");
     let Request { request } = serde_json::from_str(text).expect("a request");
@@ -228,7 +228,7 @@ pub(crate) fn patched(body: &[u8], patch: &json_patch::Patch) -> Vec<u8> {
     let mut object: Value =
         serde_json::from_str(raw.get()).expect("a patch of an object that can be read");
     json_patch::patch(&mut object, patch).expect("a patch applies");
-    // The object is a part of the body, so where it stands is known.
+    // The raw object borrows from the body, so its offset is known.
     let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
     let end = start + raw.get().len();
     [&text[..start], &object.to_string(), &text[end..]]
@@ -236,7 +236,7 @@ pub(crate) fn patched(body: &[u8], patch: &json_patch::Patch) -> Vec<u8> {
         .into_bytes()
 }
 
-/// What an answer must be, and where it mends: what the patch leads to is asked about again, and needs no mending.
+/// Checks an answer. If it has a patch, the patched object must not need another one.
 pub(crate) fn settled(body: &[u8], answer: &[u8], mutates: bool, ask: impl Fn(&[u8]) -> Vec<u8>) {
     let Some(patch) = check(body, answer, mutates) else {
         return;

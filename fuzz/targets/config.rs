@@ -1,4 +1,4 @@
-//! The text of a configuration to how reviews are conducted, and reviews that are conducted so.
+//! Parses a configuration, and answers reviews with it.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,13 @@ use attache::http::admission::{Endpoint, respond};
 use super::world::World;
 use super::{answers, files, review};
 
-/// Some of the requests of all cases; each input takes all of these.
+/// Some requests of the cases; each input answers all of these.
 static BODIES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let all = review::seeds();
     all.iter().step_by(all.len() / 6).cloned().collect()
 });
 
-/// Reads a configuration, and answers under it.
+/// Parses a configuration and answers requests with it.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -57,7 +57,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// The configurations of all cases and of the documentation.
+/// The configurations in cases and documentation.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut paths = files::find("tests", &|path| path.ends_with("attache.yaml"));
     paths.extend(files::find("examples", &|path| {
@@ -87,7 +87,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             .iter()
             .map(|path| format!("{head}{}", files::text(path))),
     );
-    // As a tree too.
+    // As JSON too, for mutation as a tree.
     let trees: Vec<String> = found
         .iter()
         .filter_map(|text| serde_saphyr::from_str::<serde_json::Value>(text).ok())

@@ -1,4 +1,4 @@
-//! The JSON of a definition to what is known of its kind, and policies of that kind.
+//! Derives a profile from the JSON of a CRD, and reviews policies of its kind.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::world::World;
 use super::{answers, budget, files};
 
-/// Reads a definition, and judges it and policies that it allows.
+/// Parses a CRD, and reviews it and policies that it allows.
 pub(crate) fn run(input: &[u8]) {
     let Some(raw) = std::str::from_utf8(input)
         .ok()
@@ -54,7 +54,7 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     let gone = after.apply(Change::Deleted(object.key.clone()));
-    // Of a kind of the world's own this was the second definition, which the API server does not take.
+    // For a kind that the state already defines, this is a second CRD, which the API server would not accept.
     if world.listed.definition(&crd.gk).is_none() {
         assert_eq!(gone.profile(&crd.gk), world.listed.profile(&crd.gk));
     }
@@ -80,7 +80,7 @@ fn review(gk: &GroupKind, raw: &RawValue) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Policies that name something in every field that the kind has for it, alone and together.
+/// Policies that use each target field of the kind, alone and together.
 fn policies<'a>(crd: &Crd, fields: impl Iterator<Item = &'a str>) -> Vec<Value> {
     let target = json!({"group": "gateway.networking.k8s.io", "kind": "gateway", "name": "edge", "sectionName": "htpp"});
     let object = |spec: Value| {
@@ -111,9 +111,9 @@ fn policies<'a>(crd: &Crd, fields: impl Iterator<Item = &'a str>) -> Vec<Value> 
     found
 }
 
-/// Every definition of the tests.
+/// All CRDs in tests.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
-    // What cases expect is no manifest.
+    // The expectations of cases are not manifests.
     let yaml = |path: &std::path::Path| {
         path.extension().is_some_and(|end| end == "yaml") && !path.ends_with("expected.yaml")
     };

@@ -1,6 +1,6 @@
-//! Files of a directory to a state, and questions about what is in it.
+//! Builds a state from the files of a directory, and computes answers about its objects.
 //!
-//! An input is one file or several, each after the first begun by a line `#### name`.
+//! An input is one file or several; each file after the first begins with a line `#### name`.
 
 use attache::cache::directory::Loaded;
 use attache::cache::manifest::Manifests;
@@ -16,13 +16,13 @@ use std::sync::{Arc, LazyLock};
 
 use super::{answers, files, world};
 
-/// Objects that are asked about; an input has few.
+/// The most objects to ask about; an input has few.
 const ASKED: usize = 40;
 
 static RULES: LazyLock<Arc<ProfileRules>> =
     LazyLock::new(|| Configuration::default().rules().expect("built-in profiles"));
 
-/// Reads the files twice, and grows the same state in another order.
+/// Loads the files twice, and builds the same state in another order.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -51,7 +51,7 @@ pub(crate) fn run(input: &[u8]) {
     );
 }
 
-/// Lines as YAML counts them: a carriage return ends one, alone too.
+/// Counts lines as YAML does: a lone carriage return also ends one.
 fn lines(text: &str) -> u64 {
     text.replace("\r\n", "\n").split(['\n', '\r']).count() as u64
 }
@@ -71,7 +71,7 @@ fn load(text: &str) -> Loaded {
     Loaded::new(manifests, &RULES, "default")
 }
 
-/// Everything that is said of the objects of a state.
+/// All answers about the objects of a state.
 fn all(snapshot: &Snapshot, objects: &[Object]) -> Vec<String> {
     let mut survey = Survey::new(snapshot);
     let mut said = Vec::new();
@@ -123,7 +123,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         together.push(format!("#### {name}\n{}", files::text(&path)));
     }
     found.push(together.concat().into_bytes());
-    // JSON is YAML, and is changed as a tree.
+    // JSON is YAML, and is mutated as a tree.
     for path in files::of_cases("review", "state.yaml") {
         let documents = files::documents(&path);
         let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": documents});

@@ -1,10 +1,10 @@
-//! The files of other tests: what they have are good inputs to begin with.
+//! Files of other tests, which are good seeds.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The root of the repository, seen from either package.
+/// The root of the repository, from either package.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = if here.ends_with("fuzz") && here.join("targets").is_dir() {
@@ -20,7 +20,7 @@ pub(crate) fn root() -> PathBuf {
     root
 }
 
-/// The files of a folder and of the folders in it that `takes` wants, by name.
+/// The files in a folder and its subfolders that `takes` accepts, sorted by name.
 pub(crate) fn find(folder: &str, takes: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -40,7 +40,7 @@ pub(crate) fn find(folder: &str, takes: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> 
     found
 }
 
-/// The files of that name in the cases of a test.
+/// The files with this name in the cases of a test.
 pub(crate) fn of_cases(test: &str, name: &str) -> Vec<PathBuf> {
     let found = find(&format!("tests/{test}"), &|path| path.ends_with(name));
     assert!(!found.is_empty(), "no {name} in tests/{test}");

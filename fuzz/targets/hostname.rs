@@ -1,4 +1,4 @@
-//! Hostnames of listeners and routes, against another reading of what Gateway API says of them.
+//! Compares the hostname matching of listeners and routes with a second implementation of the Gateway API's rules.
 
 use attache::engine::ids::GroupKind;
 use attache::engine::object::{Node, Object};
@@ -7,7 +7,7 @@ use attache::engine::topology::{OwnListener, refusal};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
-/// An input is the hostname of a listener, and on the next lines those of a route.
+/// An input is the hostname of a listener, followed by those of a route, one per line.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -15,7 +15,7 @@ pub(crate) fn run(input: &[u8]) {
     let (listener, route) = text.split_once('\n').unwrap_or((text, ""));
     let route: Vec<&str> = route.split('\n').take(16).collect();
     let taken = takes(listener, &route);
-    // The other way round where each has one: a host in common is in common to both.
+    // With one hostname each, the relation is symmetric.
     if let ([one], false) = (route.as_slice(), listener.is_empty() || route[0].is_empty()) {
         assert_eq!(taken, takes(one, &[listener]), "{listener:?} {one:?}");
         assert!(takes(one, &[one]), "{one:?} and itself");
@@ -35,7 +35,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Whether a listener takes a route, by its hostnames.
+/// Whether a listener accepts a route, by its hostnames.
 fn takes(listener: &str, route: &[&str]) -> bool {
     let gateway = object(
         "Gateway",
@@ -67,8 +67,7 @@ fn object(kind: &str, spec: &serde_json::Value) -> Object {
     .expect("an object")
 }
 
-/// A hostname as the CRDs of Gateway API allow it: its labels from the right, and whether others may
-/// stand before them.
+/// A hostname as the CRDs of Gateway API allow it: its labels from right to left, and whether a wildcard precedes them.
 fn labels(host: &str) -> Option<(Vec<String>, bool)> {
     let (rest, wild) = match host.strip_prefix("*.") {
         Some(rest) => (rest, true),
@@ -86,7 +85,7 @@ fn labels(host: &str) -> Option<(Vec<String>, bool)> {
         .then_some((labels, wild))
 }
 
-/// Whether two hostnames have a host in common.
+/// Whether two hostnames match a common host.
 fn meet((ours, any): &(Vec<String>, bool), (theirs, all): &(Vec<String>, bool)) -> bool {
     match (any, all) {
         (false, false) => ours == theirs,
@@ -96,7 +95,7 @@ fn meet((ours, any): &(Vec<String>, bool), (theirs, all): &(Vec<String>, bool)) 
     }
 }
 
-/// Pairs that meet and that do not.
+/// Pairs of hostnames that match and that do not.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let hosts = [
         "*.example.com",

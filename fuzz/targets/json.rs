@@ -1,24 +1,23 @@
-//! JSON as it is written: keys may stand twice and numbers may be out of range, which a parsed value
-//! could not hold.
+//! JSON as text: it preserves duplicate keys and numbers out of range, which a parsed value cannot hold.
 
 use std::fmt::Write as _;
 
-/// Deeper than this it is left as text.
+/// Deeper values are kept as text.
 const DEPTH: usize = 64;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Json {
-    /// A string, number or word, or what is too deep, as it is written.
+    /// A scalar, or a value that is too deep, as text.
     Text(String),
     /// A list.
     List(Vec<Json>),
-    /// Keys as they are written, with their quotes.
+    /// Keys as written, with their quotes.
     Map(Vec<(String, Json)>),
 }
 
 impl Json {
-    /// Reads one value; none where it is no JSON, as far as that is looked at.
+    /// Parses one value leniently; `None` if it is not JSON.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value(0)?;
@@ -31,7 +30,7 @@ impl Json {
         Self::Text(quoted(text))
     }
 
-    /// How many values there are, itself included.
+    /// The number of values, including itself.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Text(_) => 1,
@@ -40,7 +39,7 @@ impl Json {
         }
     }
 
-    /// The value at a place in the order of appearance; 0 is itself.
+    /// The value at an index in document order; 0 is itself.
     pub(crate) fn at(&mut self, mut place: usize) -> Option<&mut Self> {
         if place == 0 {
             return Some(self);
@@ -61,7 +60,7 @@ impl Json {
         None
     }
 
-    /// As it is written.
+    /// Writes it as JSON.
     pub(crate) fn write(&self, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
@@ -86,7 +85,7 @@ impl Json {
     }
 }
 
-/// A text as a JSON string.
+/// Quotes a text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,6 +1,6 @@
-//! What is fuzzed. Each target takes any bytes and panics where something does not hold.
+//! The fuzz targets. Each takes any bytes and panics if a property does not hold.
 //!
-//! `fuzz/src/main.rs` runs them with coverage, `tests/fuzz` for seconds without.
+//! `fuzz/src/main.rs` runs them with coverage; `tests/fuzz` runs them without, for a few seconds.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,18 +26,18 @@ pub(crate) mod rng;
 pub(crate) mod selector;
 pub(crate) mod world;
 
-/// One thing that is fuzzed.
+/// A fuzz target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// What it is called, and the folder of its corpus.
+    /// Its name, and the folder of its corpus.
     pub(crate) name: &'static str,
-    /// Takes an input.
+    /// Runs an input.
     pub(crate) run: fn(&[u8]),
-    /// Inputs to begin with: the cases of other tests.
+    /// Initial inputs: the cases of other tests.
     pub(crate) seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// All of them.
+/// All targets.
 pub(crate) const TARGETS: [Target; 8] = [
     Target {
         name: "review",

@@ -1,10 +1,9 @@
-//! Inputs made of other inputs: JSON is changed as a tree, other text line by line, and either now and
-//! then as bytes.
+//! Derives inputs from other inputs: JSON is mutated as a tree, other text by lines, and either sometimes as bytes.
 
 use super::json::{Json, quoted};
 use super::rng::Rng;
 
-/// Values that something may trip over, as they are written.
+/// Unusual values, as JSON.
 const VALUES: [&str; 34] = [
     "null",
     "true",
@@ -42,7 +41,7 @@ const VALUES: [&str; 34] = [
     "\"%s\"",
 ];
 
-/// Names that mean something in these objects.
+/// Names that occur in the objects of the tests.
 const NAMES: [&str; 62] = [
     "edge",
     "http",
@@ -108,7 +107,7 @@ const NAMES: [&str; 62] = [
     "attache.dev/projected",
 ];
 
-/// Fields that are read somewhere.
+/// Fields that attache reads.
 const FIELDS: [&str; 66] = [
     "apiVersion",
     "kind",
@@ -178,7 +177,7 @@ const FIELDS: [&str; 66] = [
     "subResource",
 ];
 
-/// Another input, of at most `most` bytes.
+/// Mutates an input, to at most `most` bytes.
 pub(crate) fn mutate(data: &[u8], rng: &mut Rng, most: usize) -> Vec<u8> {
     let text = std::str::from_utf8(data).ok();
     let tree = text.and_then(Json::parse);
@@ -194,7 +193,7 @@ pub(crate) fn mutate(data: &[u8], rng: &mut Rng, most: usize) -> Vec<u8> {
         (None, Some(text)) if !rng.one_in(8) => lines(text, rng).into_bytes(),
         _ => bytes(data, rng),
     };
-    // What is cut in the middle is hardly JSON any more: better the old one.
+    // Truncated JSON is hardly JSON any more, so keep the original.
     if out.len() > most {
         out = data.to_vec();
         out.truncate(most);
@@ -220,7 +219,7 @@ fn change(tree: &mut Json, rng: &mut Rng) {
     }
 }
 
-/// Changes the fields or items of a value, or a text.
+/// Changes a text, or the fields or items of a value.
 fn inside(at: &mut Json, donor: Option<Json>, rng: &mut Rng) {
     let new = match rng.below(3) {
         0 => Json::Text(rng.pick(&VALUES).to_owned()),
@@ -246,7 +245,7 @@ fn inside(at: &mut Json, donor: Option<Json>, rng: &mut Rng) {
             let i = rng.below(fields.len());
             match rng.below(5) {
                 0 if !fields.is_empty() => drop(fields.remove(i)),
-                // The same key once more.
+                // Duplicate the key.
                 1 if !fields.is_empty() => fields.push(fields[i].clone()),
                 2 if !fields.is_empty() => fields[i].0 = quoted(rng.pick(&FIELDS)),
                 3 if !fields.is_empty() => fields[i].1 = new,

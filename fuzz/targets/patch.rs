@@ -1,5 +1,5 @@
-//! A body to the mutating endpoint with every mutation on: patches apply, and lead to an object that needs
-//! none.
+//! Sends a body to the mutating webhook with all mutations on: patches must apply, and the patched object must not need
+//! another one.
 
 use attache::engine::review::Evidence;
 use attache::http::admission::{Endpoint, respond};
@@ -7,7 +7,7 @@ use attache::http::admission::{Endpoint, respond};
 use super::world::World;
 use super::{answers, budget, review};
 
-/// Asks for a patch, and asks again with the object that it leads to.
+/// Requests a patch, and another one for the patched object.
 pub(crate) fn run(body: &[u8]) {
     let world = World::get();
     let evidence = Evidence::Authoritative;
@@ -29,7 +29,7 @@ pub(crate) fn run(body: &[u8]) {
     }
 }
 
-/// The requests of the cases of patches, and all others.
+/// The requests of all cases.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     review::seeds()
 }

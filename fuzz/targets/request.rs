@@ -1,5 +1,5 @@
-//! Requests and the routes that take them: those of the pages of `attache explain`, and one with matches of its own,
-//! against another reading of what Gateway API says of matches.
+//! Matches requests against routes: those in the tests of `attache explain`, and one with generated matches, compared
+//! with a second implementation of the Gateway API's rules.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -17,7 +17,7 @@ use super::{budget, files};
 
 static RULES: LazyLock<Arc<ProfileRules>> = LazyLock::new(Arc::default);
 
-/// The state of each page.
+/// The state of each test of `attache explain`.
 static PAGES: LazyLock<Vec<Loaded>> = LazyLock::new(|| {
     let folders = files::root().join("tests/commands/explain");
     let entries = std::fs::read_dir(folders).expect("the pages");
@@ -31,8 +31,8 @@ static PAGES: LazyLock<Vec<Loaded>> = LazyLock::new(|| {
     folders.into_iter().map(load).collect()
 });
 
-/// An input is `{"url": …, "host": …, "method": …, "path": …, "query": …, "headers": …, "from": …, "matches": …}`, with
-/// what a request has and the matches of a rule.
+/// An input is `{"url": …, "host": …, "method": …, "path": …, "query": …, "headers": …, "from": …, "matches": …}`: a
+/// request and the matches of a rule.
 pub(crate) fn run(input: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(input) else {
         return;
@@ -55,7 +55,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Asks at the Gateways and at a Service; gives whether the Gateways serve it.
+/// Matches a request at the Gateways and at a Service. Returns whether the Gateways serve it.
 fn asked(state: &Loaded, request: &Request, from: Option<&str>) -> bool {
     let matching = Matching::new(&state.snapshot, &state.objects);
     let explanation = at_gateways(&matching, request, |_| true);
@@ -90,7 +90,7 @@ fn request(value: &Value) -> Request {
     }
 }
 
-/// A Gateway that takes everything, and one route with one rule.
+/// A state with a Gateway that accepts everything, and one route with one rule.
 fn one_route(matches: &Value) -> Loaded {
     let api = "gateway.networking.k8s.io/v1";
     let gateway = json!({"apiVersion": api, "kind": "Gateway", "metadata": {"namespace": "shop", "name": "edge"},
@@ -103,7 +103,7 @@ fn one_route(matches: &Value) -> Loaded {
     Loaded::new(manifests, &RULES, "default")
 }
 
-/// Whether a rule with these matches takes the request; none where one of them is not plain.
+/// Whether a rule with these matches should serve the request; `None` if this implementation does not cover them.
 fn expected(matches: &Value, request: &Request) -> Option<bool> {
     let is_plain_host =
         |host: &str| !host.is_empty() && host.bytes().all(|c| c.is_ascii_lowercase());
@@ -126,7 +126,7 @@ fn is_plain_path(path: &str) -> bool {
     path.starts_with('/') && !path.contains("//") && path.bytes().all(is_plain)
 }
 
-/// What one match says; none where it is not plain.
+/// Whether one match should hold; `None` if this implementation does not cover it.
 fn holds(each: &Value, request: &Request) -> Option<bool> {
     let each = each.as_object()?;
     let known = ["path", "method", "headers", "queryParams"];
@@ -165,7 +165,7 @@ fn holds(each: &Value, request: &Request) -> Option<bool> {
     Some(path && method && headers && query)
 }
 
-/// Whether a request has all of these names with just these values.
+/// Whether a request has all these names with exactly these values.
 fn pairs_hold(wanted: Option<&Value>, has: &[(String, String)]) -> Option<bool> {
     let Some(wanted) = wanted else {
         return Some(true);
@@ -194,7 +194,7 @@ fn pairs_hold(wanted: Option<&Value>, has: &[(String, String)]) -> Option<bool> 
     Some(hold)
 }
 
-/// Requests that are taken and that are not, and such as nobody sends by mistake.
+/// Requests that are served, that are not, and malformed ones.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let matches = [
         json!(null),

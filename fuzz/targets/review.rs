@@ -1,5 +1,5 @@
-//! A body to the validating endpoint: first without its surroundings, then through the router with live
-//! reads and access reviews.
+//! Sends a body to the validating webhook: first to a pure function, then through the router with live reads and access
+//! reviews.
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,7 +21,7 @@ use tower::ServiceExt as _;
 use super::world::World;
 use super::{answers, budget, files};
 
-/// Answers a body in every way, and holds the answers against what must hold.
+/// Answers a body with each kind of evidence and through the router, and checks the answers.
 pub(crate) fn run(body: &[u8]) {
     let world = World::get();
     let must = answers::uid(body).is_some();
@@ -59,7 +59,7 @@ pub(crate) fn run(body: &[u8]) {
     }
 }
 
-/// The answer of the router; none where it says that the body is no review.
+/// The answer of the router; `None` if it says that the body is not a review.
 fn posted(path: &str, body: &[u8]) -> Option<Vec<u8>> {
     thread_local! {
         static RUNTIME: tokio::runtime::Runtime = tokio::runtime::Builder::new_current_thread()
@@ -96,7 +96,7 @@ fn posted(path: &str, body: &[u8]) -> Option<Vec<u8>> {
 
 static ROUTER: LazyLock<Router> = LazyLock::new(|| {
     let world = World::get();
-    // Found, gone, or no answer; allowed or not: by the name, so that it is the same each time.
+    // The outcome of live reads and access reviews depends on the name, so that it is reproducible.
     let luck = |key: &ObjectKey| key.name.bytes().fold(0_u32, |sum, c| sum + u32::from(c));
     let confirm = move |key: ObjectKey| {
         let found = world.listed.get(&key).map(|object| (**object).clone());
@@ -125,7 +125,7 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
     ))
 });
 
-/// The requests of all cases, as the API server would send them.
+/// The requests of all cases, in the API server's format.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut found = requests("review");
     found.extend(requests("mutate"));
@@ -150,7 +150,7 @@ pub(crate) fn requests(test: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// `{operation, object, old, …}` of a case as a body.
+/// Converts `{operation, object, old, …}` of a case to a body.
 fn body(case: &Value) -> Vec<u8> {
     let subject = case
         .get("object")

@@ -1,11 +1,11 @@
-//! Numbers that look random and are the same each time.
+//! Reproducible pseudo-random numbers.
 
 /// A splitmix64 generator.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    /// The numbers of a seed.
+    /// Creates a generator from a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -19,7 +19,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 where that is 0.
+    /// A number below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end == 0 {
             return 0;
@@ -27,12 +27,12 @@ impl Rng {
         usize::try_from(self.next() % (end as u64)).unwrap_or_default()
     }
 
-    /// Once in `n` times.
+    /// True once in `n` times.
     pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of these.
+    /// Picks an element.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }

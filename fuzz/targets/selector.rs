@@ -1,4 +1,4 @@
-//! Label selectors, against another reading of what the Kubernetes documentation says of them.
+//! Compares label selectors with a second implementation, after the Kubernetes documentation.
 
 use attache::engine::selector::{Labels, Selector};
 use serde::Deserialize as _;
@@ -37,7 +37,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// What a selector says of labels; none where it is not one.
+/// Whether a selector should match labels; `None` if it is invalid.
 fn expected(selector: &Value, labels: &Labels) -> Option<bool> {
     let map = selector.as_object()?;
     let of = |key: &str| labels.get(key).map(|value| &**value);
@@ -68,7 +68,7 @@ fn expected(selector: &Value, labels: &Labels) -> Option<bool> {
     Some(all)
 }
 
-/// One of each operator.
+/// Selectors with each operator.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let expression = |operator: &str, values: Value| json!({"matchLabels": {"team": "x"}, "matchExpressions": [{"key": "tier", "operator": operator, "values": values}]});
     let selectors = [

@@ -1,4 +1,4 @@
-//! The state that requests are judged against: that of all cases of other tests at once.
+//! The state for reviewing requests, which combines the states of all cases of other tests.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 use super::files;
 use super::rng::Rng;
 
-/// A state, in two forms that must not differ in anything that can be asked.
+/// A state built in two ways, which must give the same answers.
 pub(crate) struct World {
-    /// As it is listed.
+    /// Built from lists.
     pub(crate) listed: Arc<Snapshot>,
-    /// The same objects, one by one and in another order.
+    /// Built object by object, in another order.
     pub(crate) grown: Snapshot,
-    /// Everything that can be switched on is.
+    /// Settings with everything enabled.
     pub(crate) conduct: Arc<Conduct>,
 }
 
 static WORLD: LazyLock<World> = LazyLock::new(World::read);
 
 impl World {
-    /// The one that all targets share.
+    /// The world that all targets share.
     pub(crate) fn get() -> &'static Self {
         &WORLD
     }
@@ -59,7 +59,7 @@ impl World {
     }
 }
 
-/// The profiles of all cases, and overrides that ask for everything that can be asked of a request.
+/// The profiles of all cases, and overrides that use every property of a request.
 fn configuration() -> Configuration {
     let mut all = Configuration::default();
     for test in ["review", "kinds", "mutate"] {
@@ -82,7 +82,7 @@ fn switches() -> attache::engine::mutate::Switches {
     serde_json::from_value(all).unwrap()
 }
 
-/// Applied one by one in an order that nobody chose, some of them twice; the kinds were listed before.
+/// Applies objects one by one in random order, some of them twice, after listing their kinds.
 pub(crate) fn grown(rules: &Arc<ProfileRules>, objects: &[Object]) -> Snapshot {
     let mut rng = Rng::new(7);
     let mut order: Vec<usize> = (0..objects.len()).collect();
@@ -90,7 +90,7 @@ pub(crate) fn grown(rules: &Arc<ProfileRules>, objects: &[Object]) -> Snapshot {
         order.swap(i, rng.below(i + 1));
     }
     let mut snapshot = Snapshot::new(rules.clone());
-    // As a directory does: those of Gateway API are known, and those that a definition names.
+    // As for a directory, the kinds of Gateway API and those of CRDs are known.
     let nothing = Loaded::new(Manifests::default(), rules, "default").snapshot;
     let known = nothing.known_kinds().cloned();
     let mut kinds: Vec<_> = known
