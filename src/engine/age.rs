@@ -1,4 +1,4 @@
-//! What is said of a review that rests on knowledge which may be out of date.
+//! Warns when a review depends on knowledge that may be stale.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,29 +8,30 @@ use super::ids::{GroupKind, ObjectKey};
 use super::snapshot::Snapshot;
 use super::verdict::Verdict;
 
-/// Kinds of which nothing was heard for too long, and for how long.
+/// Kinds without an update for too long, and for how long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Old(BTreeMap<GroupKind, Duration>);
 
-/// The identity of the finding.
+/// The subject of the finding.
 const SUBJECT: &str = "age";
-/// Kinds that are named; of the others it is said how many there are.
+/// The number of kinds that are named; the others are counted.
 const NAMED: usize = 2;
-/// Characters for their names, which their definitions choose.
+/// The maximum number of characters for their names, which their definitions choose.
 const ROOM: usize = 120;
 
 // === impl Old ===
 
 impl Old {
-    /// The verdict with one warning more, where what is known of a kind that it rests on is old. Then it refuses for
-    /// nothing that only others show; and for nothing at all where the definitions are old, which say what is wrong.
+    /// Adds a warning if a kind that the verdict depends on is stale. Such a verdict refuses for nothing that only
+    /// other objects show. It refuses for nothing at all if the definitions are stale, since they decide what is
+    /// wrong.
     #[must_use]
     pub fn told(&self, mut verdict: Verdict, snapshot: &Snapshot, object: &ObjectKey) -> Verdict {
         if self.0.is_empty() || !verdict.rests_on_state() || object.gk == GroupKind::crd() {
             return verdict;
         }
         let is_policy = snapshot.profile(&object.gk).is_some();
-        // Policies of different kinds do not meet.
+        // Policies of different kinds do not affect each other.
         let matters =
             |gk: &GroupKind| *gk == object.gk || !(is_policy && snapshot.profile(gk).is_some());
         let old: Vec<_> = self.0.iter().filter(|(gk, _)| matters(gk)).collect();
@@ -63,7 +64,7 @@ impl FromIterator<(GroupKind, Duration)> for Old {
     }
 }
 
-/// Whether a finding says that what is known is old.
+/// Whether a finding is about staleness.
 pub fn is_of_age(finding: &Finding) -> bool {
     finding.code == Code::Unverified && finding.subject == SUBJECT
 }
@@ -116,7 +117,7 @@ mod tests {
         finding
     }
 
-    /// What an operator made refusals of is one only as long as it is known.
+    /// A refusal that an operator configured applies only while the knowledge is fresh.
     #[test]
     fn what_others_show_refuses_nothing_when_they_are_old() {
         let young = old(&[]);
@@ -127,10 +128,10 @@ mod tests {
             assert!(!allowed(&young, code), "{code:?}");
             assert!(allowed(&services, code), "{code:?}");
         }
-        // The object itself shows it; what is wrong with it, its definition says.
+        // The object itself shows this fault; its definition says that it is one.
         assert!(!allowed(&services, Code::StrategyMultiple));
         assert!(allowed(&definitions, Code::StrategyMultiple));
-        // Read live a moment ago.
+        // Just confirmed by a live read.
         let confirmed = refusing(Code::SectionUnknown).resting_on(&key());
         assert!(!told(&services, vec![confirmed]).allowed());
     }

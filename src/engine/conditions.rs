@@ -35,30 +35,30 @@ pub use targets::{Affected, affected};
 /// Whether a policy is attached to a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Accepted {
-    /// It is.
+    /// It is attached.
     Accepted,
-    /// Its controllers reject it, and nothing else speaks against it (ruling 36).
+    /// Its controllers reject it, and attache finds no other reason (ruling 36).
     Rejected(Box<Report>),
-    /// Its controllers reject it for what other objects say, as far as attache knows.
+    /// Its controllers reject it because of other objects, as far as attache knows.
     Clashing(Box<Clashing>),
-    /// The strategy cannot be used, or the target may not be named.
+    /// Its strategy cannot be used, or it may not name the target.
     Invalid,
-    /// This one stands there already.
+    /// It conflicts with this policy, which takes precedence.
     Conflicted(ObjectKey),
-    /// There is no such target, or it may not be known.
+    /// The target does not exist, or the policy may not learn whether it does.
     TargetNotFound,
 }
 
-/// What an accepted policy does.
+/// The effect of an accepted policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// All of it is in force on all paths.
     Enforced,
-    /// Some of it is, or on some paths.
+    /// Some of it is in force, or all of it on some paths only.
     PartiallyEnforced,
-    /// Nothing of it is in force anywhere.
+    /// None of it is in force on any path.
     Overridden,
-    /// It reaches no effective target, and why.
+    /// It reaches no effective target, for this reason.
     NoEffect(String),
 }
 
@@ -67,52 +67,52 @@ pub enum State {
 pub struct TargetStatus {
     /// The target.
     pub target: Place,
-    /// Whether it is attached.
+    /// Whether the policy is attached to the target.
     pub accepted: Accepted,
-    /// What it does there; none where it is not attached.
+    /// The effect of the policy there; `None` if it is not attached.
     pub state: Option<State>,
-    /// The policies that supersede it, wholly or in part.
+    /// The policies that override it, wholly or in part.
     pub by: BTreeMap<ObjectKey, Winner>,
     /// The paths through the target, for [`TargetStatus::overridden_on`].
     below: Below,
-    /// Policies with which it is merged on some path, also where nothing of one of them is left.
+    /// Policies that it is merged with on some path, even if nothing of one of them remains.
     pub merged_with: BTreeSet<ObjectKey>,
-    /// The effective targets at which something of it is in force.
+    /// The effective targets at which some of it is in force.
     pub acts_on: ActsOn,
-    /// The settings that are not in force on some path, and who has their place.
+    /// The settings that are overridden on some path, and the policies that override them.
     pub lost: Lost,
-    /// What it does of what comes through each Gateway, or Service of a mesh.
+    /// The effect on requests through each Gateway, or mesh Service.
     pub through: BTreeMap<ObjectKey, State>,
-    /// Whether it is in force on a path on which there are other policies of its kind.
+    /// Whether it is in force on a path that carries other policies of its kind.
     meets_others: bool,
 }
 
-/// A policy that supersedes another.
+/// A policy that overrides another.
 #[derive(Clone, Debug, Default)]
 pub struct Winner {
-    /// Where it stands.
+    /// Where it is attached.
     pub from: BTreeSet<Place>,
-    /// What is in force of it there.
+    /// Its settings in force there.
     pub settings: Instead,
 }
 
 /// The status of a policy.
 #[derive(Clone, Debug)]
 pub struct PolicyStatus {
-    /// Accepted on at least one target; else what is wrong.
+    /// Accepted if at least one target is accepted; otherwise the reason.
     pub accepted: Accepted,
-    /// What it does on all targets together; none where it is not accepted.
+    /// The effect on all targets together; `None` if the policy is not accepted.
     pub state: Option<State>,
-    /// Target by target, in the order of the spec; a selector gives the objects that it selects now.
+    /// One entry per target, in the order of the spec; for a selector, one per object that it selects now.
     pub targets: Vec<TargetStatus>,
-    /// What its controllers say of it.
+    /// The status that its controllers report.
     pub said: Said,
 }
 
 // === impl PolicyStatus ===
 
 impl PolicyStatus {
-    /// The policies that supersede it somewhere.
+    /// The policies that override it somewhere.
     pub fn by(&self) -> BTreeSet<ObjectKey> {
         let mut by: BTreeSet<ObjectKey> = BTreeSet::new();
         for target in &self.targets {
@@ -124,21 +124,21 @@ impl PolicyStatus {
         by
     }
 
-    /// Whether it may take something away from other policies of its kind: where it is in force beside them or in their
-    /// place, or where it makes both be rejected.
+    /// Whether it may change the effect of other policies of its kind: it is in force together with them, overrides
+    /// them, or causes both to be rejected.
     pub fn may_take_away(&self) -> bool {
         let mut targets = self.targets.iter();
         targets
             .any(|target| target.meets_others || matches!(target.accepted, Accepted::Conflicted(_)))
     }
 
-    /// The effective targets at which something of it is in force.
+    /// The effective targets at which some of it is in force.
     pub fn acts_on(&self) -> BTreeSet<&Place> {
         let targets = self.targets.iter();
         targets.flat_map(|target| target.acts_on.places()).collect()
     }
 
-    /// The objects that these are, or are sections of.
+    /// The objects of these effective targets.
     pub fn objects(&self) -> BTreeSet<&ObjectKey> {
         let targets = self.targets.iter();
         targets
@@ -165,13 +165,13 @@ impl TargetStatus {
         }
     }
 
-    /// Objects below the target, and sections of it, where others replace it whole.
+    /// Objects below the target, and sections of it, where other policies override it completely.
     pub fn overridden_on(&self) -> BTreeSet<Place> {
         self.below.overridden(&self.target)
     }
 }
 
-/// What a policy that stands at a place does on some of the paths there, and on no others.
+/// The status of a policy attached to a place, for these paths only.
 pub fn on_paths(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -191,16 +191,16 @@ pub fn on_paths(
 /// A policy at one of its targets.
 #[derive(Clone, Debug)]
 pub struct Attachment<'a> {
-    /// The entry that names the target.
+    /// The entry of the spec that names the target.
     pub entry: &'a TargetRef,
     /// The target.
     pub target: Place,
-    /// Whether it is attached.
+    /// Whether the policy is attached.
     pub accepted: Accepted,
 }
 
-/// Where a policy of the survey's snapshot is attached, and where it is not, in the order of the
-/// spec; a selector gives the objects that it selects now.
+/// Where a policy of the resolver's snapshot is attached and where it is not, in the order of the spec; a selector
+/// yields the objects that it selects now.
 pub fn attachments<'a>(survey: &mut Survey<'_>, policy: &'a Policy) -> Vec<Attachment<'a>> {
     let mut found: Vec<Attachment<'a>> = Vec::new();
     let mut known: HashSet<Place> = HashSet::default();
@@ -219,7 +219,7 @@ pub fn attachments<'a>(survey: &mut Survey<'_>, policy: &'a Policy) -> Vec<Attac
     found
 }
 
-/// The status that a policy of the survey's snapshot should have.
+/// The status that a policy of the resolver's snapshot should have.
 pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     let attachments = attachments(survey, policy).into_iter();
     let targets = attachments.map(|at| on_target(survey, policy, at.target, at.accepted));
@@ -233,8 +233,8 @@ pub fn status(survey: &mut Survey<'_>, policy: &Policy) -> PolicyStatus {
     }
 }
 
-/// What is told of the status of each of many policies, in their order. Those on one object are looked
-/// at one after the other: what is in force there is worked out once.
+/// Maps the status of each policy with `told`, and returns the results in the order of `policies`. Processes policies
+/// on the same object in sequence, so that the paths there are resolved once.
 pub fn statuses<T>(
     survey: &mut Survey<'_>,
     policies: &[&Arc<Policy>],
@@ -254,8 +254,8 @@ pub fn statuses<T>(
     all.into_iter().map(|(_, told)| told).collect()
 }
 
-/// Whether a policy without a target that is there is wrong. What labels select of a kind that is not
-/// watched is not known, objects that name their policy may come later, and some kinds need none.
+/// Whether a policy without an existing target is wrong. It is not if the labels select a kind that is not watched,
+/// if objects that name the policy may come later, or if the kind needs no target.
 fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
     let unseen = |target: &TargetRef| match &target.select {
         Select::Labels(_) => !snapshot.knows(&target.gk),
@@ -271,7 +271,7 @@ fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
     }
 }
 
-/// That no object names the policy, of a kind that is attached in this way.
+/// The state of a policy that no object names, for kinds that are attached by annotation.
 fn unnamed(policy: &Policy) -> Option<State> {
     let annotation = policy.profile.annotation.as_ref()?;
     let (gk, key) = (&annotation.target, &annotation.key);
@@ -279,8 +279,8 @@ fn unnamed(policy: &Policy) -> Option<State> {
     Some(State::NoEffect(format!("no {gk} names it in {key}")))
 }
 
-/// The objects that a target entry stands for now, with its section; those of a selector that may not
-/// be reached are left out (ruling 32).
+/// The places that a target entry refers to now. Objects that a selector finds and that the policy may not reach are
+/// left out (ruling 32).
 fn places(survey: &Survey<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place> {
     let snapshot = survey.snapshot();
     let mut objects = survey.named(&policy.key().namespace, target);
@@ -294,7 +294,7 @@ fn places(survey: &Survey<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place
         let found = snapshot.get(&object).map(|found| &**found);
         let mut labels = sections(&policy.profile, target, found);
         if labels.is_empty() {
-            // It is not there: it is called as it is written.
+            // The section does not exist: the place keeps the name as written.
             labels.extend(target.section.clone());
             labels.extend(target.port.map(|port| port.to_string().into()));
         }
@@ -316,7 +316,7 @@ fn on_target(
         let had = survey.left();
         let groups = survey.again(object, kind, &shape);
         let mine = standing(&groups, policy, &status.target);
-        // What has just been put together has been counted. Nobody asks where there is no end.
+        // The work of resolving has been charged already. An unlimited resolver needs no charge.
         if survey.is_limited() {
             let counted = had.saturating_sub(survey.left());
             survey.read(policy);
@@ -339,7 +339,7 @@ fn on_target(
     status
 }
 
-/// Says of a policy that would be in force on a route that it has no effect, where no request takes the route.
+/// Sets the state of a policy in force on a route to no effect if no request takes the route.
 pub fn shadowed(survey: &mut Survey<'_>, route: &ObjectKey, status: &mut TargetStatus) {
     let in_force = matches!(
         status.state,

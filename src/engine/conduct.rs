@@ -1,19 +1,19 @@
-//! How reviews are conducted: what the operator configured and a snapshot does not hold.
+//! Settings of reviews that the operator configures and a snapshot does not contain.
 
 use super::disclosure::Levels;
 use super::mutate::Mutations;
 use super::severities::Severities;
 use super::suppress::Suppressors;
 
-/// What the configuration says of reviews. It may change while attache runs.
+/// The settings of reviews. They may change while attache runs.
 #[derive(Clone, Debug, Default)]
 pub struct Conduct {
-    /// What each code does.
+    /// The action for each code.
     pub severities: Severities,
-    /// The most that is told of policies, by kind.
+    /// The disclosure levels, by policy kind.
     pub levels: Levels,
-    /// What is mended in objects on their way in.
+    /// The mutations that are enabled.
     pub mutations: Mutations,
-    /// Who may suppress what refuses.
+    /// The users who may suppress refusals.
     pub suppressors: Suppressors,
 }

@@ -1,4 +1,4 @@
-//! Who may know: a warning must not become an oracle (design 3.4; rulings 17 and 27).
+//! What a user may learn about policies: a warning must not become an oracle (design 3.4; rulings 17 and 27).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,35 +10,35 @@ use super::ids::{GroupKind, ObjectKey};
 use super::profile::file::Match;
 use super::verdict::Verdict;
 
-/// How much is told of a policy.
+/// How much a user may learn about a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// That there is one.
+    /// That it exists.
     That,
-    /// Which it is.
+    /// Its name.
     Which,
-    /// What it sets.
+    /// Its settings.
     #[default]
     What,
 }
 
-/// A level for the policies of a kind.
+/// The disclosure level for the policies of a kind.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disclosure {
-    /// The kind.
+    /// The policy kind.
     #[serde(rename = "match")]
     pub matches: Match,
-    /// The most that is told of its policies, to everybody.
+    /// The most that any user learns about these policies.
     pub level: Level,
 }
 
-/// The most that is told of policies, by kind; everything of those that are not named.
+/// The highest disclosure level by policy kind; other kinds are unrestricted.
 #[derive(Clone, Debug, Default)]
 pub struct Levels(BTreeMap<GroupKind, Level>);
 
-/// The user of a request, with everything that an authorizer may look at.
+/// The user of a request, with all attributes that an authorizer may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// Name.
@@ -47,11 +47,11 @@ pub struct Subject {
     pub uid: String,
     /// Groups, in the order of the request.
     pub groups: Vec<String>,
-    /// What the authenticator added.
+    /// Extra attributes from the authenticator.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// The policies that a verdict tells of; sorted. Whether the user may `get` each is asked outside.
+/// The policies that a verdict mentions; sorted. The caller checks whether the user may `get` each of them.
 pub fn told_of(verdict: &Verdict) -> Vec<ObjectKey> {
     let policies: BTreeSet<&ObjectKey> =
         verdict.findings.iter().flat_map(|f| &f.tells_of).collect();
@@ -61,13 +61,13 @@ pub fn told_of(verdict: &Verdict) -> Vec<ObjectKey> {
 // === impl Levels ===
 
 impl Levels {
-    /// Levels of a configuration; of two for one kind the first counts.
+    /// The levels of a configuration; the first entry for a kind counts.
     pub fn new(disclosure: &[Disclosure]) -> Self {
         let levels = disclosure.iter().rev();
         Self(levels.map(|d| (d.matches.gk(), d.level)).collect())
     }
 
-    /// Whether anything is kept back from everybody.
+    /// Whether there are no restrictions.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -79,8 +79,8 @@ impl Levels {
 
 /// The verdict for a user who may not read `hidden`, about an object in `namespace`.
 ///
-/// Policies of the same namespace keep their name and lose their settings. All others become one
-/// line together: how many there are would be told otherwise. `levels` hold for everybody.
+/// Policies of the same namespace keep their name and lose their settings. All others are combined into one line,
+/// which does not disclose their number. `levels` apply to every user.
 #[must_use]
 pub fn conceal(
     mut verdict: Verdict,
@@ -88,7 +88,7 @@ pub fn conceal(
     hidden: &BTreeSet<ObjectKey>,
     levels: &Levels,
 ) -> Verdict {
-    // A cluster-scoped policy is of nobody's own namespace.
+    // A cluster-scoped policy does not belong to the user's own namespace.
     let own = |p: &ObjectKey| !p.namespace.is_empty() && *p.namespace == *namespace;
     let level = |policy: &ObjectKey| {
         let may = match (hidden.contains(policy), own(policy)) {

@@ -1,4 +1,4 @@
-//! One thing the engine has to say: code, severity, object, field path, message.
+//! A finding: code, severity, object, field path, message.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,55 +14,55 @@ mod settings;
 pub use code::Code;
 pub use settings::Settings;
 
-/// What a finding does to the request.
+/// The effect of a finding on the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The request is refused.
     Deny,
-    /// The user is told.
+    /// The user gets a warning.
     Warn,
 }
 
-/// A field path, in the order in which people count: `a[2]` before `a[10]`.
+/// A field path, in natural order: `a[2]` before `a[10]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(pub String);
 
-/// One thing to say.
+/// One message about an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// Refused or told.
+    /// Whether it refuses or warns.
     pub severity: Severity,
-    /// What it is about.
+    /// The stable name of the rule.
     pub code: Code,
-    /// The object that it is about.
+    /// The object.
     pub object: ObjectKey,
     /// Field path as in API server errors: `spec.targetRefs[0].sectionName`.
     pub field: Option<FieldPath>,
-    /// Whether it may refuse a request, where its code is configured to: not what is unsure, what
-    /// could not be confirmed, or what was wrong before.
+    /// Whether it may refuse a request if its code is configured to. `false` if it is uncertain, could not be
+    /// confirmed, or existed before.
     pub may_refuse: bool,
-    /// Whether it only tells what is in force, and nothing is wrong.
+    /// Whether it only informs: nothing is wrong.
     pub notice: bool,
-    /// One line, without the code and the field. It is never cut: it names the objects.
+    /// One line, without the code and the field. It is never truncated: it names the objects.
     pub message: String,
-    /// Settings of a policy, each `field=value`; the first to go when a line is too long.
+    /// Settings of a policy, each `field=value`; the first to be left out if a line is too long.
     pub settings: Settings,
-    /// Where it comes from; the next to go.
+    /// The source of the settings; the next to be left out.
     pub source: String,
-    /// What it is about within the object. With the code it is the identity of the finding: an
-    /// UPDATE is refused only for findings that the old object did not have (ruling 14).
+    /// The subject within the object. Together with the code it identifies the finding: an UPDATE is refused only for
+    /// findings that the old object did not have (ruling 14).
     pub subject: String,
-    /// The policies that it tells of, beside the user's own object (design 3.4).
+    /// The policies that it mentions, other than the user's own object (design 3.4).
     pub tells_of: BTreeSet<ObjectKey>,
-    /// The object whose cached state this rests on, when it rests on what is *not* there.
+    /// The object whose absence, or lack of something, in the cache it depends on.
     pub rests_on: Option<ObjectKey>,
 }
 
 // === impl Finding ===
 
 impl Finding {
-    /// A finding of the code's own severity.
+    /// A finding with the default severity of the code.
     pub fn new(code: Code, object: &ObjectKey, message: impl Into<String>) -> Self {
         Self {
             severity: code.default_severity(),
@@ -80,21 +80,21 @@ impl Finding {
         }
     }
 
-    /// The same, about a field.
+    /// Sets the field.
     #[must_use]
     pub fn at(mut self, field: impl Into<String>) -> Self {
         self.field = Some(FieldPath(field.into()));
         self
     }
 
-    /// The same, with its identity.
+    /// Sets the subject.
     #[must_use]
     pub fn about(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
         self
     }
 
-    /// The same as a warning where the fact that it rests on is not sure (design 2.2).
+    /// Turns it into a warning unless the fact that it depends on is certain (design 2.2).
     #[must_use]
     pub fn only_if(mut self, sure: bool) -> Self {
         if !sure {
@@ -108,13 +108,13 @@ impl Finding {
         self.severity == Severity::Deny
     }
 
-    /// From now on a warning, whatever is configured.
+    /// Turns it into a warning, whatever is configured.
     pub fn warn(&mut self) {
         self.severity = Severity::Warn;
         self.may_refuse = false;
     }
 
-    /// The same, resting on what the cached state of an object does not show.
+    /// Makes it depend on what the cached state of an object does not show.
     #[must_use]
     pub fn resting_on(mut self, object: &ObjectKey) -> Self {
         self.rests_on = Some(object.clone());
@@ -125,7 +125,7 @@ impl Finding {
 // === impl FieldPath ===
 
 impl FieldPath {
-    /// Words and numbers of it; words come before numbers.
+    /// The words and numbers of the path; words sort before numbers.
     fn parts(&self) -> impl Iterator<Item = Result<u64, &str>> {
         let parts = self.0.split(['[', ']']);
         parts.map(|part| part.parse().map_err(|_| part))

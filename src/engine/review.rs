@@ -1,4 +1,4 @@
-//! `review(&Snapshot, &Request, &Evidence) -> Verdict`: the one door into the engine.
+//! `review(&Snapshot, &Request, &Evidence) -> Verdict`: the entry point of the engine.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ mod together;
 
 pub use together::altered;
 
-/// What is being done to the object.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// CREATE.
@@ -41,7 +41,7 @@ pub enum Operation {
 /// One admission request, as the engine sees it.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What is being done.
+    /// The operation.
     pub operation: Operation,
     /// The kind of the object.
     pub gk: GroupKind,
@@ -57,28 +57,28 @@ pub struct Request<'a> {
     pub old: Option<&'a RawValue>,
 }
 
-/// How much the snapshot may be trusted about what it does not hold (design 3.2).
+/// How far the snapshot can be trusted about objects that it does not contain (design 3.2).
 #[derive(Clone, Debug, Default)]
 pub enum Evidence {
-    /// It is a cache and may lag: what rests on absence asks to be confirmed.
+    /// It is a cache and may lag: a finding that depends on absence must be confirmed.
     #[default]
     Cached,
-    /// It is the truth (a directory of files).
+    /// It is complete (a directory of files).
     Authoritative,
-    /// These objects were read live a moment ago, and the snapshot holds what was read.
+    /// These objects were just read from the API server, and the snapshot contains the result.
     Live(BTreeMap<ObjectKey, Reading>),
 }
 
 /// The outcome of a live read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// The server answered; the snapshot holds its answer.
+    /// The server answered; the snapshot contains its answer.
     Answered,
-    /// No answer, and why (`timed out after 300 ms`, `forbidden`).
+    /// The server did not answer, for this reason (`timed out after 300 ms`, `forbidden`).
     Failed(String),
 }
 
-/// Judges a request against what is known. Never fails: what cannot be understood is a finding.
+/// Judges a request against a snapshot. Never fails: input that cannot be understood is a finding.
 pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -> Verdict {
     let is_policy = snapshot.profile(&request.gk).is_some();
     let is_crd = request.gk == GroupKind::crd();
@@ -86,7 +86,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     if !counts || !(is_policy || is_crd || is_target_kind(&request.gk)) {
         return Verdict::default();
     }
-    // An old object that cannot be read is no ratchet.
+    // An old object that cannot be read does not count for the ratchet.
     let old = request.old.and_then(|text| Incoming::parse(text).ok());
     let new = request.object.map(Incoming::parse);
     if let (Some(old), Some(Ok(new))) = (&old, &new)
@@ -120,8 +120,8 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     Verdict::new(findings, evidence)
 }
 
-/// What is to be said of an object as it stands in the snapshot of a survey, whoever put it there: the
-/// findings of [`review`] on its creation. One survey serves for many objects.
+/// The findings about an object in the snapshot of a resolver: those of [`review`] on its creation, whoever created
+/// it. One resolver serves many objects.
 pub fn inspect(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     let snapshot = survey.snapshot();
     let Some(object) = snapshot.get(key).filter(|object| !object.meta.deleting) else {
@@ -145,8 +145,8 @@ pub fn inspect(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
 // === impl Request ===
 
 impl Request<'_> {
-    /// The object that the request is about. The API server gives a Namespace its own name as
-    /// namespace; it lives in none.
+    /// The object of the request. The API server sends the name of a Namespace as its namespace too, but a Namespace
+    /// is cluster-scoped.
     pub fn key(&self) -> ObjectKey {
         let namespace = if is_cluster_scoped(&self.gk) {
             ""
@@ -156,12 +156,12 @@ impl Request<'_> {
         ObjectKey::new(self.gk.clone(), namespace, self.name)
     }
 
-    /// Reads an object of the request; the request's own name and namespace count.
+    /// Reads an object of the request; the name and namespace of the request take precedence.
     pub(super) fn read(&self, incoming: Incoming<'_>) -> Result<Object, Unreadable> {
         let mut object = Object::read(&self.gk, incoming)?;
         object.key = self.key();
-        // The spec of a policy is not read before it is needed, and then one that cannot be read
-        // passes for empty. A large one has been weighed.
+        // The spec of a policy is parsed lazily, and an unreadable one then counts as empty, so it is checked here. A
+        // large one has been checked already.
         if let (Node::Other, Some(spec)) = (&object.node, &object.spec)
             && !is_large(spec)
         {

@@ -1,4 +1,4 @@
-//! What each code does to a request: refuse it, tell the user, or nothing (design section 4).
+//! The action for each code: refuse the request, warn the user, or nothing (design section 4).
 
 use std::collections::BTreeMap;
 
@@ -13,49 +13,49 @@ use super::schema::by_name;
 use super::selector::{Labels, Selector};
 use super::verdict::Verdict;
 
-/// Everybody who is no person: tools that apply a repository do so at once, in an order of their own.
+/// The group of all callers that are not people: tools that apply a whole repository at once, in an order of their
+/// own.
 const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 
-/// What a finding of a code does.
+/// The effect of a finding on the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// The request is refused, where the finding is sure and new.
+    /// Refuse the request, if the finding is certain and new.
     Deny,
-    /// The user is told.
+    /// Warn the user.
     Warn,
-    /// Nothing is said.
+    /// Report nothing.
     Off,
 }
 
 /// Actions by code.
 pub type Actions = BTreeMap<Code, Action>;
 
-/// What each code does, and for whom it does otherwise.
+/// The action for each code, and its overrides.
 #[derive(Clone, Debug)]
 pub struct Severities {
     codes: Actions,
     overrides: Vec<Override>,
 }
 
-/// Other actions for some requests. Of all overrides that a request meets and that name a code, the
-/// first counts.
+/// Other actions for some requests. If several overrides match a request and name a code, the first one counts.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Override {
-    /// Which requests; all where nothing is said.
+    /// The requests that it applies to; all if absent.
     #[serde(default)]
     pub when: When,
-    /// What the codes do for them.
+    /// The actions for these requests, by code.
     #[schemars(schema_with = "by_name::<Code, Action>")]
     pub findings: Actions,
 }
 
-/// Which requests: all that is said must hold. Names may end in `*`.
+/// Conditions on a request, all of which must hold. Names may end in `*`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct When {
-    /// Dry runs, or all others.
+    /// `true` for dry runs only, `false` for other requests only.
     pub dry_run: Option<bool>,
     /// Objects in one of these namespaces.
     pub namespaces: Option<Vec<String>>,
@@ -72,18 +72,18 @@ pub struct When {
     pub kinds: Option<Vec<Match>>,
 }
 
-/// Who asks, and for what.
+/// The user of a request, and the circumstances that overrides match.
 #[derive(Clone, Debug)]
 pub struct Asker<'a> {
-    /// Whether nothing will be stored.
+    /// Whether the request is a dry run.
     pub dry_run: bool,
     /// The namespace of the object; empty for cluster-scoped ones.
     pub namespace: &'a str,
-    /// Its labels, where it is known.
+    /// The labels of the namespace, if it is known.
     pub namespace_labels: Option<&'a Labels>,
-    /// The user, where the request says who it is.
+    /// The user, if the request names one.
     pub subject: Option<&'a Subject>,
-    /// The field manager; empty where there is none.
+    /// The field manager; empty if there is none.
     pub field_manager: String,
     /// The kind of the object.
     pub gk: GroupKind,
@@ -92,8 +92,8 @@ pub struct Asker<'a> {
 // === impl Severities ===
 
 impl Severities {
-    /// Actions of the configuration. The override for service accounts comes last: theirs is a
-    /// warning where a section is not there yet (design 9, ruling 1).
+    /// The actions of the configuration. The override for service accounts comes last: they get a warning if a
+    /// section does not exist yet (design 9, ruling 1).
     pub fn new(codes: Actions, mut overrides: Vec<Override>) -> Self {
         overrides.push(Override {
             when: When {
@@ -105,7 +105,7 @@ impl Severities {
         Self { codes, overrides }
     }
 
-    /// The verdict with the severities that this request gets. Who asks is only looked up where it counts.
+    /// The verdict with the severities that apply to this request. `asker` is called only if an override may match.
     #[must_use]
     pub fn judge<'a>(&self, mut verdict: Verdict, asker: impl FnOnce() -> Asker<'a>) -> Verdict {
         let found = |code: &Code| verdict.findings.iter().any(|found| found.code == *code);
@@ -183,12 +183,12 @@ fn holds<T>(said: Option<&T>, is_so: impl FnOnce(&T) -> bool) -> bool {
     said.is_none_or(is_so)
 }
 
-/// Whether a name is among names that may end in `*`.
+/// Whether a name matches one of these patterns, which may end in `*`.
 pub(super) fn is_one_of(names: &[String], name: &str) -> bool {
     names.iter().any(|known| fits(known, name))
 }
 
-/// Equal, or of the same beginning where the pattern ends in `*`.
+/// Whether a name equals a pattern, or has its prefix if the pattern ends in `*`.
 fn fits(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),

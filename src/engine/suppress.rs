@@ -1,7 +1,7 @@
-//! The annotation by which an object leaves out findings about itself, one line for each reason:
-//! `attache.dev/ignore: "<code>[,<code>] [until YYYY-MM-DD]: <reason>"`.
+//! The annotation by which an object suppresses findings about itself, one line for each reason: `attache.dev/ignore:
+//! "<code>[,<code>] [until YYYY-MM-DD]: <reason>"`.
 //!
-//! What refuses is only left out for those whom the configuration names. The clock is an argument.
+//! Refusals are suppressed only for users that the configuration names. The current date is an argument.
 
 use std::collections::BTreeMap;
 
@@ -16,57 +16,57 @@ use super::ids::ObjectKey;
 use super::object::{Annotations, IGNORE};
 use super::severities::is_one_of;
 
-/// What stands between the codes and the last day.
+/// The separator between the codes and the last day.
 const UNTIL: &str = " until ";
 
-/// What an object leaves out, and why.
+/// The findings that an object suppresses, and why.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressions {
     entries: BTreeMap<Code, Suppression>,
-    /// What is wrong with the annotation.
+    /// Findings on the annotation itself.
     pub faults: Vec<Finding>,
 }
 
-/// Why findings of a code are left out, and until when.
+/// Why findings of a code are suppressed, and until when.
 #[derive(Clone, Debug)]
 struct Suppression {
     reason: String,
-    /// The last day on which it counts.
+    /// The last day on which it applies.
     until: Option<Date>,
 }
 
-/// Who may leave out what refuses; nobody where nobody is named. Names may end in `*`.
+/// Users whose objects may suppress refusals; nobody by default. Names may end in `*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Suppressors {
-    /// Users.
+    /// Names of users.
     #[serde(default)]
     pub users: Vec<String>,
-    /// Members of groups.
+    /// Names of groups.
     #[serde(default)]
     pub groups: Vec<String>,
 }
 
-/// What becomes of a finding.
+/// The result for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suppressed {
-    /// It is said.
+    /// It is reported.
     No,
-    /// It is said, with this remark.
+    /// It is reported with this remark.
     Remark(String),
-    /// It is left out, for this reason.
+    /// It is suppressed for this reason.
     Yes(String),
 }
 
 // === impl Suppressors ===
 
 impl Suppressors {
-    /// Whether somebody may.
+    /// Whether any user is named.
     pub fn is_anybody(&self) -> bool {
         !(self.users.is_empty() && self.groups.is_empty())
     }
 
-    /// Whether this user may.
+    /// Whether a user is named.
     pub fn has(&self, subject: Option<&Subject>) -> bool {
         subject.is_some_and(|subject| {
             let mut groups = subject.groups.iter();
@@ -90,8 +90,8 @@ impl Suppressions {
         found
     }
 
-    /// What becomes of a finding on that day. The faults of the annotation itself are always said; what refuses is
-    /// left out only for those who may.
+    /// Judges a finding on a day. Findings on the annotation itself are always reported. A refusal is suppressed only
+    /// if `may` is set.
     pub fn judge(&self, finding: &Finding, today: Date, may: bool) -> Suppressed {
         let code = finding.code;
         let Some(entry) = self
@@ -112,7 +112,7 @@ impl Suppressions {
         }
     }
 
-    /// The findings without those that are left out, and what is wrong with the annotation.
+    /// The findings that remain, and those on the annotation itself.
     pub fn apply(&self, findings: Vec<Finding>, today: Date, may: bool) -> Vec<Finding> {
         let said = findings.into_iter().filter_map(|mut finding| {
             match self.judge(&finding, today, may) {

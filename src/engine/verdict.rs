@@ -1,4 +1,4 @@
-//! What a review came to: findings in order, and the lines that are said of them.
+//! The result of a review: sorted findings, and the lines that are reported to the user.
 
 use std::collections::BTreeSet;
 
@@ -11,25 +11,25 @@ pub use super::printable::escape;
 use super::printable::push;
 use super::review::{Evidence, Reading};
 
-/// Most lines in one answer, the closing line included (design 3.3).
+/// The maximum number of lines in one answer, including the closing line (design 3.3).
 const MAX_LINES: usize = 10;
-/// Most characters in one line.
+/// The maximum number of characters in one line.
 const MAX_LINE: usize = 256;
-/// Most characters in one answer: beyond 4,096 of all webhooks together the API server cuts.
+/// The maximum number of characters in one answer: the API server truncates beyond 4,096 for all webhooks together.
 const MAX_TOTAL: usize = 2_000;
-/// Most refusals that are told one by one; a person mends them one by one.
+/// The maximum number of refusals that are reported one by one: a person fixes them one by one.
 const MAX_CAUSES: usize = 10;
-/// Most characters of one refusal: names in it have at most 253 each.
+/// The maximum number of characters of one refusal: each name in it has at most 253.
 const MAX_REFUSAL: usize = 1_024;
 
-/// What a review came to.
+/// The result of a review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Everything found, in the order in which it is said.
+    /// All findings, in the order in which they are reported.
     pub findings: Vec<Finding>,
-    /// What to change in the object; empty unless the mutating endpoint was asked.
+    /// The patch to apply to the object; empty unless the mutating endpoint was called.
     pub patch: Patch,
-    /// The mutations that the patch is of.
+    /// The mutations that the patch consists of.
     pub mended: BTreeSet<Mutation>,
     confirmed: bool,
     rests_on_state: bool,
@@ -38,9 +38,9 @@ pub struct Verdict {
 /// One refusal, for `status.details.causes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// Code of the finding.
+    /// The code of the finding.
     pub reason: &'static str,
-    /// Field path.
+    /// The field path.
     pub field: String,
     /// One line.
     pub message: String,
@@ -49,7 +49,7 @@ pub struct Cause {
 // === impl Verdict ===
 
 impl Verdict {
-    /// Findings in order; those that rest on a read that failed become warnings that say so.
+    /// Sorts findings. A finding that depends on a failed read becomes a warning that says so.
     pub fn new(mut findings: Vec<Finding>, evidence: &Evidence) -> Self {
         for finding in &mut findings {
             if let (Some(object), Evidence::Live(readings)) = (&finding.rests_on, evidence) {
@@ -71,7 +71,7 @@ impl Verdict {
         }
     }
 
-    /// Says that the object could not be looked at, which rests on nothing else.
+    /// A verdict that the object could not be checked. It depends on no other object.
     pub fn unread(object: &ObjectKey, message: String) -> Self {
         Self {
             findings: vec![Finding::new(Code::Unverified, object, message)],
@@ -80,7 +80,7 @@ impl Verdict {
         }
     }
 
-    /// The same with more findings.
+    /// Adds findings.
     #[must_use]
     pub fn and(mut self, more: impl Iterator<Item = Finding>) -> Self {
         self.findings.extend(more);
@@ -88,12 +88,12 @@ impl Verdict {
         self
     }
 
-    /// Whether the object was held against what is known of others. A request that is passed over was not.
+    /// Whether the object was compared with other objects; `false` for a request that needs no review.
     pub fn rests_on_state(&self) -> bool {
         self.rests_on_state
     }
 
-    /// Says nothing and changes the object.
+    /// A verdict without findings that changes the object.
     pub fn patching(patch: Patch) -> Self {
         Self {
             patch,
@@ -106,7 +106,7 @@ impl Verdict {
         self.findings.iter().all(|f| f.severity != Severity::Deny)
     }
 
-    /// Lines for `warnings`: escaped, in order, within the budget of design 3.3.
+    /// The lines for `warnings`: escaped, sorted, within the budget of design 3.3.
     pub fn warnings(&self) -> Vec<String> {
         let told: Vec<&Finding> = self
             .findings
@@ -119,7 +119,7 @@ impl Verdict {
             let line = warning(finding);
             let length = line.chars().count();
             let last = i + 1 == told.len();
-            // Unless this is the last one, the closing line must still find room.
+            // Unless this is the last line, the closing line must still fit.
             let lines_left = MAX_LINES - lines.len();
             if (!last && lines_left <= 1)
                 || total + length + MAX_LINE > MAX_TOTAL + usize::from(last) * MAX_LINE
@@ -127,7 +127,7 @@ impl Verdict {
                 lines.push(closing(told.len() - i, finding));
                 break;
             }
-            // The API server drops what it was told before.
+            // The API server drops duplicates.
             if !lines.contains(&line) {
                 total += length;
                 lines.push(line);
@@ -136,8 +136,8 @@ impl Verdict {
         lines
     }
 
-    /// What is let through although its code refuses by default, or could not be checked: the object,
-    /// the code, and the line that is told. Objects without a name yet are left out.
+    /// Findings that are allowed although their code refuses by default, or that could not be checked: the object,
+    /// the code, and the line. Objects without a name yet are left out.
     pub fn let_through(&self) -> impl Iterator<Item = (ObjectKey, &'static str, String)> {
         let is_one = |finding: &&Finding| {
             let refuses = finding.code.default_severity() == Severity::Deny;
@@ -151,7 +151,7 @@ impl Verdict {
         })
     }
 
-    /// The refusals, the first few of many.
+    /// The first refusals.
     pub fn causes(&self) -> Vec<Cause> {
         let refusals = self.refusals().take(MAX_CAUSES);
         refusals
@@ -168,7 +168,7 @@ impl Verdict {
             .collect()
     }
 
-    /// The text of `status.message` of a refusal: one line for each of the first few.
+    /// The text of `status.message` of a refusal: one line for each of the first refusals.
     pub fn message(&self) -> String {
         let refusals = self.refusals().take(MAX_CAUSES);
         let mut lines: Vec<String> = refusals.map(refusal).collect();
@@ -179,8 +179,7 @@ impl Verdict {
         lines.join("\n")
     }
 
-    /// Objects whose absence, or lack of a section, something here rests on, while only a cache has
-    /// been asked; sorted.
+    /// Objects whose absence, or lack of a section, a finding depends on, if only a cache was read; sorted.
     pub fn rests_on(&self) -> Vec<ObjectKey> {
         if self.confirmed {
             return Vec::new();
@@ -217,11 +216,11 @@ fn unverified(finding: &Finding, why: &str) -> Finding {
     finding
 }
 
-/// What is said instead of a name that nobody can have given in earnest.
+/// A substitute for a name of absurd length.
 const TOO_LONG: &str = "too long to be told";
 
-/// One line within [`MAX_LINE`]: settings are left out first, then the source, then all but the
-/// pointer. A name is never cut in the middle (ruling 27).
+/// One line within [`MAX_LINE`]. Settings are left out first, then the source, then everything but the pointer. A
+/// name is never truncated (ruling 27).
 fn warning(finding: &Finding) -> String {
     let alone = || {
         bare(finding, MAX_LINE)
@@ -231,7 +230,7 @@ fn warning(finding: &Finding) -> String {
     if length(finding) > 4 * MAX_LINE || source.len() > 4 * MAX_LINE {
         return alone();
     }
-    // What cannot fit is not put together only to be thrown away.
+    // Settings that cannot fit are not formatted.
     let mut room = MAX_LINE + 2;
     let has_room = |setting: &&String| {
         let length = setting.chars().take(MAX_LINE).count() + 2;
@@ -254,8 +253,7 @@ fn refusal(finding: &Finding) -> String {
     bare(finding, MAX_REFUSAL).unwrap_or_else(|| too_long(finding, TOO_LONG))
 }
 
-/// A finding without settings and source; none where that has more characters than `most`, each of
-/// which takes four bytes at most.
+/// A finding without settings and source; `None` if it has more than `most` characters, each of up to four bytes.
 fn bare(finding: &Finding, most: usize) -> Option<String> {
     if length(finding) > 4 * most {
         return None;
@@ -263,13 +261,13 @@ fn bare(finding: &Finding, most: usize) -> Option<String> {
     Some(text(finding, &[], 0, "")).filter(|line| is_within(line, most))
 }
 
-/// How many bytes a finding has at least.
+/// A lower bound of the length of a finding in bytes.
 fn length(finding: &Finding) -> usize {
     let field = finding.field.as_ref().map_or(0, |field| field.0.len());
     finding.message.len() + field
 }
 
-/// What is said of a finding whose message does not fit: where it is, if that does.
+/// The text for a finding whose message does not fit: its field, if that fits.
 fn too_long(finding: &Finding, instead: &str) -> String {
     let code = finding.code.as_str();
     let field = finding.field.as_ref().map_or("", |field| &field.0);
@@ -279,25 +277,25 @@ fn too_long(finding: &Finding, instead: &str) -> String {
     }
 }
 
-/// A text as it is told; none where it has more characters than that.
+/// An escaped text; `None` if it has more than `most` characters.
 fn short(text: &str, most: usize) -> Option<String> {
     let told = Some(text).filter(|text| text.len() <= 4 * most).map(escape);
     told.filter(|told| is_within(told, most))
 }
 
-/// Whether a text has so many characters at most.
+/// Whether a text has at most `most` characters.
 fn is_within(text: &str, most: usize) -> bool {
     text.len() <= most || text.chars().nth(most).is_none()
 }
 
-/// What a finding says, without its code and field; escaped, and never cut.
+/// The text of a finding without its code and field; escaped, never truncated.
 pub fn sentence(finding: &Finding) -> String {
     let mut line = escape(&finding.message);
     add_settings(&mut line, finding, &finding.settings, 0, &finding.source);
     line
 }
 
-/// A finding with these of its settings and so many more.
+/// A finding with these of its settings, and the number of further ones.
 fn text(finding: &Finding, settings: &[String], more: usize, source: &str) -> String {
     let mut line = String::with_capacity(MAX_LINE);
     line.push_str(finding.code.as_str());

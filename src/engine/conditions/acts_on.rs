@@ -1,11 +1,11 @@
-//! The effective targets at which something of a policy is in force.
+//! The effective targets at which some of a policy is in force.
 
 use std::collections::BTreeSet;
 
 use crate::engine::effective::{Ends, Group};
 use crate::engine::ids::{ObjectKey, Place};
 
-/// Effective targets, as the ends of paths: a policy near the top has many, and most answers count the objects.
+/// Effective targets, kept as paths: a policy near the top has many, and most answers only count objects.
 #[derive(Clone, Debug, Default)]
 pub struct ActsOn {
     ends: Vec<Ends>,
@@ -23,7 +23,7 @@ impl ActsOn {
         self.ends.iter().flat_map(Ends::targets).collect()
     }
 
-    /// The objects that they are, or are sections of.
+    /// The objects of the targets.
     pub fn objects(&self) -> BTreeSet<&ObjectKey> {
         self.ends.iter().flat_map(Ends::objects).collect()
     }

@@ -1,4 +1,4 @@
-//! `status.ancestors`: one entry for each Gateway through which requests come to the targets.
+//! `status.ancestors`: one entry for each Gateway through which requests reach the targets.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::engine::reports::controller;
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ancestor {
-    /// The Gateway, or the target itself where no Gateway can lead to it.
+    /// The Gateway, or the target itself if no Gateway can lead to it.
     pub object: ObjectKey,
-    /// The controller that answers for it: that of the Gateway's class.
+    /// The controller responsible for it: that of the Gateway's class.
     pub controller: Option<Arc<str>>,
 }
 
-/// The ancestors of a policy in the order of their keys, and how many more there are than the kind's
-/// list takes.
+/// The ancestors of a policy in the order of their keys, and the number of further ones that exceed the maximum of
+/// the kind's list.
 pub fn ancestors(
     survey: &mut Survey<'_>,
     policy: &Policy,

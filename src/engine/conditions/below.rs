@@ -6,13 +6,13 @@ use crate::engine::effective::{Ends, Group};
 use crate::engine::ids::{ByKey, ObjectKey, Place, in_runs};
 use crate::engine::level::Level;
 
-/// Paths through a target, by whether something of a policy is in force on them. Most answers do not ask which
-/// objects they run over.
+/// Paths through a target, by whether some of a policy is in force on them. Most answers do not need the objects on
+/// them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Below {
-    /// Where something is.
+    /// Paths on which some of it is in force.
     kept: Vec<Paths>,
-    /// Where nothing is.
+    /// Paths on which none of it is in force.
     lost: Vec<Paths>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Below {
 struct Paths {
     ends: Ends,
     level: Level,
-    /// The sections of the target on which other policies stand.
+    /// The sections of the target to which other policies are attached.
     taken: Vec<Place>,
 }
 
@@ -45,7 +45,7 @@ impl Below {
         }
     }
 
-    /// Objects below the target, and sections of the target itself, where others stand, on which the policy is in force on no
+    /// Objects below the target, and sections of the target with other policies, where the policy is in force on no
     /// path.
     pub(super) fn overridden(&self, target: &Place) -> BTreeSet<Place> {
         let mut lost: HashSet<&ObjectKey, ByKey> = HashSet::default();
@@ -69,7 +69,7 @@ impl Below {
     }
 }
 
-/// The sections of a target on which policies stand on the paths of a group.
+/// The sections of a target that have policies on the paths of a group.
 fn taken(group: &Group, target: &Place) -> Vec<Place> {
     let places = group.stack.iter().map(|level| &level.step.place);
     let sections = places.filter(|place| *place != target && place.object == target.object);
@@ -80,7 +80,7 @@ fn taken(group: &Group, target: &Place) -> Vec<Place> {
 // === impl Paths ===
 
 impl Paths {
-    /// The sections of the target that the paths run over.
+    /// The sections of the target that are on the paths.
     fn sections<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a Place> {
         let places = self.ends.steps().map(|step| &step.place);
         places.filter(|place| {
@@ -88,7 +88,7 @@ impl Paths {
         })
     }
 
-    /// Objects under the target, Namespaces left out; in runs, each once.
+    /// Objects below the target, without Namespaces and without consecutive duplicates.
     fn below<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
         let below = self.ends.steps().filter(|step| step.level > self.level);
         in_runs(below.map(|step| &step.place.object))

@@ -1,4 +1,4 @@
-//! What a policy does on a target: enforced, in part, not at all, and who is in its place.
+//! The effect of a policy on a target: enforced, partly enforced or overridden, and by which policies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::engine::policy::Policy;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::Upper;
 
-/// The groups of paths on which a policy stands at a place. Many carry the same.
+/// The groups of paths on which a policy is attached to a place. Many share one stack.
 pub(super) fn standing<'a>(groups: &'a [Group], policy: &Policy, place: &Place) -> Vec<&'a Group> {
     let mut known: maps::HashMap<*const Stack, bool> = maps::HashMap::default();
     let stands = |group: &&Group| {
@@ -35,16 +35,16 @@ fn has_others(stack: &Stack, policy: &Policy) -> bool {
     policies.any(|other| other.key() != policy.key())
 }
 
-/// How many leaves of a policy [`enforce`] looks at, at most.
+/// The maximum number of leaves of a policy that [`enforce`] visits.
 pub(super) fn leaves(policy: &Policy, groups: &[&Group]) -> usize {
     let outcomes: maps::HashSet<Outcome> = groups.iter().map(|group| group.outcome()).collect();
     outcomes.len() * policy.leaves()
 }
 
-/// Fills in what a policy does on a target, from the groups of paths on which it stands there.
+/// Fills in the effect of a policy on a target, given the groups of paths on which it is attached there.
 ///
-/// A policy near the top stands on many thousands of paths, and few of them differ: what is the same
-/// is looked at once.
+/// A policy near the top is on many thousands of paths with few differences, so each distinct outcome is processed
+/// once.
 pub(super) fn enforce(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -54,7 +54,7 @@ pub(super) fn enforce(
     let counts = |group: &&&Group| group.complete && group.attached;
     let mut tally = Tally::default();
     let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
-    // Paths by their ways in, of which many share a list.
+    // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<*const Rc<Upper>, (&Group, Tally)> = maps::HashMap::default();
     let mut paths: Option<Arc<[LeafPath]>> = None;
     for group in groups.iter().filter(counts) {
@@ -110,13 +110,13 @@ pub(super) fn enforce(
     });
 }
 
-/// The settings of a policy; one of the older dialect may have some twice.
+/// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.
 fn paths_of(policy: &Policy) -> Arc<[LeafPath]> {
     let paths: BTreeSet<LeafPath> = policy.parts().flat_map(Part::paths).collect();
     paths.into_iter().collect()
 }
 
-/// Takes down that another one beat the policy in everything on paths like these.
+/// Records that one other policy overrides all settings of the policy on the paths of a group.
 fn beaten(by: &ObjectKey, group: &Group, lost: &Arc<[LeafPath]>, status: &mut TargetStatus) {
     if lost.is_empty() {
         return;
@@ -131,7 +131,8 @@ fn beaten(by: &ObjectKey, group: &Group, lost: &Arc<[LeafPath]>, status: &mut Ta
     status.lost.add_all(lost, by);
 }
 
-/// Takes down who beat the policy on paths like these, in what, and who is in force beside it.
+/// Records which policies override which settings on the paths of a group, and which are in force together with the
+/// policy.
 fn found(policy: &Policy, group: &Group, fate: Fate, status: &mut TargetStatus) {
     note(group, &fate, &mut status.by);
     if fate.survives {
@@ -161,7 +162,7 @@ impl InForce {
     }
 }
 
-/// What became of a policy on some paths.
+/// The number of paths by effect of a policy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     whole: usize,
@@ -186,7 +187,7 @@ impl Tally {
         self.not += other.not;
     }
 
-    /// None where there was no path.
+    /// `None` if there was no path.
     fn state(self) -> Option<State> {
         match (self.whole, self.partly, self.not) {
             (0, 0, 0) => None,
@@ -197,15 +198,15 @@ impl Tally {
     }
 }
 
-/// The Gateways, or Services of a mesh, through which the paths of a group come.
+/// The Gateways and mesh Services on the paths of a group.
 fn tops_of(group: &Group) -> BTreeSet<ObjectKey> {
     let steps = group.ends.uppers.iter().flat_map(|upper| &upper.steps);
     let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
     tops.map(|step| step.place.object.clone()).collect()
 }
 
-/// Where those who beat the policy stand, and what is in force of each in the place of what was lost; all of it where
-/// it has nothing for just these fields.
+/// Records where the overriding policies are attached, and their settings that replace the lost ones; all of their
+/// settings if none replaces exactly these fields.
 fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
     #[derive(Default)]
     struct Shown {
@@ -237,7 +238,7 @@ fn note(group: &Group, fate: &Fate, by: &mut BTreeMap<ObjectKey, Winner>) {
     }
 }
 
-/// The state on all targets together: what is the same everywhere, else partly.
+/// The state on all targets together: the common state, otherwise partly enforced.
 pub(super) fn together(targets: &[TargetStatus]) -> Option<State> {
     let states: Vec<&State> = targets.iter().filter_map(|t| t.state.as_ref()).collect();
     let idle = |state: &&&State| matches!(state, State::NoEffect(_));

@@ -9,7 +9,8 @@ use crate::engine::reports::controller;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{Attachment, OneKind, attachment, why_unaccepted};
 
-/// Why a policy reaches no effective target: what keeps requests away from its target, else what it lacks.
+/// The reason why a policy reaches no effective target: first, why no request reaches its target; then, what the
+/// policy lacks.
 pub(super) fn idle(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -69,7 +70,7 @@ pub(super) fn idle(
     }
 }
 
-/// That the controller of a Gateway acts on kinds of others.
+/// The reason if the controller of a Gateway acts only on other policy kinds.
 fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let controller = controller(snapshot, &target.object)?;
     let kind = &policy.key().gk.kind;
@@ -82,7 +83,8 @@ fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
     })
 }
 
-/// That no Gateway stands before what clients call, of a kind whose policies act at such Gateways.
+/// The reason if no Gateway is in front of an object that clients call, for kinds whose policies act at such
+/// Gateways.
 fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let by_label = policy.profile.gateway_by_label.as_ref()?;
     let object = &target.object;
@@ -95,7 +97,7 @@ fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Op
     ))
 }
 
-/// Why a route is attached to nothing: what its first parentRef says.
+/// Why a route is attached to nothing, according to its first parentRef.
 fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let route = snapshot.get(&target.object)?;
     let Node::Route { parents, .. } = &route.node else {
@@ -107,7 +109,7 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
     }
 }
 
-/// A parent through which requests come, but not for policies of the kind.
+/// A parent whose routes the controllers of the kind do not follow.
 fn not_followed(policy: &Policy, groups: &[&Group]) -> Option<ObjectKey> {
     let ways = groups.iter().flat_map(|group| group.ends.uppers.iter());
     let mut others = ways.filter(|upper| !follows(&policy.profile, upper));
@@ -116,7 +118,7 @@ fn not_followed(policy: &Policy, groups: &[&Group]) -> Option<ObjectKey> {
         .map(|place| place.object.clone())
 }
 
-/// Why a policy does nothing on a level on which its settings do nothing.
+/// Why the settings of a policy do nothing at a level.
 fn idle_at_level(policy: &Policy, target: &Place) -> Option<String> {
     let kind = &target.object.gk;
     let level = match (Level::end_for(kind), &target.section) {
@@ -133,7 +135,7 @@ fn idle_at_level(policy: &Policy, target: &Place) -> Option<String> {
         .then(|| format!("nothing that it sets acts on {on}"))
 }
 
-/// Why a policy on a route of a kind that takes few settings does nothing there.
+/// Why a policy does nothing on a route of a kind that supports few settings.
 fn idle_on_route(policy: &Policy, target: &Place) -> Option<String> {
     let (place, on) = policy.profile.on_routes_of(&target.object.gk)?;
     let (own, route) = (&policy.key().gk.kind, &target.object.gk.kind);

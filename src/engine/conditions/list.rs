@@ -7,17 +7,17 @@ use crate::engine::reports::Opinion;
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Its type.
+    /// The type.
     pub kind: &'static str,
     /// Whether it holds.
     pub status: bool,
-    /// One word.
+    /// A CamelCase reason.
     pub reason: &'static str,
-    /// One line that names the policies: a reason has no room for them (ruling 20).
+    /// One line that names the policies; the format of a reason has no room for them (ruling 20).
     pub message: String,
 }
 
-/// The conditions of a policy: as a whole, or of what comes through one Gateway.
+/// The conditions of a policy: for all requests, or for requests through one Gateway.
 pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
     let mut found = vec![accepted(&status.accepted)];
     let state = match gateway {
@@ -98,7 +98,7 @@ fn enforced(status: &PolicyStatus, state: &State) -> Condition {
     }
 }
 
-/// The same under the name that GEP-713 has for it since 2026, beside the older ones.
+/// The same condition under the name that GEP-713 uses since 2026, in addition to the older ones.
 fn programmed(state: &State, enforced: &Condition) -> Condition {
     let (status, reason) = match state {
         State::Enforced => (true, "Programmed"),

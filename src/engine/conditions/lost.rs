@@ -1,4 +1,4 @@
-//! Settings of a policy that are not in force on some path.
+//! Settings of a policy that are overridden on some path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -7,19 +7,19 @@ use std::sync::Arc;
 use crate::engine::ids::ObjectKey;
 use crate::engine::merge::LeafPath;
 
-/// Settings that are not in force, and who has their place. A policy near the top loses the same settings on many
-/// paths, to others each time: they are kept together, and told apart when somebody asks.
+/// Overridden settings, and the policies that override them. A policy near the top loses the same settings on many
+/// paths to different policies, so settings are kept as groups and split on demand.
 #[derive(Clone, Debug, Default)]
 pub struct Lost {
     together: BTreeMap<Vec<LeafPath>, Vec<ObjectKey>>,
-    /// All settings of the policy, and those who have the place of all of them somewhere.
+    /// All settings of the policy, and the policies that override all of them somewhere.
     all: Option<(Arc<[LeafPath]>, Vec<ObjectKey>)>,
 }
 
 // === impl Lost ===
 
 impl Lost {
-    /// Adds what is lost on some paths.
+    /// Adds the overridden settings of some paths.
     pub(super) fn add(&mut self, lost: BTreeMap<LeafPath, Rc<BTreeSet<ObjectKey>>>) {
         let mut runs: Vec<(Vec<LeafPath>, Rc<BTreeSet<ObjectKey>>)> = Vec::new();
         for (path, by) in lost {
@@ -34,7 +34,7 @@ impl Lost {
         }
     }
 
-    /// Adds that all settings of the policy are lost to one other on some paths.
+    /// Adds that one other policy overrides all settings on some paths.
     pub(super) fn add_all(&mut self, settings: &Arc<[LeafPath]>, by: &ObjectKey) {
         let (_, all) = self
             .all
@@ -42,7 +42,7 @@ impl Lost {
         all.push(by.clone());
     }
 
-    /// Each of them, with all who have its place somewhere.
+    /// Each setting with all policies that override it somewhere.
     pub fn by_setting(&self) -> BTreeMap<&LeafPath, BTreeSet<&ObjectKey>> {
         let mut found: BTreeMap<&LeafPath, BTreeSet<&ObjectKey>> = BTreeMap::new();
         let all = self.all.iter().map(|(paths, by)| (&**paths, by));

@@ -1,4 +1,4 @@
-//! Where a status and what attache expects differ (design 9, ruling 36).
+//! Differences between the reported status and the status that attache expects (design 9, ruling 36).
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ pub enum Disagreement {
     Accepted,
     /// attache expects it to be in force; its controller says that it is not.
     NotEnforced,
-    /// attache expects it to be in force; its controller says that others are in its place.
+    /// attache expects it to be in force; its controller says that others override it.
     Overridden,
 }
 
 // === impl Disagreement ===
 
 impl Disagreement {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 4] = [
         Self::Rejected,
         Self::Accepted,
@@ -44,7 +44,7 @@ impl Disagreement {
     }
 }
 
-/// How controllers and attache disagree about a policy that attache takes to be in this state.
+/// The disagreement about a policy with this expected status.
 pub fn disagreement(
     accepted: &Accepted,
     state: Option<&State>,
@@ -71,8 +71,8 @@ pub fn disagreement(
     }
 }
 
-/// About how many policies of each kind controllers and attache disagree. What a policy does is only worked out where its
-/// status says that it is not in force.
+/// The number of policies about which controllers and attache disagree, by kind and disagreement. The expected state
+/// of a policy is computed only if its status says that it is not in force.
 pub fn disagreements(snapshot: &Snapshot) -> BTreeMap<(GroupKind, Disagreement), usize> {
     let mut survey = Survey::new(snapshot);
     let mut found = BTreeMap::new();
@@ -106,14 +106,14 @@ fn of_policy(survey: &mut Survey<'_>, policy: &Policy) -> Option<Disagreement> {
 // === impl PolicyStatus ===
 
 impl PolicyStatus {
-    /// How its controllers and attache disagree about it.
+    /// The disagreement between its controllers and attache.
     pub fn disagreement(&self) -> Option<Disagreement> {
         let mut targets = self.targets.iter();
         if targets.any(|target| matches!(target.accepted, Accepted::Rejected(_))) {
             return Some(Disagreement::Rejected);
         }
         let differs = disagreement(&self.accepted, self.state.as_ref(), &self.said);
-        // What is said of some targets differs from all of it being in force everywhere.
+        // A report that it is overridden on some targets contradicts a policy that is enforced everywhere.
         let is_somewhere = matches!(self.said.overridden, Some(Overridden::Somewhere(_)));
         let is_whole = self.accepted == Accepted::Accepted && self.state == Some(State::Enforced);
         differs.or((is_somewhere && is_whole).then_some(Disagreement::Overridden))

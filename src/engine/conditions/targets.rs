@@ -1,4 +1,5 @@
-//! `<Kind>Affected`: what objects say of the policies that act on them (GEP-713, target object status).
+//! `<Kind>Affected`: the conditions by which objects report the policies that act on them (GEP-713, target object
+//! status).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroI64;
@@ -13,13 +14,13 @@ use crate::engine::reports::controller;
 /// One condition of an object, or of one of its listeners.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Affected {
-    /// The listener whose status it belongs to; none for the object's own.
+    /// The listener whose status contains it; `None` for the object's own conditions.
     pub section: Option<Arc<str>>,
-    /// `<domain>/<Kind>Affected`. On objects without conditions an annotation of this name is `"true"`.
+    /// `<domain>/<Kind>Affected`. Objects without conditions have an annotation of this name with the value `"true"`.
     pub condition: String,
-    /// The policies, which the message names: the reason of a condition has no room for them (ruling 20).
+    /// The policies named in the message: the reason of a condition has no room for them (ruling 20).
     pub policies: BTreeSet<ObjectKey>,
-    /// The generation of the object that was looked at.
+    /// The generation of the object that this was computed for.
     pub observed_generation: Option<i64>,
 }
 
@@ -33,7 +34,7 @@ impl Affected {
     }
 }
 
-/// The conditions that an object should have, by kind of policy; those of listeners after its own.
+/// The conditions that an object should have, by policy kind; those of listeners come after its own.
 pub fn affected(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Affected> {
     let object = survey.snapshot().get(key).cloned();
     let observed_generation = object
@@ -65,8 +66,8 @@ pub fn affected(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Affected> {
     conditions.collect()
 }
 
-/// The profile's domain, else that of the controller of the Gateway above, else the kind's group
-/// (ruling 19).
+/// The profile's domain, otherwise that of the controller of the Gateway above, otherwise the kind's group (ruling
+/// 19).
 fn domain(survey: &mut Survey<'_>, key: &ObjectKey, kind: &GroupKind) -> Arc<str> {
     let snapshot = survey.snapshot();
     if let Some(domain) = snapshot.profile(kind).and_then(|p| p.domain.value.clone()) {

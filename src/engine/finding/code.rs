@@ -1,134 +1,134 @@
-//! What findings can be about, and how severe each is.
+//! The codes of findings, and their default severities.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Severity;
 
-/// What a finding is about. Codes are part of the interface (design section 4); their order here is
-/// the order in which findings of one severity are said.
+/// The rule that a finding reports. Codes are part of the interface (design section 4); their order here is the order
+/// in which findings of one severity are reported.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
-    /// Could not be checked now, and why. First, for it says how the rest is to be taken.
+    /// Something could not be checked now, and why. It comes first, because it qualifies the rest.
     Unverified,
-    /// A path had a protection, and this change leaves it without.
+    /// The change removes a protection from a path.
     ProtectionLost,
-    /// This change takes the listeners from routes that stay.
+    /// The change detaches unchanged routes from listeners.
     RouteDetached,
-    /// A parent that does not take the route.
+    /// A parent does not accept the route.
     RouteNotAttached,
-    /// A backend that gets no requests from the route.
+    /// A backend gets no requests from the route.
     BackendNotUsable,
-    /// A merge strategy that the kind does not have.
+    /// The policy kind does not have this merge strategy.
     StrategyUnsupported,
-    /// More than one strategy in one policy.
+    /// A policy has more than one strategy.
     StrategyMultiple,
-    /// The target is there and has no such section.
+    /// The target exists and has no such section.
     SectionUnknown,
-    /// The target kind has no sections, or the policy kind does not take them.
+    /// The target kind has no sections, or the policy kind does not support them.
     SectionUnsupported,
-    /// Two sections of that name.
+    /// Two sections have this name.
     SectionAmbiguous,
-    /// No target where the kind needs one; kind or name empty.
+    /// The kind needs a target and there is none, or a target without kind or name.
     TargetMissingRef,
     /// The kind cannot be a target.
     TargetKindUnsupported,
-    /// The same target twice.
+    /// The same target occurs twice.
     TargetDuplicate,
-    /// More targets than allowed.
+    /// There are more targets than allowed.
     TargetLimit,
-    /// A version in `group`.
+    /// `group` contains a version.
     TargetGroupVersioned,
-    /// No such object now.
+    /// The target does not exist now.
     TargetNotFound,
-    /// `namespace` on a kind that stays local.
+    /// A kind that only targets its own namespace has a `namespace`.
     TargetNamespaceForbidden,
-    /// No `ReferenceGrant` covers it.
+    /// No `ReferenceGrant` covers the target.
     TargetNotGranted,
-    /// A namespaced policy on a cluster-scoped object.
+    /// A namespaced policy targets a cluster-scoped object.
     TargetClusterScoped,
-    /// A kind in the wrong case, or `core` for the empty group.
+    /// A kind is in the wrong case, or `core` stands for the empty group.
     TargetSpelling,
-    /// Two ways of naming targets in one policy, or in one target.
+    /// A policy, or one target, names targets in two ways.
     TargetBothForms,
-    /// A selector that selects no object now.
+    /// A selector selects no object now.
     TargetSelectsNothing,
-    /// Targets and no settings.
+    /// A policy has targets and no settings.
     SpecEmpty,
-    /// A version that the kind does not have.
+    /// The kind does not have this version.
     VersionUnknown,
-    /// A field that the definition of the kind does not have.
+    /// The definition of the kind does not have this field.
     FieldUnknown,
-    /// Of files: a rule of the definition that the object breaks.
+    /// In files: an object violates a rule of the definition.
     FieldInvalid,
-    /// The same field of the same target with another value (the older dialect).
+    /// Another policy sets the same field of the same target to another value (legacy dialect).
     FieldConflict,
-    /// Another policy has the same target and section for itself.
+    /// Another policy is attached to the same target and section and takes precedence.
     Conflicted,
-    /// The controllers of the kind reject it.
+    /// The controllers of the kind reject the policy.
     Rejected,
-    /// Other policies win everywhere.
+    /// Other policies override it everywhere.
     Overridden,
-    /// Other policies win somewhere.
+    /// Other policies override it somewhere.
     PartlyOverridden,
-    /// What this policy acts on beyond its declared target.
+    /// The policy acts on objects beyond its declared target.
     Affects,
-    /// A policy that acts on this object.
+    /// A policy acts on this object.
     AffectedBy,
-    /// This change alters an effective policy.
+    /// The change alters an effective policy.
     EffectiveChange,
-    /// This change brings requests to routes that do not change.
+    /// The change attaches unchanged routes to listeners.
     RouteAttached,
-    /// This change takes a section from under a policy.
+    /// The change removes a section that a policy targets.
     SectionOrphaned,
-    /// This change takes the target from under a policy.
+    /// The change removes the target of a policy.
     TargetOrphaned,
-    /// A `ReferenceGrant` change cuts off a reference.
+    /// A change of a `ReferenceGrant` closes a reference.
     GrantClosed,
-    /// A `ReferenceGrant` change lets a reference through.
+    /// A change of a `ReferenceGrant` opens a reference.
     GrantOpened,
-    /// A policy CRD without the label of policy kinds.
+    /// A policy CRD does not have the label of policy kinds.
     CrdLabel,
-    /// The label of a policy CRD and its schema contradict each other.
+    /// The label of a policy CRD contradicts its schema.
     CrdLabelMismatch,
-    /// A policy CRD whose status does not say what became of a policy.
+    /// The status in a policy CRD does not report the outcome of a policy.
     CrdStatus,
-    /// A policy CRD whose conditions are not keyed by type.
+    /// The conditions in a policy CRD are not keyed by type.
     CrdConditions,
-    /// A policy CRD without target references, or with parts of them missing.
+    /// A policy CRD has no target references, or incomplete ones.
     CrdTargetRefs,
-    /// A policy CRD that takes too many targets.
+    /// A policy CRD allows too many targets.
     CrdTargetLimits,
-    /// A policy CRD in which nothing keeps the singular and the plural field apart.
+    /// A policy CRD allows the singular and the plural field of targets together.
     CrdBothForms,
-    /// A policy CRD that does not say its strategies.
+    /// A policy CRD does not list its strategies.
     CrdStrategy,
-    /// A policy CRD whose strategy has no default.
+    /// The strategy in a policy CRD has no default.
     CrdStrategyDefault,
-    /// A policy CRD whose kind does not end in `Policy`.
+    /// The kind of a policy CRD does not end in `Policy`.
     CrdName,
-    /// A policy CRD with nothing to set.
+    /// A policy CRD has nothing to set.
     CrdSpecEmpty,
-    /// A policy says that its section comes later, and it is there.
+    /// A policy is marked as waiting for its section, which exists.
     PendingOver,
-    /// Only controllers that do not act on the kind run the Gateways that it reaches.
+    /// All Gateways that the policy reaches belong to controllers that do not act on the kind.
     ControllerMismatch,
-    /// The status of a policy says something else than what attache expects.
+    /// The status of a policy differs from the one that attache expects.
     StatusDisagrees,
-    /// Of files: only the order of documents decides which of two policies wins.
+    /// In files: only the order of documents decides which of two policies wins.
     OrderDecides,
-    /// Of files: a document that cannot be read.
+    /// In files: a document cannot be read.
     Unreadable,
-    /// Of files: a field of a target that the API server does not take.
+    /// In files: the API server does not accept a field of a target.
     TargetSchema,
-    /// Of files: an object that stands twice.
+    /// In files: an object occurs twice.
     ObjectDuplicate,
-    /// Of files: a kind that looks like a policy kind and that nobody knows.
+    /// In files: a kind looks like a policy kind and is unknown.
     KindUnknown,
-    /// Of files: an annotation that leaves out findings and is not in order.
+    /// In files: an annotation that suppresses findings is malformed.
     SuppressionInvalid,
 }
 
@@ -203,17 +203,17 @@ impl Code {
         self.facts().0
     }
 
-    /// Severity where nothing else is configured (design section 4).
+    /// The severity unless configured otherwise (design section 4).
     pub fn default_severity(self) -> Severity {
         self.facts().1
     }
 
-    /// Whether it is only said where the configuration asks for it.
+    /// Whether it is reported only if the configuration asks for it.
     pub fn is_off(self) -> bool {
         matches!(self, Self::CrdLabel)
     }
 
-    /// Whether it only tells what is in force, and nothing is wrong.
+    /// Whether it only informs: nothing is wrong.
     pub fn is_notice(self) -> bool {
         matches!(
             self,
@@ -227,7 +227,7 @@ impl Code {
         )
     }
 
-    /// Whether it rests on other objects than the one that it is about.
+    /// Whether it depends on objects other than the one that it is about.
     pub fn is_of_others(self) -> bool {
         matches!(
             self,

@@ -7,8 +7,7 @@ use std::sync::OnceLock;
 use crate::engine::merge::Instead;
 use crate::engine::words;
 
-/// Settings, each `field=value`. They are put into words when somebody reads them: of thousands of findings a person
-/// is told ten.
+/// Settings, each `field=value`. They are formatted on demand: of thousands of findings, ten are reported.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     of: Option<Box<Instead>>,

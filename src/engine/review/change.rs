@@ -1,4 +1,4 @@
-//! What a change does to others: effective policies that change, policies that lose their ground, and
+//! The effect of a change on other objects: effective policies that change, policies that lose their target, and
 //! references that a grant opens or closes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ use super::losses;
 use crate::engine::words;
 use crate::engine::work::{LOOKED_AT, MOST_REFERENCES, MOST_ROUTES};
 
-/// What a change of one object does to effective policies, kind by kind.
+/// The effect of a change of one object on effective policies, by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<Shifted>> = BTreeMap::new();
     let mut was = is.of(before);
@@ -48,13 +48,13 @@ pub(super) fn effects(before: &Snapshot, is: &mut Survey<'_>, key: &ObjectKey) -
     findings
 }
 
-/// That something was not worked out, because policies with many settings stand on many paths.
+/// The finding that something was not computed because policies with many settings are attached to many paths.
 pub(super) fn too_much(key: &ObjectKey, what: &str) -> Finding {
     let message = format!("{what} is too much to work out here: attache describe");
     Finding::new(Code::Unverified, key, message).about(what)
 }
 
-/// Findings on an object that is deleted.
+/// Findings on the deletion of an object.
 pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
     let before = match old {
         Some(old) => snapshot.what_if(Change::Applied(Arc::new(old))),
@@ -76,7 +76,7 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     findings
 }
 
-/// Routes that a change of these objects takes off their listeners or puts on others, told of one of them.
+/// Findings, reported on `key`, about routes that lose or gain listeners because of a change of `objects`.
 pub(super) fn rerouted(
     before: &Snapshot,
     after: &Snapshot,
@@ -140,7 +140,7 @@ pub(super) fn rerouted(
     findings
 }
 
-/// What becomes of the effective policies of a kind.
+/// The finding about changed effective policies of a kind.
 pub(super) fn effect(
     survey: &mut Survey<'_>,
     key: &ObjectKey,
@@ -189,9 +189,9 @@ pub(super) fn effect(
     finding
 }
 
-/// `field: 3 -> 5` for each field that differs: those that are lost first, then those with another value, then new ones.
+/// `field: 3 -> 5` for each field that differs: first removed fields, then changed fields, then new fields.
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
-    // What stands side by side takes no field from anybody: it comes and goes policy by policy.
+    // Policies that are each in force as a whole replace no fields of each other, so the comparison is per policy.
     let side_by_side = before.is_together() || after.is_together();
     let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, LeafPath), Setting> {
         let leaves = effective
@@ -222,7 +222,7 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     told
 }
 
-/// What is in force instead, where that is the same policy everywhere or none.
+/// The policies in force afterwards, if they are the same on all paths.
 fn instead(all: &[Shifted]) -> String {
     let mut known: HashSet<*const ()> = HashSet::default();
     let results = all.iter().map(|changed| &changed.after);
@@ -242,7 +242,7 @@ fn instead(all: &[Shifted]) -> String {
     }
 }
 
-/// Policies that stand on a section that the change takes away.
+/// Policies attached to a section that the change removes.
 pub(super) fn sections(
     before: &Snapshot,
     old: &Object,
@@ -267,7 +267,7 @@ pub(super) fn sections(
     findings.collect()
 }
 
-/// Policies that name an object which is deleted.
+/// Policies that name a deleted object.
 fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     let stands = standing(before, key, &Clashes::new(true));
     let named = stands.iter().filter(|stand| {
@@ -296,7 +296,7 @@ pub(super) fn orphaned(
     finding
 }
 
-/// References that a grant lets through or cuts off: so many of those that may be concerned are looked at, the first.
+/// References that a grant opens or closes, of at most `most` references that it may affect.
 pub(super) fn grant(
     before: &Snapshot,
     after: &Snapshot,
@@ -337,8 +337,9 @@ fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool
     }
 }
 
-/// References into the grant's namespace from what it names, before or after: the first of them, and one more where
-/// there are more. From what it names both before and after nothing changes where it lets in to the same.
+/// References into the namespace of a grant, from the kinds and namespaces that it names before or after: the first
+/// `most`, plus one if there are more. Entries that are the same before and after are skipped if the grant's targets
+/// are the same.
 fn references(
     before: &Snapshot,
     after: &Snapshot,
@@ -372,8 +373,8 @@ fn references(
     found
 }
 
-/// What a policy names or selects in a namespace, whether it may or not. Where there is too much to look for by labels
-/// none of that is found: what changes with the grant is told besides, object by object.
+/// The objects that a policy names or selects in a namespace, whether it may or not. Selectors that would need too
+/// many comparisons are skipped: the changes of effective policies are reported separately.
 fn targets_into<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Policy,
@@ -392,7 +393,7 @@ fn targets_into<'a>(
     found.filter(move |to| to.namespace == *namespace)
 }
 
-/// From what a grant lets in, each once, and to what.
+/// The entries that a grant allows references from, without duplicates, and those that it allows references to.
 fn entries<'a>(
     snapshot: &'a Snapshot,
     key: &ObjectKey,

@@ -1,7 +1,7 @@
-//! What is said of the definition of a policy kind: where it departs from the pattern (GEP-713).
+//! Findings on the definition of a policy kind: where it departs from the pattern (GEP-713).
 //!
-//! Kinds that attache has a profile for are left alone: what they are is known, and who installs them
-//! cannot change them.
+//! Kinds with a built-in profile are skipped: their facts are known, and the people who install them cannot change
+//! them.
 
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
@@ -9,7 +9,7 @@ use crate::engine::object::{Crd, POLICY_LABEL};
 use crate::engine::profile::{Class, Departure, MOST_TARGETS, StanzaNames};
 use crate::engine::snapshot::Snapshot;
 
-/// Findings on a definition; none where it defines no policy kind.
+/// Findings on a definition; empty if it does not define a policy kind.
 pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<Finding> {
     if !snapshot.is_new_policy_kind(crd) {
         return Vec::new();
@@ -25,7 +25,8 @@ pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<F
     findings
 }
 
-/// The label: missing, or direct where the schema has strategies or targets of several levels.
+/// The finding on the label: it is missing, or says direct although the schema has strategies or targets at several
+/// levels.
 fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
     let at = format!("metadata.labels[{POLICY_LABEL}]");
     let Some(label) = crd.policy_label.as_deref() else {
@@ -65,7 +66,7 @@ fn departs(key: &ObjectKey, crd: &Crd, departure: &Departure) -> Finding {
         .about(format!("{departure:?}"))
 }
 
-/// What the pattern has there, and what to write.
+/// The code and message of a departure: the pattern, and the remedy.
 fn said(departure: &Departure) -> (Code, String) {
     match departure {
         Departure::NoStatus => (

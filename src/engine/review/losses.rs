@@ -1,5 +1,5 @@
-//! What a change takes away: protections that a path had and has no longer, and settings of other policies that a new
-//! policy replaces (design 9, ruling 38).
+//! What a change takes away: protections that a path loses, and settings of other policies that a new policy replaces
+//! (design 9, ruling 38).
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ use crate::engine::setting::Setting;
 use crate::engine::snapshot::{Change, Snapshot};
 use crate::engine::words;
 
-/// What a new policy, or one that is there, takes from others.
+/// Finds what a new or existing policy takes from others.
 ///
-/// `is` answers from the state with the policy; it is compared with the state without it.
+/// `is` resolves the snapshot with the policy; the result is the difference to the snapshot without it.
 pub(super) fn taken_by(is: &mut Survey<'_>, policy: &Policy) -> Taken {
     let key = policy.key();
     let before = is.snapshot().what_if(Change::Deleted(key.clone()));
@@ -47,20 +47,20 @@ pub(super) fn taken_by(is: &mut Survey<'_>, policy: &Policy) -> Taken {
     Taken::These(Box::new(before), taken)
 }
 
-/// What a policy takes from others.
+/// The effect of a policy at the expense of others.
 pub(super) enum Taken {
-    /// Nothing.
+    /// It takes nothing.
     Nothing,
-    /// The state without it, and the paths on which others lose something by it.
+    /// The snapshot without it, and the paths on which others lose something.
     These(Box<Snapshot>, Vec<Shifted>),
-    /// It was more than a request may work out.
+    /// The work exceeds the fuel of a request.
     TooMuch,
 }
 
 // === impl Taken ===
 
 impl Taken {
-    /// The findings on a policy that is created: the protections that are lost, and what else changes.
+    /// The findings on a created policy: the protections that are lost, and the other changes.
     pub(super) fn findings(self, is: &mut Survey<'_>, policy: &Policy) -> Vec<Finding> {
         let key = policy.key();
         let mut findings = self.protections(is, policy);
@@ -72,7 +72,7 @@ impl Taken {
         findings
     }
 
-    /// The protections that others lose by it: all that is told of a policy that is there.
+    /// The protections that others lose: the only losses that are reported for an existing policy.
     pub(super) fn protections(&self, is: &Survey<'_>, policy: &Policy) -> Vec<Finding> {
         let key = policy.key();
         match self {
@@ -81,7 +81,7 @@ impl Taken {
         }
     }
 
-    /// Says of an empty policy which policies it replaces by nothing, and where.
+    /// Adds to the finding on an empty policy which policies it replaces, and where.
     pub(super) fn complete(&self, findings: &mut [Finding], policy: &Policy) {
         let mut empty = findings.iter_mut();
         let empty = empty.find(|finding| finding.code == Code::SpecEmpty);
@@ -111,7 +111,7 @@ impl Taken {
     }
 }
 
-/// Whether something that another policy set is not in force any more, or has another value.
+/// Whether a setting of another policy is no longer in force or has another value.
 fn takes_away(shifted: &Shifted, policy: &ObjectKey) -> bool {
     if shifted.before.is_opaque() || shifted.after.is_opaque() {
         return shifted
@@ -125,14 +125,15 @@ fn takes_away(shifted: &Shifted, policy: &ObjectKey) -> bool {
         .iter()
         .map(|(path, leaf)| (path, &leaf.value))
         .collect();
-    // Where policies are in force side by side nobody loses anything.
+    // Policies that are each in force as a whole take nothing from each other.
     let beside = shifted.before.is_together() || shifted.after.is_together();
     let before = shifted.before.leaves().into_iter();
     let mut lost = before.filter(|(_, leaf)| !leaf.value.is_null() && leaf.policy != *policy);
     !beside && lost.any(|(path, leaf)| after.get(&path) != Some(&&leaf.value))
 }
 
-/// The protections of a kind that paths lose, one finding for each. The states are those before and after the change.
+/// The protections of a kind that paths lose, one finding for each. `states` are the snapshots before and after the
+/// change.
 pub(super) fn protections(
     states: [&Snapshot; 2],
     key: &ObjectKey,
@@ -164,8 +165,8 @@ pub(super) fn protections(
     findings.collect()
 }
 
-/// How the change can be written so that nothing is lost: where the more specific policy says how it merges, and this one
-/// replaces what is above it.
+/// How to write the policy so that nothing is lost, if the more specific policy decides how it merges and this one
+/// replaces the policies above it.
 fn remedy([_, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Option<String> {
     let policy = after
         .policy(key)

@@ -1,4 +1,4 @@
-//! What is said of a policy: what is wrong with it, what it will do, and who supersedes it.
+//! Findings on a policy: its faults, its effect, and the policies that override it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::engine::attach::Stand;
 use crate::engine::words;
 use crate::engine::work::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 
-/// Findings on a policy as it will be once it is admitted.
+/// Findings on a policy as it will be after admission.
 ///
-/// Old and new are judged on one snapshot; what the old one had already is a warning (ruling 14).
+/// Old and new are judged on one snapshot; a finding that the old one already has is a warning (ruling 14).
 pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
     let key = object.key.clone();
-    // One after the other: a spec may be large, and is read once and not kept.
+    // In sequence: a spec may be large, and is parsed once and not kept.
     let stored = |object| {
         let (stored, spec) = snapshot.what_if_policy(Arc::new(object));
         let wrong = |policy: &Arc<Policy>| validate_read(snapshot, policy, spec, MOST_SELECTED);
@@ -71,7 +71,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     findings
 }
 
-/// Findings on a policy as it stands, whoever put it there.
+/// Findings on a policy as it is in the snapshot, whoever created it.
 pub(super) fn standing(survey: &mut Survey<'_>, policy: &Policy) -> Vec<Finding> {
     let mut findings = validate(survey.snapshot(), policy);
     if is_refused(&findings) {
@@ -93,13 +93,13 @@ pub(super) fn standing(survey: &mut Survey<'_>, policy: &Policy) -> Vec<Finding>
     findings
 }
 
-/// What is refused will have no effect.
+/// A refused policy will have no effect.
 fn is_refused(findings: &[Finding]) -> bool {
     let mut severities = findings.iter().map(|finding| finding.severity);
     severities.any(|severity| severity == Severity::Deny)
 }
 
-/// Who acts on the kind, who supersedes the policy, and where.
+/// Findings on the controllers of the kind, and on the policies that override this one.
 fn in_force(survey: &mut Survey<'_>, policy: &Policy, status: &PolicyStatus) -> Vec<Finding> {
     let snapshot = survey.snapshot();
     let mut findings: Vec<Finding> = other_controllers(survey, policy, status)
@@ -114,7 +114,7 @@ fn in_force(survey: &mut Survey<'_>, policy: &Policy, status: &PolicyStatus) -> 
     findings
 }
 
-/// What it acts on beyond its declared targets.
+/// The finding on objects that it acts on beyond its declared targets.
 fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
     let objects = status.objects().into_iter();
@@ -124,7 +124,8 @@ fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     })
 }
 
-/// Gateways that are all run by controllers that do not act on the kind, as far as its own are known.
+/// The finding if all Gateways of the policy belong to controllers that do not act on the kind. `None` if the
+/// controllers of the kind are unknown.
 fn other_controllers(
     survey: &mut Survey<'_>,
     policy: &Policy,
@@ -145,7 +146,7 @@ fn other_controllers(
         }
     }
     if survey.is_spent() {
-        // There may be others that were not looked for.
+        // The search was not complete.
         return None;
     }
     let kind = &policy.profile.gk.kind;
@@ -161,7 +162,7 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a Arc<str>>) -> String {
     names.join(", ")
 }
 
-/// The policy because of which this one is rejected on a target.
+/// The finding on the policy for which this one is rejected on a target.
 fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     let Accepted::Conflicted(with) = &target.accepted else {
         return None;
@@ -194,7 +195,7 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
     Some(finding)
 }
 
-/// That its controllers reject it on a target: what they report, or what attache knows that they do.
+/// The finding that its controllers reject it on a target, by their report or by what attache knows of them.
 fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     let place = &target.target;
     let message = match &target.accepted {
@@ -209,7 +210,7 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     Some(Finding::new(Code::Rejected, policy.key(), message).about(place.to_string()))
 }
 
-/// The policies that supersede it on a target, everywhere or somewhere.
+/// The findings on the policies that override it on a target, everywhere or somewhere.
 fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
     let code = match target.state {
         Some(State::Overridden) => Code::Overridden,
@@ -228,7 +229,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         finding.notice = gives_way(snapshot, policy, target, (key, winner));
         finding.settings = winner.settings.clone().into();
         finding.source = words::origin(policy.key(), &winner.from);
-        // On one level the proposals let the newer default win, which surprises (ruling 4).
+        // On one level the proposals let the newer default win, which surprises people (ruling 4).
         if let Some(rival) = snapshot.policy(key)
             && winner.from.contains(&target.target)
             && rival.is_wide() == policy.is_wide()
@@ -242,7 +243,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
     winners.collect()
 }
 
-/// What the winner is beside the policy that it is preferred to.
+/// How the winner compares with the policy that it overrides.
 fn which(winner: &Policy, other: &Policy) -> &'static str {
     let (one, other) = (winner.precedence(), other.precedence());
     match (one.same_weight(other), one > other) {
@@ -253,8 +254,8 @@ fn which(winner: &Policy, other: &Policy) -> &'static str {
     }
 }
 
-/// Whether a policy loses as it is meant to: it is a default, and the winner is more specific (ruling 39). One that
-/// overrides it from above, or stands on the same target, is another matter.
+/// Whether a policy loses as intended: it is a default, and the winner is more specific (ruling 39). It does not if
+/// the winner overrides it from above or is attached to the same target.
 fn gives_way(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -268,7 +269,7 @@ fn gives_way(
     policy.parts().all(Part::is_default) && !overrides(key) && !winner.from.contains(&target.target)
 }
 
-/// Fields that another policy of the older dialect sets otherwise on the same target.
+/// Fields that another policy of the legacy dialect sets to a different value on the same target.
 fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
     if !policy.profile.strategies.value.legacy || target.accepted != Accepted::Accepted {
         return Vec::new();
@@ -281,7 +282,7 @@ fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) ->
     let (mine, others): (Vec<_>, Vec<_>) = here
         .into_iter()
         .partition(|stand| stand.policy.key() == policy.key());
-    // Targets that differ in what is not known are different.
+    // Targets that differ in members of unknown meaning are different targets.
     let same_target = |other: &&Stand| mine.iter().any(|stand| stand.unknown == other.unknown);
     let others = others.into_iter().filter(same_target);
     let (most_leaves, most) = if survey.is_limited() {
@@ -296,7 +297,7 @@ fn conflicts(survey: &mut Survey<'_>, policy: &Policy, target: &TargetStatus) ->
             findings.push(too_much());
             break;
         }
-        // Each is read, and looked up in the other.
+        // Each policy is read and looked up in the other.
         compared += policy.leaves() + other.policy.leaves() + other.policy.length();
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older { "that one" } else { "this one" };

@@ -1,4 +1,4 @@
-//! Where the status of a policy says something else than what attache expects (design 9, ruling 36).
+//! Findings on policies whose reported status differs from the one that attache expects (design 9, ruling 36).
 
 use crate::engine::conditions::{Accepted, Disagreement, PolicyStatus};
 use crate::engine::finding::{Code, Finding};

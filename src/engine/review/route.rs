@@ -1,4 +1,4 @@
-//! What is said of a route: parents that do not take it, and backends that get no requests from it.
+//! Findings on a route: parents that do not accept it, and backends that get no requests from it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::engine::work;
 
 use super::change::too_much;
 
-/// Findings on a route: each parentRef that leads nowhere, and each backend that counts for nothing, with the reason.
+/// Findings on a route: each parentRef that does not attach and each backend that gets no requests, with the reason.
 pub(super) fn findings(survey: &Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     let snapshot = survey.snapshot();
     let Some(route) = snapshot.get(key) else {
@@ -56,7 +56,7 @@ pub(super) fn findings(survey: &Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     findings
 }
 
-/// Backends that count for nothing, each once with its first place.
+/// Backends that get no requests, each once, at their first occurrence.
 fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What is said of a target: the policies that will act on it, and those on it that cannot.
+//! Findings on a target: the policies that will act on it, and attached policies that cannot.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,16 +18,17 @@ use super::{change, route};
 use crate::engine::words;
 use crate::engine::work::{MOST_REFERENCES, MOST_ROUTES};
 
-/// Most findings that are remembered of routes that are alike.
+/// The maximum number of findings that are cached for equal routes.
 const MOST_FINDINGS: usize = 16;
-/// Most bytes of text in them: a setting may have hundreds, and a policy thousands of settings.
+/// The maximum size of their texts in bytes: a setting may have hundreds, and a policy may have thousands of
+/// settings.
 const MOST_TEXT: usize = 4096;
 
 thread_local! {
     static ON_BARE: RefCell<Memo<BareRoute, Option<Rc<[Finding]>>>> = RefCell::default();
 }
 
-/// Findings on a target as it will be once it is admitted, and on what the change does to others.
+/// Findings on a target as it will be after admission, and on the effect of the change on others.
 pub(super) fn findings(
     snapshot: &Snapshot,
     object: &Arc<Object>,
@@ -49,7 +50,7 @@ pub(super) fn findings(
         findings = vec![change::too_much(&key, "which policies act on this")];
     }
     findings.extend(route::findings(&survey, &key));
-    // The stored object of the request is newer than any cache.
+    // The stored object in the request is newer than any cache.
     if old
         .as_ref()
         .is_some_and(|old| alters_nothing(snapshot, old, object))
@@ -59,7 +60,7 @@ pub(super) fn findings(
     let before = match old {
         Some(old) => change(old),
         None if is_grant => snapshot.what_if(Change::Deleted(key.clone())),
-        // What is new alters nothing that was in force.
+        // A new target does not change an existing effective policy.
         None => return findings,
     };
     findings.extend(change::effects(&before, &mut survey, &key));
@@ -79,18 +80,18 @@ pub(super) fn findings(
     findings
 }
 
-/// Whether nothing that is in force can differ by what differs between two states of a target: the engine keeps the
-/// same of both, no policy finds it by labels or annotations, and none controls fields of it.
+/// Whether the difference between two versions of a target cannot change any effective policy: the engine reads the
+/// same from both, no policy selects the target by labels or annotations, and no policy controls fields of it.
 fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
     let selects = |policy: &Arc<Policy>| policy.targets.iter().any(TargetRef::selects);
-    // Of a Namespace listeners read the labels.
+    // For a Namespace, the labels matter to listeners.
     !matches!(new.node, Node::Other)
         && old.node == new.node
         && !snapshot.standing(&new.key).any(selects)
         && snapshot.controls(&new.key.gk).next().is_none()
 }
 
-/// Findings on a target as it stands: the policies over it.
+/// Findings on a target as it is in the snapshot: the policies that act on it.
 pub(super) fn standing(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding> {
     let bare = survey.bare(key);
     match bare.and_then(|bare| on_bare(survey, key, &bare)) {
@@ -105,8 +106,9 @@ pub(super) fn standing(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<Finding>
     }
 }
 
-/// What is told of a route without policies of its own, and of all that are like it; none where more counts, or where
-/// it is much. It is found apart: what a review may work out does not depend on what is remembered.
+/// The findings on a route without policies of its own, shared by all equal routes. `None` if they depend on more
+/// than that, or if they are large. Computed with separate fuel, so that the fuel of a review does not depend on the
+/// cache.
 fn on_bare(survey: &Survey<'_>, key: &ObjectKey, bare: &BareRoute) -> Option<Rc<[Finding]>> {
     let snapshot = survey.snapshot();
     let find = || {
@@ -124,7 +126,7 @@ fn on_bare(survey: &Survey<'_>, key: &ObjectKey, bare: &BareRoute) -> Option<Rc<
     ON_BARE.with(|memo| Memo::remembered(memo, snapshot.era(), bare, find))
 }
 
-/// How many bytes of text are in a finding.
+/// The size of the texts of a finding, in bytes.
 fn size(finding: &Finding) -> usize {
     let settings: usize = finding.settings.iter().map(String::len).sum();
     finding.message.len() + settings + finding.source.len()

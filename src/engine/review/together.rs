@@ -1,4 +1,4 @@
-//! What many changes at once do to others: a set of manifests on top of a state.
+//! The effect of many changes at once on other objects: a set of manifests applied to a state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use crate::engine::snapshot::Snapshot;
 
 use super::{change, losses};
 
-/// What a change of these objects, all at once, does to policies that are not among them, to what is
-/// in force, and to references. Objects that are as they were are passed over.
+/// The effect of a change of these objects, all at once, on policies that are not among them, on effective policies,
+/// and on references. Unchanged objects are skipped.
 pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey>) -> Vec<Finding> {
     let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
         (Some(old), Some(new)) => !old.is_same(new),
@@ -31,7 +31,7 @@ pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
             let lost = grounds(before, after, old, new);
             findings.extend(lost.into_iter().filter(|finding| {
-                // A policy that is changed too says itself what is wrong with it.
+                // The findings on a policy that changes too already cover this.
                 finding.tells_of.iter().all(|told| !objects.contains(told))
             }));
         }
@@ -41,8 +41,8 @@ pub fn altered(before: &Snapshot, after: &Snapshot, objects: &BTreeSet<ObjectKey
     findings
 }
 
-/// What changes in force. Each path is told once: by a policy among the changed objects that has to
-/// do with it, else by a changed object that it leads through, else by the first that changed.
+/// Changed effective policies. Each path is reported once: for a changed policy that it carries, otherwise for a
+/// changed object on it, otherwise for the first changed object.
 fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Finding> {
     let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
     let mut told: BTreeMap<(&ObjectKey, GroupKind), Vec<Shifted>> = BTreeMap::new();
@@ -89,8 +89,8 @@ fn on_path<'a>(changed: &BTreeSet<&'a ObjectKey>, shifted: &Shifted) -> Option<&
         .min()
 }
 
-/// Policies that lose a section of an object, or the object itself: it has no longer the labels or the
-/// annotation by which they found it.
+/// Policies that lose a section of an object or the object itself, because it no longer has the labels or the
+/// annotation that they select.
 fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
     let key = &new.key;
     let mut findings = change::sections(before, old, new, &Clashes::default());
