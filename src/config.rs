@@ -120,7 +120,7 @@ pub enum ConfigError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong and where.
+        /// The problem, with line and column.
         why: String,
     },
     /// A built-in profile is invalid.
@@ -236,7 +236,7 @@ impl Text {
 // === impl LimitsFile ===
 
 impl LimitsFile {
-    /// What is wrong with the limits, if anything.
+    /// The problem with the limits, if any.
     fn refused(&self) -> Option<String> {
         let limits = [
             ("policyKinds", self.policy_kinds == Some(0)),

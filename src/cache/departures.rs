@@ -19,7 +19,7 @@ pub(super) struct Definitions(BTreeMap<GroupKind, Arc<Crd>>);
 /// The result of checking an object against its CRD.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// Where the object does not match.
+    /// A finding for each mismatch.
     pub(super) findings: Vec<Finding>,
     /// Whether the API server would refuse the object because the CRD does not serve its version.
     pub(super) is_refused: bool,

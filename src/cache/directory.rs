@@ -37,7 +37,7 @@ pub struct Loaded {
     pub snapshot: Snapshot,
     /// The usable objects, in the order of appearance.
     pub objects: Vec<Object>,
-    /// Where Gateway API objects do not match their CRDs.
+    /// Mismatches between Gateway API objects and their CRDs.
     pub departures: BTreeMap<ObjectKey, Vec<Finding>>,
     /// Where each object is written; of two with one name, the later one. This includes the objects that the API server
     /// would not accept.
@@ -49,7 +49,7 @@ pub struct Loaded {
     pub doubles: Vec<(ObjectKey, Origin)>,
     /// Objects per kind.
     pub counts: Counts,
-    /// What could not be used, and why.
+    /// Parts that could not be used, with the reason.
     pub problems: Vec<Problem>,
     /// The CRDs among the objects.
     pub crds: Vec<Arc<Crd>>,

@@ -24,7 +24,7 @@ const PACE: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_mins(10);
 /// The most findings to remember, so that a flood of names does not use up memory.
 const REMEMBERED: usize = 1_000;
-/// Length of a message; the API allows 1 kB.
+/// The most bytes of a message; the API allows 1 kB.
 const LONGEST: usize = 1_000;
 
 /// A finding on a policy that was allowed.

@@ -15,7 +15,7 @@ use crate::reading::{self, Pipes};
 /// The largest file to read, in bytes.
 const LARGEST_FILE: u64 = 64 << 20;
 /// A file of at least this many bytes is parsed by several threads at once; smaller files are distributed over the
-/// threads whole.
+/// threads as a whole.
 const LARGE: u64 = 1 << 20;
 /// How deep directories may be nested.
 const DEPTH: u32 = 32;

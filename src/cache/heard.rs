@@ -1,5 +1,5 @@
-//! When the API server last confirmed what is cached of a kind, with a complete list or anything on a watch. Bookmarks
-//! count too, which is why this observes the connection instead of the watch events.
+//! Records when the API server last confirmed the cached objects of a kind, with a complete list or any data on a
+//! watch. Bookmarks count too, which is why this observes the connection instead of the watch events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

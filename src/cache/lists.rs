@@ -33,7 +33,7 @@ pub use gathered::{Missing, Unseen};
 pub enum Wants {
     /// All policies, and everything that they may act on.
     Everything,
-    /// What is needed to find the policies that act on these objects.
+    /// The objects needed to find the policies that act on these objects.
     Around(Vec<ObjectKey>),
 }
 
@@ -44,7 +44,7 @@ pub struct Listed {
     pub snapshot: Snapshot,
     /// The objects with their specs, sorted by key.
     pub objects: Vec<Object>,
-    /// What could not be read, and why; sorted.
+    /// Everything that could not be read, with the reason; sorted.
     pub missing: Vec<Missing>,
 }
 
@@ -112,7 +112,7 @@ impl Reader {
         self.definitions.clone().await
     }
 
-    /// Reads what is wanted. Whatever cannot be read is in `missing`; the rest is there.
+    /// Reads the wanted objects. Those that cannot be read are in `missing`.
     pub async fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
         // Policies are read according to their CRD, except for kinds with a single version, which do not depend on it.
         let (told, untold): (Vec<Reach>, Vec<GroupKind>) = self.policies(rules);
@@ -220,7 +220,7 @@ impl Reader {
         lists.and(others)
     }
 
-    /// What is needed to find the policies that act on routes.
+    /// Reads the objects needed to find the policies that act on routes.
     async fn around(&self, keys: &[ObjectKey]) -> Gathered {
         let mut gathered = Gathered::default();
         let mut asked = BTreeSet::new();

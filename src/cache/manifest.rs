@@ -71,7 +71,7 @@ pub struct Problem {
     pub column: u64,
     /// The object, if it is known.
     pub object: Option<ObjectKey>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// Whether the file may be correct, but not for attache.
     pub foreign: bool,
@@ -82,7 +82,7 @@ pub struct Problem {
 pub struct Manifests {
     /// Objects.
     pub objects: Vec<Manifest>,
-    /// What could not be used, and why.
+    /// Parts that could not be used, with the reason.
     pub problems: Vec<Problem>,
     /// Files and documents that are not manifests.
     pub skipped: Vec<Skipped>,

@@ -49,7 +49,7 @@ enum Step<'a> {
 // === impl Outline ===
 
 impl<'a> Outline<'a> {
-    /// The outline of a file's text.
+    /// Splits a file's text into its documents.
     pub fn new(text: &'a str) -> Self {
         Self {
             documents: documents(text),

@@ -26,7 +26,7 @@ pub struct RawObject {
     header: Header,
     /// `spec`, unparsed.
     pub spec: Option<Box<RawValue>>,
-    /// What controllers reported in its status.
+    /// The parts of its status that controllers reported.
     reported: Option<Arc<Reported>>,
     /// Whether it has the condition `Established`, which only CRDs have.
     pub established: bool,
@@ -169,7 +169,7 @@ impl RawObject {
 }
 
 impl RawObject {
-    /// What can still be read of an invalid object.
+    /// The readable parts of an invalid object.
     pub fn outline(&self, gk: &GroupKind, header: &Header, why: &Unreadable) -> Option<Object> {
         Object::outline(gk, header, self.spec.as_deref(), why)
     }
@@ -210,12 +210,12 @@ impl Resource for RawObject {
     }
 }
 
-/// What is read of an object's metadata.
+/// The result of reading an object's metadata.
 #[derive(Default)]
 struct Metadata {
     /// The resource version.
     version: Option<String>,
-    /// What the engine keeps.
+    /// The metadata that the engine keeps.
     header: Header,
     /// Compared with the `observedGeneration` of conditions to detect outdated ones.
     generation: Option<i64>,

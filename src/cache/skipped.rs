@@ -14,11 +14,11 @@ pub struct Skipped {
     pub file: String,
     /// The line on which the document begins, from 1; 0 for the file as a whole.
     pub line: u64,
-    /// What it is instead.
+    /// The kind of file that it is instead.
     pub what: What,
 }
 
-/// What a file is that is not a manifest.
+/// Kinds of files that are not manifests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// A template for Helm or another program.

@@ -32,13 +32,13 @@ pub enum KindState {
 /// One line for `/readyz?verbose`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What was checked.
+    /// The name of the check.
     pub name: String,
     /// Whether the check passed.
     pub ok: bool,
     /// Whether readiness depends on it; if `ok` is false, readiness is waiting for it.
     pub required: bool,
-    /// What is wrong, or the progress.
+    /// The problem, or the progress.
     pub detail: String,
 }
 

@@ -61,7 +61,7 @@ pub enum Event<T> {
     Listed(Vec<T>),
     /// An object was created or changed.
     Applied(T),
-    /// An object was deleted, or cannot be read any more.
+    /// An object was deleted, or can no longer be read.
     Deleted(ObjectKey),
 }
 

@@ -39,7 +39,7 @@ const ATTEMPTS: usize = 3;
 const CONFLICT: u16 = 409;
 const NOT_FOUND: u16 = 404;
 
-/// What to keep up to date.
+/// The configurations to keep up to date.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// The name of both configurations.
@@ -134,7 +134,7 @@ impl Webhooks {
         Arc::clone(&self.state)
     }
 
-    /// Runs until no kinds are followed any more, and returns the reason.
+    /// Runs until the kinds are no longer watched, and returns the reason.
     pub async fn run(mut self) -> String {
         loop {
             tokio::select! {

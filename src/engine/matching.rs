@@ -55,7 +55,7 @@ pub struct Matching<'a> {
 pub struct Way {
     /// Where the request arrives.
     pub front: Front,
-    /// What happens to it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Rules that would have taken it too, or might have; those closest to winning first.
     pub lost: Vec<Lost>,
@@ -79,7 +79,7 @@ pub enum Front {
     },
     /// At a listener.
     Listener(Box<ListenerFront>),
-    /// At a Service of a mesh.
+    /// At a Service in a mesh.
     Service {
         /// The Service.
         service: ObjectKey,
@@ -105,7 +105,7 @@ pub struct ListenerFront {
     pub hostname: Option<Arc<str>>,
 }
 
-/// What happens to a request.
+/// The outcome of matching a request.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A rule serves it, or a Service without routes.
@@ -114,7 +114,7 @@ pub enum Outcome {
     Missed(Missed),
 }
 
-/// What serves a request.
+/// The rule and backends that serve a request.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The rule; `None` for a Service without routes.

@@ -62,7 +62,7 @@ pub enum TlsError {
     Make(#[from] rcgen::Error),
 }
 
-/// What is wrong with a PEM text, without quoting it.
+/// Describes an error in a PEM text, without quoting it.
 fn said(error: &pki_types::pem::Error) -> &'static str {
     use pki_types::pem::Error;
     match error {
@@ -146,7 +146,7 @@ impl Certificates {
         Validity::of(self.current.load().as_ref()?.cert.first()?)
     }
 
-    /// What is wrong: the newest files cannot be used, or the certificate in use is not valid now.
+    /// The problem, if any: the newest files cannot be used, or the certificate in use is not valid now.
     pub fn trouble(&self, now: Timestamp) -> Option<String> {
         let wrong = (**self.wrong.load()).clone();
         wrong.or_else(|| self.time_trouble(now))

@@ -9,7 +9,7 @@ use prometheus::{
 use crate::engine::finding::Code;
 use crate::engine::mutate::Mutation;
 
-/// What a metric is about; each has a section in the documentation.
+/// The subject of a metric; each has a section in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
     /// Reviews, and requests that are not reviews.
@@ -51,7 +51,7 @@ pub struct Label {
 pub struct Described {
     /// The name, including the prefix.
     pub name: String,
-    /// What it is about.
+    /// The subject.
     pub about: About,
     /// The type.
     pub kind: Type,
@@ -59,7 +59,7 @@ pub struct Described {
     pub labels: Vec<Label>,
     /// The upper bounds of its buckets.
     pub buckets: Vec<f64>,
-    /// What it measures.
+    /// A description of what it measures.
     pub help: &'static str,
     /// When to look at it.
     pub look: &'static str,
@@ -149,7 +149,7 @@ impl Maker {
         }
     }
 
-    /// Sets what the following metrics are about.
+    /// Sets the subject of the following metrics.
     pub(super) fn on(&mut self, about: About) -> &mut Self {
         self.about = about;
         self

@@ -18,7 +18,7 @@ pub struct Terms {
     pub call: CallBy,
     /// The CA in PEM, as base64; `None` leaves `caBundle` to others.
     pub ca_bundle: Option<String>,
-    /// What happens if attache does not answer.
+    /// The effect of a missing answer.
     pub failure_policy: FailurePolicy,
     /// How long a request waits for an answer.
     pub timeout_seconds: u8,
@@ -40,7 +40,7 @@ pub enum CallBy {
     Url(String),
 }
 
-/// What the API server does if attache does not answer.
+/// The reaction of the API server if attache does not answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// Allow the request.

@@ -31,7 +31,7 @@ pub(super) struct Follow {
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// What is wrong with the newest file, if anything.
+/// The problem with the newest file, if any.
 #[derive(Clone, Default)]
 pub(super) struct Health(Arc<ArcSwap<Option<String>>>);
 

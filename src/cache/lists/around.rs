@@ -1,5 +1,5 @@
-//! What is needed to find the policies that act on a route: its parents, its backends, and the objects that these refer
-//! to.
+//! Selects the objects needed to find the policies that act on a route: its parents, its backends, and the objects that
+//! these refer to.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::engine::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object, is_route};
 use crate::engine::snapshot::{class_key, namespace_key};
 
-/// Whether the objects needed for these are few, so that no kind has to be listed whole. This is true of routes only:
+/// Whether few objects are needed for these, so that no kind has to be listed completely. This is true of routes only:
 /// to find what refers to a Gateway, Service or Namespace, everything has to be read.
 pub(super) fn is_little(keys: &[ObjectKey]) -> bool {
     keys.iter().all(|key| is_route(&key.gk))

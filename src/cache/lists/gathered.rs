@@ -15,13 +15,13 @@ use crate::engine::snapshot::{Change, Snapshot};
 /// Something that is not in the state, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
-    /// What is missing.
+    /// The missing part of the state.
     pub what: Unseen,
     /// Why.
     pub why: Trouble,
 }
 
-/// What may be missing from the state.
+/// A part of the state that may be missing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unseen {
     /// The CRDs. Policy kinds without a profile are unknown then; these kinds may be some.

@@ -14,7 +14,7 @@ pub(super) const SMALL: usize = 200_000;
 /// text.
 pub(super) const LEAST: usize = 128;
 
-/// What all threads have read so far.
+/// The amount that all threads have read so far.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     /// Bytes of files.

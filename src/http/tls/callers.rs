@@ -115,7 +115,7 @@ impl Callers {
         self.trusted.load().is_some()
     }
 
-    /// What is wrong with the newest file, if anything.
+    /// The problem with the newest file, if any.
     pub fn trouble(&self) -> Option<String> {
         (**self.wrong.load()).clone()
     }

@@ -41,7 +41,7 @@ pub struct Reload {
 /// The contents of all files. Not `Debug`, because one may be a key.
 type Contents = Vec<Vec<u8>>;
 
-/// What the files contain.
+/// The purpose of the files.
 enum Kept {
     Serving(Arc<Certificates>),
     Callers(Arc<Callers>),
