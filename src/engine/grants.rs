@@ -1,11 +1,11 @@
-//! `ReferenceGrants`: who may refer to objects of another namespace.
+//! `ReferenceGrants`: which objects may refer to objects of another namespace.
 
 use super::ids::{GroupKind, ObjectKey};
 use super::object::{GrantFrom, Node};
 use super::snapshot::{Snapshot, namespace_key};
 
-/// Whether a reference from objects of a kind in a namespace to this object is covered. References
-/// within a namespace need no cover.
+/// Whether a grant covers a reference from objects of a kind in a namespace to this object. References within a
+/// namespace need no grant.
 pub fn granted(snapshot: &Snapshot, gk: &GroupKind, namespace: &str, to: &ObjectKey) -> bool {
     *to.namespace == *namespace
         || snapshot
@@ -13,8 +13,8 @@ pub fn granted(snapshot: &Snapshot, gk: &GroupKind, namespace: &str, to: &Object
             .any(|grant| covers(&grant.node, gk, namespace, to))
 }
 
-/// The routes that an entry of a grant speaks of, each with a backend that it sends requests to in
-/// the grant's namespace.
+/// The routes that an entry of a grant covers, each with a backend in the grant's namespace that it sends requests
+/// to.
 pub fn routes_into(
     snapshot: &Snapshot,
     entry: &GrantFrom,

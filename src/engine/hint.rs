@@ -1,11 +1,11 @@
-//! What was most likely meant, and what there is to choose from.
+//! Suggestions for mistyped names, and lists of valid ones.
 
-/// Characters of a name beyond which nobody mistypes it by a letter or two: distances take the product.
+/// The maximum length in characters of a name that is compared: the cost of a distance is the product of the lengths.
 const LONGEST: usize = 64;
-/// Names that are compared.
+/// The maximum number of names that are compared.
 const MOST: usize = 128;
 
-/// The name that was most likely meant: within two edits, or a third of the length of long names.
+/// The name that was most likely meant: within two edits, or within a third of the length of a long name.
 pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
     let length = Some(wrong.chars().take(LONGEST + 1).count()).filter(|n| *n <= LONGEST)?;
     let limit = 2.max(length / 3);
@@ -27,7 +27,7 @@ pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-/// Whether two names are within so few edits of each other; long ones are not compared.
+/// Whether two names are within this many edits of each other; long ones are not compared.
 pub fn is_near(one: &str, other: &str, edits: usize) -> bool {
     let comparable = |name: &str| name.len() <= 4 * LONGEST;
     one.len().abs_diff(other.len()) <= 4 * edits
@@ -36,7 +36,7 @@ pub fn is_near(one: &str, other: &str, edits: usize) -> bool {
         && strsim::damerau_levenshtein(one, other) <= edits
 }
 
-/// A name in quotes, cut where no name goes on.
+/// A quoted name, truncated beyond the maximum length of names.
 pub fn one(name: &str) -> String {
     const MOST: usize = 253;
     match name.char_indices().nth(MOST) {
@@ -45,7 +45,7 @@ pub fn one(name: &str) -> String {
     }
 }
 
-/// Names of kinds, more of them than of names that users give: there are few.
+/// A list of kinds. It shows more of them than [`quoted`] shows of users' names: there are few.
 pub fn listed(kinds: &[String]) -> String {
     const SHOWN: usize = 12;
     let mut list: Vec<String> = kinds.iter().take(SHOWN).cloned().collect();
@@ -55,7 +55,7 @@ pub fn listed(kinds: &[String]) -> String {
     list.join(", ")
 }
 
-/// Names in quotes, a few of them.
+/// A list of quoted names, truncated to a few.
 pub fn quoted(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     let mut list: Vec<String> = names

@@ -1,4 +1,4 @@
-//! Names of things: kinds, objects, and the sections of objects.
+//! Names of kinds, objects, and sections of objects.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,50 +8,50 @@ use std::sync::{Arc, LazyLock};
 
 /// The API group of Gateway API.
 pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
-/// The group of its kinds that are being tried out.
+/// The API group of its experimental kinds.
 pub const GATEWAY_API_X: &str = "gateway.networking.x-k8s.io";
 /// The API group of custom resource definitions.
 pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 
-/// A kind, in any version: versions of one kind are the same objects.
+/// A kind, regardless of version: versions of a kind are the same objects.
 ///
-/// It stands in every key, and there are few: a copy is one count, and the hash is taken once.
+/// Every key contains one, and there are few: cloning is a reference count, and the hash is computed once.
 #[derive(Clone)]
 pub struct GroupKind(Arc<KindParts>);
 
 /// The parts of a [`GroupKind`].
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KindParts {
-    /// API group; empty for core.
+    /// The API group; empty for core.
     pub group: Arc<str>,
-    /// Kind, as written in manifests.
+    /// The kind, as written in manifests.
     pub kind: Arc<str>,
     hash: u64,
 }
 
-/// An object. Cluster-scoped objects have an empty namespace.
+/// The identity of an object. Cluster-scoped objects have an empty namespace.
 ///
-/// Keys are copied and looked up far more often than made: a copy is one count, and the hash is
-/// taken once.
+/// Keys are cloned and looked up far more often than created: cloning is a reference count, and the hash is computed
+/// once.
 #[derive(Clone)]
 pub struct ObjectKey(Arc<KeyParts>);
 
 /// The parts of an [`ObjectKey`].
 #[derive(Debug)]
 pub struct KeyParts {
-    /// What it is.
+    /// Its kind.
     pub gk: GroupKind,
-    /// Its namespace; empty when cluster-scoped.
+    /// Its namespace; empty for cluster-scoped objects.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
     hash: u64,
 }
 
-/// Hashes are seeded for each process: names come from users.
+/// Seeded per process, because users choose the names.
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// Maps by [`ObjectKey`] take the hash that the key has already.
+/// Builds hashers for maps by [`ObjectKey`], which reuse the hash of the key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByKey;
 
@@ -59,17 +59,17 @@ pub struct ByKey;
 #[derive(Debug, Default)]
 pub struct Taken(u64);
 
-/// An object, or one named section of it. The owner is part of the identity: listener `http` of a
-/// Gateway is not listener `http` of a `ListenerSet` of the same name.
+/// An object, or one of its sections. The owner is part of the identity: listener `http` of a Gateway is not listener
+/// `http` of a `ListenerSet` of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The object.
     pub object: ObjectKey,
-    /// Listener, rule or port; none for the whole object.
+    /// The listener, rule or port; `None` for the whole object.
     pub section: Option<Arc<str>>,
 }
 
-/// Of keys that come in runs each run once: the steps of a path and the paths of a route name the same objects again.
+/// Removes consecutive duplicates: the steps of a path, and the paths of a route, name the same objects repeatedly.
 pub fn in_runs<'a>(
     keys: impl Iterator<Item = &'a ObjectKey>,
 ) -> impl Iterator<Item = &'a ObjectKey> {
@@ -80,7 +80,7 @@ pub fn in_runs<'a>(
 // === impl GroupKind ===
 
 impl GroupKind {
-    /// A kind from its group and name.
+    /// A kind with a group and a name.
     pub fn new(group: impl Into<Arc<str>>, kind: impl Into<Arc<str>>) -> Self {
         let (group, kind) = (group.into(), kind.into());
         let hash = SEED.hash_one((&group, &kind));
@@ -112,19 +112,19 @@ impl GroupKind {
         }
     }
 
-    /// Whether this is that kind of Gateway API.
+    /// Whether this is a kind of Gateway API with this name.
     pub fn is_gateway_api(&self, kind: &str) -> bool {
-        // Most kinds differ in their length already.
+        // Compares the kind first, because most kinds differ in length.
         &*self.kind == kind && &*self.group == GATEWAY_API
     }
 
-    /// Whether this is `ListenerSet`, or what it was called while it was tried out.
+    /// Whether this is `ListenerSet` or its experimental predecessor.
     pub fn is_listener_set(&self) -> bool {
         self.is_gateway_api("ListenerSet")
             || (&*self.kind == "XListenerSet" && &*self.group == GATEWAY_API_X)
     }
 
-    /// Whether this is that kind of the core group.
+    /// Whether this is a core kind with this name.
     pub fn is_core(&self, kind: &str) -> bool {
         self.group.is_empty() && &*self.kind == kind
     }
@@ -140,7 +140,7 @@ impl Deref for GroupKind {
 
 impl PartialEq for GroupKind {
     fn eq(&self, other: &Self) -> bool {
-        // Most of what is compared is one and the same.
+        // Most comparisons are of the same allocation.
         Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
     }
 }
@@ -169,7 +169,7 @@ impl PartialOrd for GroupKind {
     }
 }
 
-/// The order of names; most of what is compared is one and the same text.
+/// Compares names; most comparisons are of the same allocation.
 fn text(one: &Arc<str>, other: &Arc<str>) -> Ordering {
     if Arc::ptr_eq(one, other) {
         return Ordering::Equal;
@@ -194,19 +194,19 @@ impl fmt::Display for GroupKind {
 // === impl ObjectKey ===
 
 impl ObjectKey {
-    /// An object's key.
+    /// The key of an object.
     pub fn new(gk: GroupKind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
         let (namespace, name) = (namespace.into(), name.into());
         let hash = Self::hash_of(&gk, &namespace, &name);
         Self::with_hash(gk, namespace, name, hash)
     }
 
-    /// The hash of the key with these parts.
+    /// The hash of a key with these parts.
     pub(super) fn hash_of(gk: &GroupKind, namespace: &str, name: &str) -> u64 {
         SEED.hash_one((gk, namespace, name))
     }
 
-    /// The key with these parts, whose hash this is.
+    /// A key with these parts and their hash.
     pub(super) fn with_hash(gk: GroupKind, namespace: Arc<str>, name: Arc<str>, hash: u64) -> Self {
         Self(Arc::new(KeyParts {
             gk,
@@ -216,12 +216,12 @@ impl ObjectKey {
         }))
     }
 
-    /// Its hash.
+    /// The precomputed hash.
     pub(super) fn hashed(&self) -> u64 {
         self.hash
     }
 
-    /// Whether these are its parts, which have this hash.
+    /// Whether the key has these parts, given their hash.
     pub(super) fn is(&self, gk: &GroupKind, namespace: &str, name: &str, hash: u64) -> bool {
         self.hash == hash && *self.name == *name && *self.namespace == *namespace && self.gk == *gk
     }
@@ -242,7 +242,7 @@ impl ObjectKey {
         }
     }
 
-    /// As it is displayed, put together at once.
+    /// The displayed form, built in one allocation.
     pub fn text(&self) -> String {
         self.parts().concat()
     }
@@ -253,7 +253,7 @@ impl ObjectKey {
         [kind, dot, group, " ", &self.namespace, slash, &self.name]
     }
 
-    /// `namespace/name`, or the name alone for cluster-scoped objects.
+    /// `namespace/name`; the name alone for cluster-scoped objects.
     pub fn path(&self) -> String {
         if self.namespace.is_empty() {
             self.name.to_string()

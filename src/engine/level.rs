@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::{GroupKind, Place};
 
-/// Where on a path a place stands. The order is the default hierarchy; a profile may name its own.
+/// A level of the hierarchy. The order is the default hierarchy; a profile may define another one.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema,
 )]
@@ -16,11 +16,11 @@ pub enum Level {
     GatewayNamespace,
     /// A Gateway.
     Gateway,
-    /// A set of listeners that joins a Gateway.
+    /// A `ListenerSet`.
     ListenerSet,
     /// A listener of a Gateway or of a `ListenerSet`.
     Listener,
-    /// A Service as what clients of a mesh call, above the routes attached to it (ruling 22).
+    /// A Service that clients of a mesh call, above the routes attached to it (ruling 22).
     Frontend,
     /// The Namespace of the route.
     RouteNamespace,
@@ -48,7 +48,7 @@ pub struct Step {
 // === impl Level ===
 
 impl Level {
-    /// The level at which paths end whose effective targets are of this kind.
+    /// The last level of paths whose effective targets are of this kind.
     pub fn end_for(gk: &GroupKind) -> Self {
         if gk.is_gateway_api("GatewayClass") {
             Self::GatewayClass
@@ -61,7 +61,7 @@ impl Level {
         }
     }
 
-    /// The level of the objects of a kind; none for Namespaces, which stand at several.
+    /// The level of the objects of a kind; `None` for Namespaces, which occur at several levels.
     pub fn of_kind(gk: &GroupKind) -> Option<Self> {
         let level = if gk.is_core("Namespace") {
             return None;
@@ -79,17 +79,17 @@ impl Level {
         Some(level)
     }
 
-    /// Whether a kind can stand where routes send requests: any but Namespaces and what stands above.
+    /// Whether routes may send requests to a kind: any kind except Namespaces and kinds above the routes.
     pub fn is_of_backend(gk: &GroupKind) -> bool {
         Self::end_for(gk) == Self::Port && !gk.is_core("Namespace")
     }
 
-    /// Whether a kind stands above the routes, or is a Namespace, which may.
+    /// Whether a kind is above the routes, or is a Namespace, which may be.
     pub fn is_above_routes(gk: &GroupKind) -> bool {
         Self::end_for(gk).is_upper() || gk.is_core("Namespace")
     }
 
-    /// Whether it lies above the routes.
+    /// Whether the level is above the routes.
     pub fn is_upper(self) -> bool {
         self < Self::RouteNamespace
     }

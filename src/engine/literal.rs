@@ -1,8 +1,8 @@
-//! JSON values read key by key as they stand.
+//! JSON values without special keys.
 //!
-//! `serde_json::Value` takes an object whose first key is `$serde_json::private::RawValue` for a text with JSON in it,
-//! whoever wrote that key. Objects come from users, so everything that is read into values is read by this module;
-//! `tests/layering` holds that.
+//! `serde_json::Value` reads an object whose first key is `$serde_json::private::RawValue` as JSON text, regardless
+//! of who wrote that key. Objects come from users, so everything that is parsed into values goes through this module;
+//! `tests/layering` enforces it.
 
 use std::fmt;
 
@@ -13,26 +13,26 @@ use serde_json::{Map, Number, Value};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Literal(pub Value);
 
-/// Reads a JSON text.
+/// Parses a JSON text.
 ///
 /// # Errors
-/// When it is not JSON.
+/// If it is not JSON.
 pub fn from_str(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text).map(|Literal(value)| value)
 }
 
-/// For a field: a value.
+/// Deserializes a field with a value.
 pub(crate) fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
     Literal::deserialize(from).map(|Literal(value)| value)
 }
 
-/// For a field: a value that may be left out or null.
+/// Deserializes a field with a value that may be absent or null.
 pub(crate) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     let read = Option::<Literal>::deserialize(from)?;
     Ok(read.map(|Literal(value)| value))
 }
 
-/// For a field: a list that may be left out or null.
+/// Deserializes a field with a list that may be absent or null.
 pub(crate) fn optional_list<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Vec<Value>>, D::Error> {
@@ -40,7 +40,7 @@ pub(crate) fn optional_list<'de, D: Deserializer<'de>>(
     Ok(read.map(|items| items.into_iter().map(|Literal(value)| value).collect()))
 }
 
-/// For the fields that a struct does not name.
+/// Deserializes the fields that a struct does not name.
 pub(crate) fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     from.deserialize_map(Fields)
 }
@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for Fields {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
         let mut map = Map::new();
-        // Of two fields of one name the later counts, as for the API server.
+        // The last of several fields with the same name counts, as for the API server.
         while let Some((key, Literal(value))) = fields.next_entry::<String, _>()? {
             map.insert(key, value);
         }
@@ -152,7 +152,7 @@ mod tests {
 
     use super::{Literal, from_str};
 
-    /// Keys that `serde_json` and others have a meaning for.
+    /// Keys with a special meaning for `serde_json` and other libraries.
     const MARKERS: [&str; 4] = [
         "$serde_json::private::RawValue",
         "$serde_json::private::Number",

@@ -1,6 +1,6 @@
-//! Kubernetes JSON to typed nodes: the only file that knows the JSON paths of Gateway API objects.
+//! Kubernetes JSON to typed nodes: the only module that knows the JSON paths of Gateway API objects.
 //!
-//! Nodes are small on purpose; what is not needed to follow attachment is dropped at this border.
+//! Nodes are small on purpose: fields that are not needed to resolve attachment are dropped here.
 
 use std::borrow::Cow;
 use std::num::NonZeroI64;
@@ -38,70 +38,70 @@ pub(crate) use weight::{is_large, weigh, weigh_all, weigh_metadata};
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
 
-/// The label that the API server puts on every Namespace: its name.
+/// The label that the API server sets on every Namespace; its value is the name.
 pub(crate) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
-/// Metadata as it arrives: how the object is called, and what is kept beside its key.
+/// The identity of an object, and the metadata that the engine keeps, as parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Namespace; empty when cluster-scoped.
+    /// The namespace; empty for cluster-scoped objects.
     pub namespace: Arc<str>,
-    /// Name; empty on a CREATE with `generateName`.
+    /// The name; empty on a CREATE with `generateName`.
     pub name: Arc<str>,
-    /// The rest.
+    /// The remaining metadata.
     pub meta: Meta,
 }
 
-/// What the engine keeps of an object's metadata.
+/// The metadata that the engine keeps of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// Labels.
     pub labels: Labels,
     /// Annotations with short values. A snapshot keeps those that profiles name.
     pub annotations: Annotations,
-    /// When it was created; none while a CREATE is under way.
+    /// The creation time; `None` during a CREATE.
     pub created: Option<Timestamp>,
     /// Whether it is being deleted.
     pub deleting: bool,
-    /// The version that it is written in, where nobody has looked whether it is served: in a file.
+    /// The version in a manifest. Set for objects from files, whose version may not be served.
     pub version: Option<Arc<str>>,
-    /// `metadata.generation`; conditions say which one they saw.
+    /// `metadata.generation`; conditions record the one that they observed.
     pub generation: Option<NonZeroI64>,
 }
 
-/// An object as it arrives: metadata parsed, spec still JSON.
+/// A partly parsed object: typed metadata, spec and status as JSON.
 #[derive(Clone, Debug)]
 pub struct Incoming<'a> {
     /// Its metadata.
     pub header: Cow<'a, Header>,
-    /// Its `spec`, when it has one.
+    /// Its `spec`, if it has one.
     pub spec: Option<&'a RawValue>,
-    /// Its `status`, when it has one.
+    /// Its `status`, if it has one.
     pub status: Option<&'a RawValue>,
 }
 
 /// An object as the engine keeps it.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Which object.
+    /// Its identity.
     pub key: ObjectKey,
     /// Its metadata.
     pub meta: Meta,
-    /// What it is.
+    /// Its kind-specific part.
     pub node: Node,
-    /// Its whole `spec`, as JSON text. A snapshot keeps it only of kinds in which policies control fields.
+    /// Its whole `spec` as JSON text. A snapshot keeps it only for kinds whose fields policies control.
     pub spec: Option<Arc<str>>,
-    /// What controllers wrote into its status, where that says something. An object of a request says nothing: its
-    /// status is of another time.
+    /// The status that controllers reported, if it contains anything of interest. `None` for the object of a request,
+    /// whose status may belong to another spec.
     pub reported: Option<Arc<Reported>>,
-    /// Why not all of it is known, where that is so.
+    /// Why some of the object is unknown, if so.
     pub unread: Option<Arc<Unreadable>>,
 }
 
-/// The part of an object that depends on its kind.
+/// The kind-specific part of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// A class of Gateways; has the controller's name.
+    /// A class of Gateways.
     GatewayClass {
         /// `spec.controllerName`.
         controller: Arc<str>,
@@ -110,47 +110,46 @@ pub enum Node {
     Gateway {
         /// `spec.gatewayClassName`.
         class: Arc<str>,
-        /// Listeners in the order of the spec.
+        /// The listeners, in the order of the spec.
         listeners: Box<[Listener]>,
-        /// Whose `ListenerSets` may join (`spec.allowedListeners`); nobody's where it is not said.
+        /// The namespaces whose `ListenerSets` may join (`spec.allowedListeners`); none by default.
         sets: From,
     },
     /// A set of listeners that joins a Gateway.
     ListenerSet {
         /// The Gateway.
         parent: ParentRef,
-        /// Listeners in the order of the spec.
+        /// The listeners, in the order of the spec.
         listeners: Box<[Listener]>,
     },
     /// Any of [`ROUTES`].
     Route {
-        /// Where it attaches.
+        /// The parents that it attaches to.
         parents: Box<[ParentRef]>,
-        /// Hostnames that it serves.
+        /// The hostnames that it serves.
         hostnames: Box<[Arc<str>]>,
-        /// Rules in the order of the spec.
+        /// The rules, in the order of the spec.
         rules: Box<[Rule]>,
-        /// The paths that they match.
+        /// The paths that its rules match.
         paths: Paths,
-        /// What they match, as a whole.
+        /// The complete matches of its rules.
         matches: Matches,
     },
     /// A Service.
     Service {
-        /// Its ports in the order of the spec.
+        /// The ports, in the order of the spec.
         ports: Box<[Port]>,
     },
-    /// Leave for objects of other namespaces to refer to objects of this one.
+    /// Allows objects in other namespaces to refer to objects in this one.
     ReferenceGrant {
-        /// Who may refer.
+        /// The kinds and namespaces that may refer.
         from: Box<[GrantFrom]>,
-        /// To what.
+        /// The objects that they may refer to.
         to: Box<[GrantTo]>,
     },
     /// A custom resource definition.
     Crd(Arc<Crd>),
-    /// Anything else: Namespaces, policies, backends of other kinds. The spec is kept as it came:
-    /// policies are read from it by their profile.
+    /// Any other kind: Namespaces, policies, other backends. Policies are parsed from the spec by their profile.
     Other,
 }
 
@@ -161,29 +160,29 @@ pub struct Listener {
     pub name: Arc<str>,
     /// Its port.
     pub port: u16,
-    /// Its protocol; it says which kinds of routes fit.
+    /// Its protocol, which decides which route kinds it supports.
     pub protocol: Arc<str>,
     /// Its hostname, if it has one.
     pub hostname: Option<Arc<str>>,
-    /// Namespaces whose routes may attach.
+    /// The namespaces whose routes may attach.
     pub routes_from: From,
-    /// Kinds of routes that may attach; those of the protocol where it is empty.
+    /// The route kinds that may attach; if empty, all that the protocol supports.
     pub routes_of: Box<[GroupKind]>,
 }
 
-/// Namespaces from which objects may attach.
+/// The namespaces from which objects may attach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum From {
-    /// The own one.
+    /// The same namespace.
     #[default]
     Same,
-    /// Any.
+    /// All namespaces.
     All,
-    /// None.
+    /// No namespace.
     None,
-    /// Those with these labels.
+    /// Namespaces with these labels.
     Selector(Box<Selector>),
-    /// Nobody knows: the definition takes a selector with any operator, and this one cannot be read.
+    /// Unknown: the definition allows a selector with any operator, and this one cannot be parsed.
     Unknown,
 }
 
@@ -192,16 +191,16 @@ pub enum From {
 pub struct Rule {
     /// Its name, the section name; many rules have none.
     pub name: Option<Arc<str>>,
-    /// Where it sends requests.
+    /// The backends that it sends requests to.
     pub backends: Box<[BackendRef]>,
 }
 
 /// A reference to a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackendRef {
-    /// The backend, namespace filled in.
+    /// The backend, with its namespace filled in.
     pub object: ObjectKey,
-    /// The port of it.
+    /// Its port.
     pub port: Option<u16>,
 }
 
@@ -219,7 +218,7 @@ pub struct Port {
 pub struct GrantFrom {
     /// The kind that may refer.
     pub gk: GroupKind,
-    /// Where it stands.
+    /// The namespace of the referring objects.
     pub namespace: Arc<str>,
 }
 
@@ -228,18 +227,18 @@ pub struct GrantFrom {
 pub struct GrantTo {
     /// The kind that may be referred to.
     pub gk: GroupKind,
-    /// The one object; all of the kind where it is not said.
+    /// The name of the object; all objects of the kind if absent.
     pub name: Option<Arc<str>>,
 }
 
 /// A reference to a parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParentRef {
-    /// The parent, namespace filled in.
+    /// The parent, with its namespace filled in.
     pub object: ObjectKey,
-    /// A listener of it.
+    /// The name of one of its listeners.
     pub section: Option<Arc<str>>,
-    /// A port of it.
+    /// One of its ports.
     pub port: Option<u16>,
 }
 
@@ -255,15 +254,15 @@ impl Header {
 // === impl Incoming ===
 
 impl<'a> Incoming<'a> {
-    /// The parts of an object in JSON text.
+    /// Splits the JSON text of an object into its parts.
     ///
     /// # Errors
-    /// When it is not an object, or its metadata cannot be read.
+    /// If the text is not an object, or its metadata cannot be read.
     pub fn parse(text: &'a RawValue) -> Result<Self, Unreadable> {
         json::parts(text)
     }
 
-    /// What controllers wrote into its status.
+    /// The status that controllers reported.
     pub fn reported(&self) -> Option<Arc<Reported>> {
         Reported::read(
             self.status?,
@@ -272,15 +271,15 @@ impl<'a> Incoming<'a> {
         )
     }
 
-    /// Whether the specs of two states are the same values: key order and spaces do not count. Large ones are the same
-    /// only where they are the same text: the API server writes both alike.
+    /// Whether two specs have equal values, regardless of key order and whitespace. Large specs are compared as text:
+    /// the API server writes both in the same way.
     pub fn same_spec(&self, other: &Self) -> bool {
         let (one, other) = (self.spec.map(RawValue::get), other.spec.map(RawValue::get));
         let large = [one, other].into_iter().flatten().any(weight::is_large);
         one == other || !large && same_json(one, other)
     }
 
-    /// Whether an update to another state changes neither spec nor labels, and its annotations are alike.
+    /// Whether an update leaves spec and labels unchanged, and `are_alike` accepts both sets of annotations.
     pub fn unchanged(
         &self,
         new: &Self,
@@ -299,7 +298,7 @@ impl Object {
     /// Reads an object from its parts.
     ///
     /// # Errors
-    /// When a field that attachment depends on has the wrong type, or there is too much in it.
+    /// If a field that attachment depends on has the wrong type, or the object contains too much.
     pub fn read(gk: &GroupKind, incoming: Incoming<'_>) -> Result<Self, Unreadable> {
         let header = &*incoming.header;
         let large = incoming.spec.filter(|spec| weight::is_large(spec.get()));
@@ -328,7 +327,7 @@ impl Object {
     /// Reads an object from JSON text.
     ///
     /// # Errors
-    /// When it is not an object, or as in [`Object::read`].
+    /// If the text is not an object, or as in [`Object::read`].
     pub fn from_json(gk: &GroupKind, text: &RawValue) -> Result<Self, Unreadable> {
         let incoming = Incoming::parse(text)?;
         let reported = incoming.reported();
@@ -336,7 +335,7 @@ impl Object {
         Ok(Self { reported, ..object })
     }
 
-    /// Whether another state of it is the same to policies, as far as both are kept.
+    /// Whether another version of the object is equal for policies, as far as both are kept.
     pub fn is_same(&self, other: &Self) -> bool {
         let (one, two) = (&self.meta, &other.meta);
         self.has_same_spec(other)
@@ -344,7 +343,7 @@ impl Object {
             && (one.created, one.deleting) == (two.created, two.deleting)
     }
 
-    /// Whether its spec is the same in another state, as far as both are kept.
+    /// Whether another version of the object has an equal spec, as far as both are kept.
     pub fn has_same_spec(&self, other: &Self) -> bool {
         let same_spec = match (self.spec.as_deref(), other.spec.as_deref()) {
             (None, Some(_)) | (Some(_), None) => !matches!(self.node, Node::Other),
@@ -353,7 +352,7 @@ impl Object {
         same_spec && self.node == other.node
     }
 
-    /// Leaves out what no profile asks for.
+    /// Removes everything that no profile reads.
     pub fn trim(&mut self, keeps: &Keeps) {
         if !self.keeps_spec(keeps) {
             self.spec = None;
@@ -362,7 +361,7 @@ impl Object {
         annotations.retain(|key| keeps.annotation(key));
     }
 
-    /// Whether there is nothing to leave out.
+    /// Whether [`Object::trim`] would remove nothing.
     pub fn is_trimmed(&self, keeps: &Keeps) -> bool {
         let mut annotations = self.meta.annotations.keys();
         (self.spec.is_none() || self.keeps_spec(keeps))
@@ -373,7 +372,7 @@ impl Object {
         matches!(self.node, Node::Other) || keeps.spec(&self.key.gk)
     }
 
-    /// Whether this is nothing else than another that was read before.
+    /// Whether everything that is kept equals that of an object read before.
     pub fn is_identical(&self, other: &Self) -> bool {
         self.key == other.key
             && self.meta == other.meta
@@ -383,7 +382,7 @@ impl Object {
             && self.unread == other.unread
     }
 
-    /// Where a route sends requests; nothing for other kinds.
+    /// The backends that a route sends requests to; empty for other kinds.
     pub fn backends(&self) -> impl Iterator<Item = &BackendRef> {
         let rules = match &self.node {
             Node::Route { rules, .. } => rules,
@@ -401,8 +400,8 @@ impl Object {
         parents.iter().filter(move |parent| parent.object == *to)
     }
 
-    /// The names of its sections, in the order of the spec; none when its kind has no sections or
-    /// what a section of it means is not known.
+    /// The names of its sections, in the order of the spec; `None` if its kind has no sections, or if their meaning
+    /// is unknown.
     pub fn sections(&self) -> Option<Vec<&Arc<str>>> {
         match &self.node {
             Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
@@ -423,7 +422,7 @@ impl Object {
 // === impl Node ===
 
 impl Node {
-    /// The name of the controller of a class of Gateways; none of anything else.
+    /// The controller name of a `GatewayClass`; `None` for other kinds.
     pub fn controller(&self) -> Option<&Arc<str>> {
         match self {
             Self::GatewayClass { controller } => Some(controller),
@@ -439,7 +438,7 @@ fn same_json(a: Option<&str>, b: Option<&str>) -> bool {
     }
 }
 
-/// The kinds of Gateway API that paths run through, and those that policies may stand on above the routes.
+/// The kinds of Gateway API on paths, including those above the routes that policies may be attached to.
 pub fn gateway_kinds() -> impl Iterator<Item = GroupKind> {
     const ABOVE: [&str; 3] = ["GatewayClass", "Gateway", "ListenerSet"];
     let kinds = ABOVE.iter().chain(&ROUTES);
@@ -447,7 +446,7 @@ pub fn gateway_kinds() -> impl Iterator<Item = GroupKind> {
     kinds.chain([GroupKind::new(GATEWAY_API_X, "XListenerSet")])
 }
 
-/// The same with `ReferenceGrant`: the kinds of Gateway API that are looked at.
+/// [`gateway_kinds`] with `ReferenceGrant`: the kinds of Gateway API that are watched.
 pub fn watched_gateway_kinds() -> impl Iterator<Item = GroupKind> {
     gateway_kinds().chain([GroupKind::gateway_api("ReferenceGrant")])
 }
@@ -458,8 +457,8 @@ pub fn is_gateway_kind(gk: &GroupKind) -> bool {
     gk.is_listener_set() || is_route(gk) || above.iter().any(|kind| gk.is_gateway_api(kind))
 }
 
-/// The versions of a kind of [`watched_gateway_kinds`], those that releases 1.0 to 1.7 of Gateway API serve in either
-/// channel, the newest first; none of other kinds.
+/// The versions of a kind of [`watched_gateway_kinds`] that releases 1.0 to 1.7 of Gateway API serve in either
+/// channel, the newest first; empty for other kinds.
 pub fn gateway_versions(gk: &GroupKind) -> &'static [&'static str] {
     if !is_gateway_kind(gk) {
         return &[];
@@ -480,7 +479,7 @@ pub fn is_route(gk: &GroupKind) -> bool {
     ROUTES.iter().any(|kind| gk.is_gateway_api(kind))
 }
 
-/// What a section of a kind is called; none when it has no sections or they are not known.
+/// The noun for a section of a kind; `None` if the kind has no sections or they are unknown.
 pub fn section_noun(gk: &GroupKind) -> Option<&'static str> {
     if gk.is_gateway_api("Gateway") || gk.is_listener_set() {
         Some("listener")

@@ -1,20 +1,20 @@
-//! Names and values of users as they may be printed: in a terminal, a log, the log of a pipeline, a warning.
+//! Escapes names and values of users for output: in a terminal, a log, the log of a pipeline, a warning.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A text in which everything is seen and means nothing to whoever shows it.
+/// A string in which every character is visible and none has a special meaning to the program that shows it.
 ///
-/// Control characters would make the API server drop a warning; what turns the direction of text or takes no room
-/// would make it lie; lines that begin as a command would be one in the log of a pipeline.
+/// Control characters would make the API server drop a warning. Characters that change the direction of text or have
+/// no width would misrepresent it. A line that begins like a command would be executed in the log of a pipeline.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     push(&mut escaped, text);
     escaped
 }
 
-/// Adds a text, escaped.
+/// Appends a string, escaped.
 pub(crate) fn push(line: &mut String, text: &str) {
     let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'#' && byte != b':';
     if text.bytes().all(is_plain) {
@@ -31,11 +31,11 @@ pub(crate) fn push(line: &mut String, text: &str) {
     }
 }
 
-/// Whether a character cannot be seen: by its category (control, format, not assigned, private, separators other than
-/// the space), or because programs leave it out.
+/// Whether a character is invisible: by its category (control, format, unassigned, private use, separators other than
+/// the space), or because programs ignore it.
 fn is_hidden(c: char) -> bool {
     static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        // U+2800 is a blank among the patterns of Braille.
+        // U+2800 is the blank Braille pattern.
         let pattern =
             r"^[\p{C}\p{Zl}\p{Zp}[\p{Zs}--\x20]\p{Default_Ignorable_Code_Point}\x{2800}]$";
         Regex::new(pattern).ok()
@@ -47,7 +47,7 @@ fn is_hidden(c: char) -> bool {
     hidden.is_none_or(|hidden| hidden.is_match(c.encode_utf8(&mut [0; 4])))
 }
 
-/// Where a text begins as a command of GitHub Actions: `::name …::`.
+/// The position at which a string begins like a command of GitHub Actions: `::name …::`.
 fn command(text: &str) -> Option<usize> {
     let rest = text.trim_start();
     let name = rest.strip_prefix("::")?;
@@ -55,7 +55,7 @@ fn command(text: &str) -> Option<usize> {
     is_command.then(|| text.len() - rest.len())
 }
 
-/// Whether these are commands of GitHub Actions, Azure Pipelines or `TeamCity`, which count wherever they stand.
+/// Whether this is a command of GitHub Actions, Azure Pipelines or `TeamCity` that counts anywhere in a line.
 fn is_of_a_pipeline(text: &str) -> bool {
     ["##[", "##vso[", "##teamcity["]
         .iter()

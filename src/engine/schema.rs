@@ -1,8 +1,8 @@
-//! JSON schemas of what people write, where the types do not say enough.
+//! JSON schemas of user input, where the types do not suffice.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// A map whose names are known.
+/// The schema of a map with a closed set of keys.
 pub fn by_name<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let names = generator.subschema_for::<K>();
     let values = generator.subschema_for::<V>();

@@ -1,4 +1,4 @@
-//! Sections of objects: listeners, rules, ports, and how references name them.
+//! Sections of objects (listeners, rules, ports), and how references name them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,24 +9,24 @@ use super::profile::PortsBy;
 /// How references name sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionNames {
-    /// Whether rules without a name may be called `rule-<i+1>`.
+    /// Whether unnamed rules may be referred to as `rule-<i+1>`.
     pub indexed: bool,
-    /// How ports of Services are named.
+    /// How references name ports of Services.
     pub ports_by: PortsBy,
 }
 
 // === impl SectionNames ===
 
 impl SectionNames {
-    /// In every way: what people write on a command line.
+    /// Accepts every form, for names on the command line.
     pub const ANY: Self = Self {
         indexed: true,
         ports_by: PortsBy::Both,
     };
 }
 
-/// The sections of an object in the order of the spec, each by the label that paths show: its name,
-/// `rule-<i+1>` for a rule without one, the number for a port without one.
+/// The sections of an object in the order of the spec, by the label that paths show: the name, `rule-<i+1>` for an
+/// unnamed rule, the number for an unnamed port.
 pub fn labels(object: &Object) -> Vec<Arc<str>> {
     match &object.node {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
@@ -45,13 +45,13 @@ pub fn labels(object: &Object) -> Vec<Arc<str>> {
     }
 }
 
-/// Whether objects of a kind have no sections, whatever they are.
+/// Whether the kind is known to have no sections.
 pub fn has_none(gk: &GroupKind) -> bool {
     let none = ["Namespace", "Pod", "Secret", "ConfigMap"];
     gk.is_gateway_api("GatewayClass") || (gk.group.is_empty() && none.contains(&&*gk.kind))
 }
 
-/// The names by which a reference can name its sections.
+/// The names that a reference to a section may use.
 pub fn nameable(object: &Object, by: SectionNames) -> Vec<Arc<str>> {
     match &object.node {
         Node::Route { rules, .. } => {
@@ -76,7 +76,7 @@ pub fn nameable(object: &Object, by: SectionNames) -> Vec<Arc<str>> {
     }
 }
 
-/// The labels of the sections on a port: the listeners on it, or that port of a Service.
+/// The labels of the sections on a port: the listeners on it, or the port of a Service.
 pub fn on_port(object: &Object, number: u16) -> Vec<Arc<str>> {
     match &object.node {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
@@ -97,7 +97,7 @@ pub fn rule_label(route: &Object, index: usize) -> Arc<str> {
         return name;
     }
     let label = unnamed(index);
-    // Somebody may have given that very name to another rule.
+    // Another rule may have that name.
     if rules
         .iter()
         .any(|rule| rule.name.as_deref() == Some(&*label))
@@ -108,7 +108,7 @@ pub fn rule_label(route: &Object, index: usize) -> Arc<str> {
     }
 }
 
-/// `rule-<i+1>`. The Gateway API allows 16 rules, and most routes have few and name none.
+/// `rule-<i+1>`. The Gateway API allows 16 rules, and most routes have a few unnamed ones.
 fn unnamed(index: usize) -> Arc<str> {
     static LABELS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| (0..16).map(label).collect());
     fn label(index: usize) -> Arc<str> {
@@ -117,7 +117,7 @@ fn unnamed(index: usize) -> Arc<str> {
     LABELS.get(index).cloned().unwrap_or_else(|| label(index))
 }
 
-/// The label of the port of a Service that a backend reference means.
+/// The label of the Service port that a backend reference names.
 pub fn port_label(service: &Object, number: u16) -> Option<Arc<str>> {
     let Node::Service { ports } = &service.node else {
         return None;
@@ -130,7 +130,7 @@ pub fn port_label(service: &Object, number: u16) -> Option<Arc<str>> {
     )
 }
 
-/// The label of the section that a reference names; none when the object has no such section.
+/// The label of the section that a reference names; `None` if the object has no such section.
 pub fn resolve(object: &Object, name: &str, by: SectionNames) -> Option<Arc<str>> {
     match &object.node {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {

@@ -14,20 +14,20 @@ pub type Labels = Texts;
 /// Values of a label.
 type Values = BTreeSet<Arc<str>>;
 
-/// Which objects, by their labels. All parts must hold; an empty selector selects everything.
+/// Selects objects by their labels. All requirements must hold; an empty selector selects everything.
 ///
-/// Parts stand by the label that they ask about, so that to ask costs what the labels of the object
-/// cost, and not what the selector does.
+/// Requirements are indexed by label, so that matching costs as much as the object has labels, regardless of the size
+/// of the selector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "SelectorJson")]
 pub struct Selector {
-    /// Labels that must be there, each with one of these values where they are said.
+    /// Labels that must exist, with one of these values if any are given.
     required: BTreeMap<Arc<str>, Option<Values>>,
-    /// Labels that must not be there, or not with one of these values where they are said.
+    /// Labels that must not exist, or not with one of these values if any are given.
     refused: BTreeMap<Arc<str>, Option<Values>>,
 }
 
-/// As it is written.
+/// The form in manifests.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SelectorJson {
@@ -35,7 +35,7 @@ struct SelectorJson {
     match_expressions: Option<Vec<Expression>>,
 }
 
-/// One part of `matchExpressions`.
+/// One entry of `matchExpressions`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Expression {
     key: Arc<str>,
@@ -44,21 +44,21 @@ pub struct Expression {
     values: Option<Values>,
 }
 
-/// How an expression compares.
+/// The operator of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Operator {
     /// The label has one of the values.
     In,
-    /// It has none of them, or is not there.
+    /// The label has none of the values, or does not exist.
     NotIn,
-    /// It is there.
+    /// The label exists.
     Exists,
-    /// It is not.
+    /// The label does not exist.
     DoesNotExist,
 }
 
 impl Selector {
-    /// Those with all of these labels.
+    /// Selects objects with all of these labels.
     pub fn by_labels(labels: &Labels) -> Self {
         let equal = labels.iter();
         Self {
@@ -69,7 +69,7 @@ impl Selector {
         }
     }
 
-    /// Those for which all of these hold.
+    /// Selects objects for which all of these expressions hold.
     pub fn by_expressions(expressions: Vec<Expression>) -> Self {
         Self::from(SelectorJson {
             match_labels: None,
@@ -82,7 +82,7 @@ impl Selector {
         self.required.is_empty() && self.refused.is_empty()
     }
 
-    /// The labels of which it takes one value alone.
+    /// The labels that must have one particular value.
     pub fn equal(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         self.required.iter().filter_map(|(key, values)| {
             let values = values.as_ref().filter(|values| values.len() == 1)?;
@@ -99,7 +99,7 @@ impl Selector {
         let mut there = labels.iter();
         self.required.len() <= labels.len()
             && required.all(|(key, values)| labels.get(key).is_some_and(|value| has(values, value)))
-            // An object without the label is "not in", as in the API server.
+            // As in the API server, `NotIn` holds for an object without the label.
             && (self.refused.is_empty()
                 || !there.any(|(key, value)| {
                     let refused = self.refused.get(key);
@@ -107,7 +107,7 @@ impl Selector {
                 }))
     }
 
-    /// These values of a label, or any.
+    /// Requires one of these values of a label, or any value.
     fn require(&mut self, key: Arc<str>, values: Option<Values>) {
         match (self.required.entry(key), values) {
             (Entry::Vacant(entry), values) => drop(entry.insert(values)),
@@ -119,7 +119,7 @@ impl Selector {
         }
     }
 
-    /// None of these values of a label, or not any.
+    /// Excludes these values of a label, or any value.
     fn refuse(&mut self, key: Arc<str>, values: Option<Values>) {
         match (self.refused.entry(key), values) {
             (Entry::Vacant(entry), values) => drop(entry.insert(values)),
@@ -134,7 +134,7 @@ impl Selector {
 }
 
 impl Expression {
-    /// A label compared with values; those that ask whether it is there take none.
+    /// Compares a label with values; `Exists` and `DoesNotExist` take none.
     pub fn new(key: &str, operator: Operator, values: Vec<Arc<str>>) -> Self {
         Self {
             key: key.into(),

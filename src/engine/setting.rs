@@ -7,25 +7,25 @@ use serde_json::Value;
 
 use super::literal;
 
-/// A value as JSON text: a list of a thousand small objects takes a hundredth of what it would as values. Equal values
-/// are equal texts, but for zeros with a sign.
+/// A value as JSON text: a list of a thousand small objects takes a hundredth of the memory that parsed values take.
+/// Equal values have equal texts, except for zeros with a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting(Text);
 
-/// A text that many have. To share a long one it is not copied.
+/// A shared string. Sharing a long one does not copy it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Text {
     Short(Arc<str>),
     Long(Arc<Box<str>>),
 }
 
-/// Bytes from which on a text is long.
+/// The length in bytes from which a string is long.
 const LONG: usize = 4096;
 
 // === impl Setting ===
 
 impl Setting {
-    /// As JSON, without spaces, keys sorted.
+    /// The JSON text, without whitespace, with sorted keys.
     pub fn text(&self) -> &str {
         match &self.0 {
             Text::Short(text) => text,
@@ -33,17 +33,17 @@ impl Setting {
         }
     }
 
-    /// As it was given.
+    /// The parsed value.
     pub fn value(&self) -> Value {
         literal::from_str(self.text()).unwrap_or_default()
     }
 
-    /// Whether it removes what others set.
+    /// Whether it removes the setting of another policy.
     pub fn is_null(&self) -> bool {
         self.text() == "null"
     }
 
-    /// Whether it is an object without keys.
+    /// Whether it is an empty object.
     pub fn is_empty_object(&self) -> bool {
         self.text() == "{}"
     }
@@ -51,7 +51,7 @@ impl Setting {
 
 impl From<&Value> for Setting {
     fn from(value: &Value) -> Self {
-        // A long text that grows by doubling would take three times as much for a moment.
+        // A long string that grows by doubling would briefly take three times its size.
         let mut text = String::with_capacity(room(value));
         let _ = write!(text, "{value}");
         Self(if text.len() < LONG {
@@ -62,7 +62,7 @@ impl From<&Value> for Setting {
     }
 }
 
-/// How long its text is without escapes, numbers beyond two digits, and `false`.
+/// The length of its text, apart from escapes, numbers of more than two digits, and `false`.
 fn room(value: &Value) -> usize {
     let list = |items: usize, within: usize| 2 + items.saturating_sub(1) + within;
     match value {

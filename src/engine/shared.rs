@@ -1,7 +1,6 @@
-//! Texts and keys that were read before, so that what stands in many objects is in memory once.
+//! Interns strings and keys, so that values which occur in many objects are in memory once.
 //!
-//! Each thread remembers some that it has seen lately. What is forgotten is only in memory twice; nothing else
-//! depends on it.
+//! Each thread caches some recent values. An evicted value may be in memory twice; nothing else depends on the cache.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -13,14 +12,14 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use super::ids::{GroupKind, ObjectKey};
 
-/// How many are remembered of each sort.
+/// The number of cached values of each type.
 const MOST: usize = 4096;
-/// Longer texts are not looked for: names have 63 bytes, and what is longer is seldom the same.
+/// Longer strings are not interned: names have at most 63 bytes, and longer strings are rarely repeated.
 const LONGEST: usize = 64;
-/// The same for the parts of keys.
+/// The maximum length of the parts of keys.
 const LONGEST_OF_KEY: usize = 253;
 
-/// What has the same hash is only remembered in one another's place.
+/// A collision of hashes only evicts a cached value.
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 thread_local! {
@@ -30,11 +29,11 @@ thread_local! {
     static KINDS: RefCell<Vec<Option<GroupKind>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A text that is read with [`text`].
+/// A string that is deserialized with [`text`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Text(pub Arc<str>);
 
-/// This text, the one that was seen before if there is one.
+/// The interned form of a string.
 pub fn text(text: &str) -> Arc<str> {
     if text.len() > LONGEST {
         return text.into();
@@ -43,7 +42,7 @@ pub fn text(text: &str) -> Arc<str> {
     TEXTS.with_borrow_mut(|known| seen(known, hash, |known| **known == *text, || text.into()))
 }
 
-/// These numbers, those that were seen before if there are such.
+/// The interned form of a list of numbers.
 pub fn numbers(numbers: &[u64]) -> Arc<[u64]> {
     if numbers.len() > LONGEST {
         return numbers.into();
@@ -53,7 +52,7 @@ pub fn numbers(numbers: &[u64]) -> Arc<[u64]> {
         .with_borrow_mut(|known| seen(known, hash, |known| **known == *numbers, || numbers.into()))
 }
 
-/// A kind, the one that was seen before if there is one.
+/// The interned form of a kind.
 pub fn kind(group: &Arc<str>, kind: &Arc<str>) -> GroupKind {
     let made = || GroupKind::new(group.clone(), kind.clone());
     if group.len().max(kind.len()) > LONGEST_OF_KEY {
@@ -64,7 +63,7 @@ pub fn kind(group: &Arc<str>, kind: &Arc<str>) -> GroupKind {
     KINDS.with_borrow_mut(|known| seen(known, hash, is, made))
 }
 
-/// The key of an object, the one that was seen before if there is one.
+/// The interned form of the key of an object.
 pub fn key(gk: &GroupKind, namespace: &Arc<str>, name: &Arc<str>) -> ObjectKey {
     let hash = ObjectKey::hash_of(gk, namespace, name);
     let made = || ObjectKey::with_hash(gk.clone(), namespace.clone(), name.clone(), hash);
@@ -78,8 +77,7 @@ pub fn key(gk: &GroupKind, namespace: &Arc<str>, name: &Arc<str>) -> ObjectKey {
     KEYS.with_borrow_mut(|known| seen(known, hash, is, made))
 }
 
-/// The one with this hash that was seen before, if it is the one that is meant; else one that is made, and remembered
-/// in its place.
+/// The cached value with this hash if `is_meant` accepts it; otherwise a new one, which replaces it.
 fn seen<T: Clone>(
     known: &mut Vec<Option<T>>,
     hash: u64,

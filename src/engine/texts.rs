@@ -1,4 +1,4 @@
-//! Small maps of texts: labels and annotations.
+//! Small maps of strings: labels and annotations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::shared::Text;
 
-/// Texts by texts, sorted, in one piece of memory. Objects have a handful of labels, and a cluster has
-/// a hundred thousand objects: a tree takes twice as much for each.
+/// A sorted map from string to string in one allocation. Objects have a handful of labels, and a cluster has a
+/// hundred thousand objects: a tree takes twice as much memory for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Texts(Option<Arc<[Pair]>>);
 
@@ -18,17 +18,17 @@ type Pair = (Arc<str>, Arc<str>);
 // === impl Texts ===
 
 impl Texts {
-    /// Nothing.
+    /// An empty map.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.pairs().len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -40,7 +40,7 @@ impl Texts {
         pairs.get(at.ok()?).map(|(_, value)| value)
     }
 
-    /// Whether there is such a key.
+    /// Whether it contains a key.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
@@ -55,13 +55,13 @@ impl Texts {
         self.pairs().iter().map(|(key, _)| key)
     }
 
-    /// Sets a value.
+    /// Sets the value of a key.
     pub fn insert(&mut self, key: Arc<str>, value: Arc<str>) {
         let pairs = self.pairs().iter().cloned();
         *self = pairs.chain([(key, value)]).collect();
     }
 
-    /// Leaves out keys that are not wanted.
+    /// Keeps only the keys that are wanted.
     pub fn retain(&mut self, wanted: impl Fn(&Arc<str>) -> bool) {
         if self.keys().any(|key| !wanted(key)) {
             let pairs = self.pairs().iter();
@@ -75,7 +75,7 @@ impl Texts {
 }
 
 impl FromIterator<Pair> for Texts {
-    /// Of two values of one key the last one counts.
+    /// The last of several values of a key counts.
     fn from_iter<I: IntoIterator<Item = Pair>>(pairs: I) -> Self {
         let mut pairs: Vec<Pair> = pairs.into_iter().collect();
         pairs.reverse();

@@ -1,4 +1,4 @@
-//! How objects, places and settings are put into words.
+//! Formats objects, places and settings as text.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,14 +12,14 @@ use crate::engine::merge::LeafPath;
 use crate::engine::object::section_noun;
 use crate::engine::setting::Setting;
 
-/// A key that is longer is no name that anybody gave a field: annotations have up to 317 characters.
+/// A longer key is not a field name that a person chose: annotation keys have up to 317 characters.
 const LONGEST: usize = 317;
-/// Characters shown of a value.
+/// The number of characters shown of a value.
 const SHOWN_OF_VALUE: usize = 40;
-/// Names shown before "and N more".
+/// The number of names shown before "and N more".
 const SHOWN: usize = 3;
 
-/// `field=value` for each; what is removed is said so.
+/// `field=value` for each setting; a removed setting is shown as removed.
 pub fn settings(leaves: &BTreeMap<LeafPath, Setting>) -> Vec<String> {
     let leaves = leaves.iter();
     leaves.map(|(path, value)| setting(path, value)).collect()
@@ -35,8 +35,8 @@ fn setting(path: &[Arc<str>], leaf: &Setting) -> String {
     text
 }
 
-/// `retry.codes`, and `listeners[name=http].port` within a list whose entries have keys; `spec` for a
-/// policy that counts without settings.
+/// `retry.codes`; `listeners[name=http].port` in a list whose entries have keys; `spec` for a policy that counts
+/// without settings.
 pub fn field(path: &[impl AsRef<str>]) -> String {
     if path.is_empty() {
         return "spec".to_owned();
@@ -54,7 +54,7 @@ pub fn field(path: &[impl AsRef<str>]) -> String {
     text
 }
 
-/// A text of at most so many characters; a longer one ends with an ellipsis after them.
+/// At most `most` characters of a string, followed by an ellipsis if it is longer.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((at, _)) => Cow::Owned(format!("{}…", text.get(..at).unwrap_or_default())),
@@ -62,12 +62,12 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// The value of a setting, as [`value`] has it.
+/// The value of a setting, formatted as by [`value`].
 pub fn short(setting: &Setting) -> String {
     let text = setting.text();
     let plain = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
     match plain {
-        // Of a long text only the start is looked at.
+        // Only the beginning of a long string is needed.
         Some(plain) if !plain.contains('\\') => {
             let end = plain.char_indices().nth(2 * SHOWN_OF_VALUE);
             let start = end.and_then(|(at, _)| plain.get(..at)).unwrap_or(plain);
@@ -78,12 +78,12 @@ pub fn short(setting: &Setting) -> String {
     }
 }
 
-/// A value in one line, as much of it as fits in a message.
+/// A value on one line, truncated to fit into a message.
 pub fn value(value: &Value) -> String {
     flow(value, SHOWN_OF_VALUE)
 }
 
-/// Where a policy stands, seen from the object that is being applied.
+/// Where a policy is attached, relative to the object that is being applied.
 pub fn origin(object: &ObjectKey, places: &BTreeSet<Place>) -> String {
     let mut places = places.iter().map(|place| one_origin(object, place));
     match (places.next(), places.count()) {
@@ -106,7 +106,7 @@ fn one_origin(object: &ObjectKey, place: &Place) -> String {
     }
 }
 
-/// One object by its kind and name, several as [`counted`] has them.
+/// A single object by kind and name, several as in [`counted`].
 pub fn named(objects: &BTreeSet<ObjectKey>) -> String {
     match (objects.len(), objects.first()) {
         (1, Some(object)) => object.to_string(),
@@ -136,7 +136,7 @@ pub fn first(texts: &BTreeSet<String>) -> String {
 
 /// `12 HTTPRoutes in 3 namespaces`.
 pub fn count(objects: &BTreeSet<ObjectKey>) -> String {
-    // They are sorted: what is counted comes in runs.
+    // They are sorted, so equal kinds and namespaces are consecutive.
     let mut kinds: Vec<(&GroupKind, usize)> = Vec::new();
     let mut namespaces: BTreeSet<&str> = BTreeSet::new();
     let mut last = None;

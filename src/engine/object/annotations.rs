@@ -1,4 +1,4 @@
-//! Annotations: those with short values. Others may be as large as the object, and name nothing.
+//! Annotations with short values. Others may be as large as the object, and do not contain names.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use crate::engine::projected;
 use crate::engine::shared::Text;
 use crate::engine::texts::Texts;
 
-/// The annotation by which an object leaves out findings about itself.
+/// The annotation by which an object suppresses findings about itself.
 pub const IGNORE: &str = "attache.dev/ignore";
 
-/// The longest value that is kept, in bytes: a name takes 253, and two quotes.
+/// The maximum length of a value that is kept, in bytes: 253 for a name, and two quotes.
 const LONGEST: usize = 255;
-/// The same of [`IGNORE`], which gives reasons.
+/// The maximum length of [`IGNORE`], which contains reasons.
 const LONGEST_IGNORE: usize = 4096;
 
 /// Annotations of an object.
 pub type Annotations = Texts;
 
-/// Annotations as they came: long ones are never copied.
+/// Unparsed annotations; long ones are never copied.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub struct Raw<'a>(#[serde(borrow)] BTreeMap<Text, &'a RawValue>);
 
-/// Those with short texts as values.
+/// The annotations whose values are short strings.
 pub fn short(raw: Option<Raw<'_>>) -> Annotations {
     let short = raw
         .into_iter()

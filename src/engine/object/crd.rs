@@ -17,24 +17,24 @@ use crate::engine::selector::Labels;
 /// The label that marks the CRD of a policy kind (GEP-713).
 pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
-/// What the engine needs of a custom resource definition.
+/// The parts of a custom resource definition that the engine uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crd {
     /// The kind that it defines.
     pub gk: GroupKind,
     /// The name in URLs.
     pub plural: Arc<str>,
-    /// Other names that people may call it by: the singular and the short ones.
+    /// Other names that people may use: the singular and the short names.
     pub aliases: Vec<Arc<str>>,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     pub namespaced: bool,
-    /// Served versions; the stored one first.
+    /// The served versions, the stored one first.
     pub served: Vec<Arc<str>>,
     /// The value of the label `gateway.networking.k8s.io/policy`.
     pub policy_label: Option<Arc<str>>,
-    /// The place of the stored version among the versions.
+    /// The index of the stored version among the versions.
     pub stored: usize,
-    /// What the schemas say of the kind.
+    /// The facts derived from the schemas.
     pub facts: Arc<Derived>,
 }
 
@@ -100,7 +100,7 @@ struct RootProperties {
     status: Value,
 }
 
-/// Reads the `spec` of a definition, with its schemas or without.
+/// Reads the `spec` of a definition, with or without its schemas.
 pub(super) fn read(spec: &str, labels: &Labels, with_schemas: bool) -> Result<Crd, Unreadable> {
     let spec: CrdSpec<'_> = parse("spec", spec)?;
     let mut versions = spec.versions;
@@ -143,7 +143,7 @@ pub(super) fn read(spec: &str, labels: &Labels, with_schemas: bool) -> Result<Cr
     })
 }
 
-/// Whether a definition says by its label, or may say by its schemas, that it is one of a policy kind.
+/// Whether a definition may define a policy kind, judged by its label and by field names in its schemas.
 pub(super) fn may_be_of_a_policy(spec: &str, labels: &Labels) -> bool {
     let named = |field: &str| spec.contains(&format!("\"{field}\""));
     labels.contains_key(POLICY_LABEL) || REF_FIELDS.iter().any(|field| named(field))
@@ -152,7 +152,7 @@ pub(super) fn may_be_of_a_policy(spec: &str, labels: &Labels) -> bool {
 // === impl Crd ===
 
 impl Crd {
-    /// The class that its label says.
+    /// The class that its label states.
     pub fn class(&self) -> Option<Class> {
         labelled(self.policy_label.as_deref()?)
     }

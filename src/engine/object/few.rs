@@ -1,21 +1,21 @@
-//! Lists as long as a list of their kind is, and no longer.
+//! Lists of bounded length.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Most items of a list where nothing else is said: four times what the CRDs of Gateway API allow and
-/// more. What a review costs goes with the product of such lists.
+/// The default maximum length: more than four times what the CRDs of Gateway API allow. The cost of a review grows
+/// with the product of such lists.
 pub(super) const MOST: usize = 256;
 
-/// What is said of a longer one.
+/// The beginning of the error message for a longer list.
 pub(super) const LONG_LIST: &str = "a list of more than";
 
-/// Most hostnames of a route: what a `TLSRoute` takes (Gateway API since v1.6).
+/// The maximum number of hostnames of a route: what a `TLSRoute` allows (Gateway API since v1.6).
 pub(super) const MOST_HOSTNAMES: usize = 1024;
 
-/// A list of at most so many items; a longer one cannot be read.
+/// A list of at most `N` items; deserializing a longer one fails.
 pub(super) struct Few<T, const N: usize = MOST>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {

@@ -18,7 +18,7 @@ use crate::engine::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::engine::selector::Labels;
 use crate::engine::shared::{self, Text};
 
-/// Services of media servers have some thousand.
+/// Services of media servers have some thousand ports.
 pub(super) const MOST_PORTS: usize = 16_384;
 
 #[derive(Deserialize)]
@@ -100,7 +100,7 @@ pub(super) struct AllowedJson<'a> {
 #[derive(Deserialize)]
 struct FromJson<'a> {
     from: Option<String>,
-    /// Read apart: the definition takes more than can be read.
+    /// Parsed separately: the definition allows more than can be parsed.
     #[serde(borrow)]
     selector: Option<&'a RawValue>,
 }
@@ -173,7 +173,7 @@ pub(super) struct GrantToJson {
     name: Option<Text>,
 }
 
-/// Splits an object into metadata and spec.
+/// Splits an object into metadata, spec and status.
 pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
     let (json, spec, status): (MetaJson<'_>, _, _) = if weight::is_large(text.get()) {
         let large: Large<'_> = parse("the object", text.get())?;
@@ -209,7 +209,7 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
     })
 }
 
-/// The part of an object that depends on its kind.
+/// The kind-specific part of an object.
 pub(super) fn node(
     gk: &GroupKind,
     header: &Header,
@@ -267,8 +267,8 @@ pub(super) fn node(
     Ok(node)
 }
 
-/// The same for an object with too much in it: a definition of no policy kind is known by its names, and
-/// some are larger than any of a policy kind.
+/// Like [`node`], for an object that contains too much: a definition that is not of a policy kind only needs its
+/// names, and some are larger than any definition of a policy kind.
 pub(super) fn node_of_large(gk: &GroupKind, meta: &Meta, spec: &RawValue) -> Option<Node> {
     if *gk != GroupKind::crd() || crd::may_be_of_a_policy(spec.get(), &meta.labels) {
         return None;
@@ -282,7 +282,7 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result
     serde_json::from_str(text).map_err(|why| unreadable::field::<T>(what, text, &why))
 }
 
-/// In a piece of memory of their own: the one that they were read into is many times as large.
+/// Copies the items into an allocation of exact size: the one that they were parsed into is many times as large.
 fn all<A, B, const N: usize>(items: Option<Few<A, N>>, f: impl Fn(A) -> B) -> Box<[B]> {
     let items = items.map(|few| few.0).unwrap_or_default();
     let mut all = Vec::with_capacity(items.len());
@@ -290,7 +290,7 @@ fn all<A, B, const N: usize>(items: Option<Few<A, N>>, f: impl Fn(A) -> B) -> Bo
     all.into()
 }
 
-/// A text that is not empty.
+/// A string, unless it is empty.
 fn said(text: Option<Text>) -> Option<Arc<str>> {
     text.map(|Text(text)| text).filter(|text| !text.is_empty())
 }
@@ -315,12 +315,12 @@ pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
     }
 }
 
-/// Whose `ListenerSets` may join.
+/// The namespaces whose `ListenerSets` may join.
 pub(super) fn sets(allowed: Option<AllowedJson<'_>>) -> From {
     allowed.map_or(From::None, |allowed| from(allowed.namespaces, From::None))
 }
 
-/// A selector that is not there selects nothing.
+/// A missing selector selects nothing.
 fn from(json: Option<FromJson<'_>>, unsaid: From) -> From {
     let Some(json) = json else {
         return unsaid;

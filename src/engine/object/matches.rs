@@ -1,4 +1,4 @@
-//! What the rules of a route match, so that it is known which routes match the same.
+//! The matches of the rules of a route, to find routes that match the same requests.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use serde_json::value::RawValue;
 use super::few::Few;
 use crate::engine::shared;
 
-/// The `matches` of all rules of an `HTTPRoute` or a `GRPCRoute`, with what counts where they leave it out.
+/// The `matches` of all rules of an `HTTPRoute` or a `GRPCRoute`, with defaults filled in.
 ///
-/// They are kept as hashes, sorted: there are very many routes, and they are only compared for equality.
+/// They are kept as sorted hashes: there are many routes, and matches are only compared for equality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches(
-    /// None where there is one that takes everything, as it mostly is; empty where one of them cannot be read.
+    /// `None` for a single match of everything, which is the usual case; empty if one of them cannot be read.
     Option<Arc<[u64]>>,
 );
 
-/// One of `matches`. What cannot be read makes the whole route incomparable.
+/// One entry of `matches`. An entry that cannot be read makes the whole route incomparable.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 struct MatchJson {
@@ -28,7 +28,7 @@ struct MatchJson {
     query_params: Option<Few<PairJson>>,
 }
 
-/// A word for an `HTTPRoute`, a service and its method for a `GRPCRoute`.
+/// A string for an `HTTPRoute`; a service and its method for a `GRPCRoute`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum MethodJson {
@@ -65,7 +65,7 @@ struct PairJson {
 // === impl Matches ===
 
 impl Matches {
-    /// Those of the `matches` of all rules.
+    /// Reads the `matches` of all rules.
     pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         let everything = MatchJson::default().hashed();
         let mut hashes: Vec<u64> = Vec::new();
@@ -90,12 +90,12 @@ impl Matches {
         Self(Some(shared::numbers(&hashes)))
     }
 
-    /// Whether all rules take everything.
+    /// Whether all rules match every request.
     pub fn is_everything(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Each of them; nothing where one cannot be read.
+    /// The hash of each match; empty if one of them cannot be read.
     pub fn each(&self) -> Vec<u64> {
         match &self.0 {
             None => vec![MatchJson::default().hashed()],
@@ -103,7 +103,7 @@ impl Matches {
         }
     }
 
-    /// Whether one of them is this.
+    /// Whether it contains a match with this hash.
     pub fn has(&self, one: u64) -> bool {
         match &self.0 {
             None => one == MatchJson::default().hashed(),
@@ -115,7 +115,7 @@ impl Matches {
 // === impl MatchJson ===
 
 impl MatchJson {
-    /// The same for matches that want the same of a request, in every process.
+    /// A hash that is equal for equivalent matches, in every process.
     fn hashed(self) -> u64 {
         let mut hasher = DefaultHasher::new();
         let path = self.path.map(|path| (path.kind, path.value));

@@ -1,4 +1,5 @@
-//! What can be read of an object that cannot be read whole: each part by itself, and what is odd left out.
+//! Reads as much as possible of an object that cannot be read as a whole: each part separately, without the parts
+//! that are malformed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,8 +18,8 @@ use crate::engine::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind};
 use crate::engine::shared::{self, Text};
 
 impl Object {
-    /// What is known of an object that cannot be read whole: that it is there, the names of its sections, what it refers
-    /// to. Of a definition nothing is.
+    /// The known parts of an object that cannot be read as a whole: its existence, the names of its sections, its
+    /// references. `None` for a definition.
     pub fn outline(
         gk: &GroupKind,
         header: &Header,
@@ -39,7 +40,7 @@ impl Object {
     }
 }
 
-/// The part of an object that depends on its kind.
+/// The kind-specific part of an object.
 fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
     match (&*gk.group, &*gk.kind) {
         (GATEWAY_API, "GatewayClass") => {
@@ -106,13 +107,13 @@ fn route(header: &Header, spec: &str) -> Node {
         parents: items(parents, MOST, parent),
         hostnames: items(hostnames, MOST_HOSTNAMES, |host| text(Some(host))),
         rules: items(rules, MOST, rule),
-        // It may match anything.
+        // Its rules may match anything.
         matches: Matches::of(std::iter::once(unreadable)),
         paths: Paths::of(std::iter::empty()),
     }
 }
 
-/// A listener; of one that cannot be read, its name, port, protocol and hostname as far as they can.
+/// A listener. If it cannot be read, its name, port, protocol and hostname as far as they can.
 fn listener(json: &RawValue) -> Option<Listener> {
     if let Some(whole) = read::<ListenerJson<'_>>(json) {
         return Some(json::listener(whole));
@@ -138,7 +139,7 @@ fn text(json: Option<&RawValue>) -> Option<Arc<str>> {
     Some(shared::text(&text))
 }
 
-/// These fields of an object, as they stand; none of what is no object.
+/// The values of these fields of an object; `None` for each if the text is not an object.
 fn fields<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a RawValue>; N] {
     struct Wanted<'n, const N: usize>([&'n str; N]);
     impl<'de, const N: usize> Visitor<'de> for Wanted<'_, N> {
@@ -162,7 +163,7 @@ fn fields<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a Ra
     reader.deserialize_map(Wanted(names)).unwrap_or([None; N])
 }
 
-/// What can be read of the first items of a list.
+/// The readable items among the first `most` of a list.
 fn items<T>(
     list: Option<&RawValue>,
     most: usize,
@@ -193,7 +194,7 @@ fn items<T>(
         found: Vec::new(),
     };
     if let Some(list) = list {
-        // What was read before something odd counts.
+        // Items before a malformed one count.
         let _ = serde_json::Deserializer::from_str(list.get()).deserialize_seq(&mut all);
     }
     all.found.into()

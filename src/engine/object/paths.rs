@@ -1,4 +1,4 @@
-//! The paths that the rules of a route match, as far as controllers compare them with those of other routes.
+//! The paths that the rules of a route match, to the extent that controllers compare them with those of other routes.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use serde_json::value::RawValue;
 use super::few::Few;
 use crate::engine::shared;
 
-/// The values of `matches[].path.value` of an `HTTPRoute`, whatever their type, and `/service/method` of the matches of a
-/// `GRPCRoute`. A rule without one matches `/`, and so does a route without rules.
+/// The values of `matches[].path.value` of an `HTTPRoute`, regardless of their type, and `/service/method` of the
+/// matches of a `GRPCRoute`. A rule without one matches `/`, and so does a route without rules.
 ///
-/// They are kept as hashes, sorted: there are very many routes, and they are only compared for equality.
+/// They are kept as sorted hashes: there are many routes, and paths are only compared for equality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paths(
-    /// None where they are `/` alone, as they mostly are.
+    /// `None` for `/` alone, which is the usual case.
     Option<Arc<[u64]>>,
 );
 
-/// `matches` of a rule; what else is in them is not read.
+/// One entry of `matches`; its other fields are not read.
 #[derive(Deserialize)]
 struct MatchJson {
     path: Option<PathJson>,
     method: Option<MethodJson>,
 }
 
-/// Of an `HTTPRoute` it is a word.
+/// A string for an `HTTPRoute`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum MethodJson {
@@ -46,7 +46,7 @@ struct PathJson {
 // === impl Paths ===
 
 impl Paths {
-    /// Those of the `matches` of all rules. Matches that cannot be read match nothing.
+    /// Reads the `matches` of all rules. Matches that cannot be read match nothing.
     pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         let mut hashes: Vec<u64> = Vec::new();
         let mut has_rules = false;
@@ -73,7 +73,7 @@ impl Paths {
         Self(Some(shared::numbers(&hashes)))
     }
 
-    /// Whether two routes match a path both.
+    /// Whether two routes have a path in common.
     pub fn meet(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,
@@ -99,7 +99,7 @@ impl MatchJson {
     }
 }
 
-/// The same for equal texts, in every process.
+/// A hash that is equal for equal strings, in every process.
 fn hash(value: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(value.as_bytes());
@@ -126,7 +126,7 @@ mod tests {
         assert!(!unreadable.meet(&root));
         assert!(!root.meet(&unreadable));
         assert!(!unreadable.meet(&unreadable));
-        // What else the route matches counts.
+        // The other matches of the route count.
         let shop = json!([{"path": {"value": "/shop"}}]);
         let partly = paths(&[json!("all"), shop.clone()]);
         assert!(partly.meet(&paths(&[shop])));

@@ -1,5 +1,4 @@
-//! What controllers wrote into the status of an object, in short: entry by entry, with the conditions that are not
-//! plainly good.
+//! A compact form of the status that controllers reported: entry by entry, with the conditions that are not good.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -14,11 +13,11 @@ use crate::engine::ids::{GATEWAY_API, Place};
 use crate::engine::literal;
 use crate::engine::shared::{self, Text};
 
-/// Conditions that say whether the object is accepted.
+/// Conditions that report acceptance.
 const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
-/// Conditions that say whether it is in force.
+/// Conditions that report enforcement.
 const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
-/// Reasons for which a condition does not hold yet, or not because of the object itself.
+/// Reasons that do not count as a rejection: the condition does not hold yet, or not because of the object itself.
 const NO_REJECTION: [&str; 5] = [
     "Pending",
     "Reconciling",
@@ -26,72 +25,71 @@ const NO_REJECTION: [&str; 5] = [
     "Merged",
     "ListenersNotValid",
 ];
-/// The condition, or the reason of one, by which a controller says that other policies are in force in the place of one.
+/// The condition, or its reason, by which a controller reports that other policies override a policy.
 const OVERRIDDEN: &str = "Overridden";
-/// Longer messages are cut.
+/// Longer messages are truncated.
 const LONGEST_MESSAGE: usize = 512;
 
-/// What was reported of an object.
+/// The status reported for an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
-    /// In the order of the status; those of routes, Gateways and `ListenerSets` only where one of them is not
-    /// plainly good.
+    /// In the order of the status. For routes, Gateways and `ListenerSets`, empty unless some entry is not good.
     pub entries: Box<[Entry]>,
 }
 
-/// What one controller reported, of the object or of a part of it.
+/// The report of one controller about an object or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is about.
+    /// The object or part.
     pub subject: Subject,
-    /// The controller, where the status names one.
+    /// The controller, if the status names one.
     pub controller: Option<Arc<str>>,
     /// Whether the object is accepted.
     pub acceptance: Acceptance,
-    /// Conditions that are not plainly good.
+    /// Conditions that are not good.
     pub conditions: Box<[Condition]>,
 }
 
-/// What an entry of a status is about.
+/// The subject of a status entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The object as a whole.
     Whole,
-    /// A policy, seen from an ancestor of its target.
+    /// A policy, at an ancestor of its target.
     Ancestor(Place),
-    /// A route, seen from a parent.
+    /// A route, at a parent.
     Parent(ParentRef),
     /// A listener of the object.
     Listener(Arc<str>),
 }
 
-/// What a controller says of the acceptance of an object.
+/// The acceptance of an object, as a controller reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// Nothing, or not yet.
+    /// Not reported, or not yet.
     Unsaid,
-    /// What it said is about an older generation.
+    /// Reported for an older generation.
     Outdated,
-    /// It accepts it.
+    /// The controller accepts it.
     Accepted,
-    /// It rejects it.
+    /// The controller rejects it.
     Rejected,
 }
 
-/// A condition that is not plainly good.
+/// A condition that is not good.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Condition {
-    /// Its type.
+    /// The type.
     pub name: Arc<str>,
-    /// Whether its status is `True`; `False` else.
+    /// Whether the status is `True`; otherwise it is `False`.
     pub holds: bool,
-    /// One word.
+    /// The reason.
     pub reason: Arc<str>,
-    /// For people; on one line, cut where it is long.
+    /// The message; on one line, truncated if long.
     pub message: Arc<str>,
-    /// The generation that the controller saw.
+    /// The generation that the controller observed.
     pub observed_generation: Option<i64>,
-    /// Whether that is the generation of the object.
+    /// Whether that is the current generation of the object.
     pub is_current: bool,
 }
 
@@ -144,7 +142,7 @@ struct ConditionJson {
     observed_generation: Option<Value>,
 }
 
-/// What is said of most policies whose status names no controller.
+/// The report on most policies whose status names no controller: accepted, without conditions.
 fn plainly_accepted() -> Arc<Reported> {
     static ACCEPTED: LazyLock<Arc<Reported>> = LazyLock::new(|| {
         let entry = Entry {
@@ -164,7 +162,7 @@ fn list<'a, T: Deserialize<'a>>(text: &'a RawValue) -> Option<Vec<T>> {
     read.map(|few| few.0)
 }
 
-/// Some controllers write it as a text.
+/// Some controllers write the number as a string.
 fn number(value: Option<&Value>) -> Option<i64> {
     match value? {
         Value::Number(number) => number.as_i64(),
@@ -173,12 +171,12 @@ fn number(value: Option<&Value>) -> Option<i64> {
     }
 }
 
-/// What all entries of a status are read by.
+/// The context for reading the entries of a status.
 struct Reader<'a> {
     header: &'a Header,
-    /// That of the object.
+    /// The generation of the object.
     generation: Option<i64>,
-    /// The generation that the status as a whole is about.
+    /// The observed generation of the status as a whole.
     observed: Option<i64>,
 }
 
@@ -269,7 +267,7 @@ impl Reader<'_> {
     }
 }
 
-/// A message on one line.
+/// A message as one line.
 fn line(message: &str) -> Arc<str> {
     let end = message.floor_char_boundary(LONGEST_MESSAGE);
     let cut = message.get(..end).unwrap_or_default();
@@ -283,14 +281,14 @@ fn line(message: &str) -> Arc<str> {
 // === impl Reported ===
 
 impl Reported {
-    /// Reads a status; none where it says nothing that counts. One that cannot be read says nothing.
+    /// Reads a status; `None` if it contains nothing of interest or cannot be read.
     pub fn read(
         status: &RawValue,
         header: &Header,
         generation: Option<i64>,
     ) -> Option<Arc<Reported>> {
         let text = status.get();
-        // Most objects are routes with which all is well.
+        // Most objects are routes without problems.
         let plain = !["False\"", "Unknown\"", "Conflicted\""]
             .iter()
             .any(|word| text.contains(word));
@@ -335,7 +333,7 @@ impl Reported {
         Some(Arc::new(Reported { entries }))
     }
 
-    /// Fills in the namespace of an object that its manifest leaves open.
+    /// Fills in the namespace that the manifest of the object leaves open.
     pub fn place_in(&mut self, namespace: &Arc<str>) {
         for entry in &mut self.entries {
             let object = match &mut entry.subject {
@@ -353,7 +351,7 @@ impl Reported {
 // === impl Entry ===
 
 impl Entry {
-    /// The condition by which the object is rejected at its current generation.
+    /// The condition that rejects the object at its current generation.
     pub fn rejection(&self) -> Option<&Condition> {
         if self.acceptance != Acceptance::Rejected {
             return None;
@@ -362,7 +360,7 @@ impl Entry {
         conditions.find(|condition| condition.rejects())
     }
 
-    /// The condition that says that the object is not in force, though it is accepted.
+    /// The condition that reports that an accepted object is not in force.
     pub fn not_enforced(&self) -> Option<&Condition> {
         let mut conditions = self.conditions.iter();
         conditions.find(|condition| {
@@ -376,13 +374,13 @@ impl Entry {
 // === impl Condition ===
 
 impl Condition {
-    /// Whether it says that other policies are in force in the place of this one on all its targets.
+    /// Whether it reports that other policies override this one on all its targets.
     pub fn is_overridden(&self) -> bool {
         let is_of_enforcement = ENFORCEMENT.contains(&&*self.name) && !self.holds;
         self.is_current && is_of_enforcement && &*self.reason == OVERRIDDEN
     }
 
-    /// Whether it says so of some of its targets, of kinds whose controllers write such a condition.
+    /// Whether it reports that on some targets, for kinds whose controllers write such a condition.
     pub fn is_overridden_somewhere(&self) -> bool {
         self.is_current && self.holds && &*self.name == OVERRIDDEN
     }

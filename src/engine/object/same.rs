@@ -1,4 +1,4 @@
-//! Whether two texts are the same JSON, with only one of them in memory as values.
+//! Compares two JSON texts with only one of them parsed into values.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,8 +8,8 @@ use serde_json::{Map, Number, Value};
 
 use crate::engine::literal;
 
-/// Whether they are the same values: order of keys and spaces do not count. What cannot be read is not the same
-/// as anything.
+/// Whether both texts have equal values, regardless of key order and whitespace. A text that cannot be parsed equals
+/// no other text.
 pub(super) fn same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -21,7 +21,7 @@ pub(super) fn same(one: &str, other: &str) -> bool {
     Like(&one).deserialize(&mut other).is_ok() && other.end().is_ok()
 }
 
-/// Reads the same value again, or fails. An object that says a key twice is not the same.
+/// Deserializes successfully only from an equal value. An object with a duplicate key is not equal.
 struct Like<'a>(&'a Value);
 
 impl Like<'_> {

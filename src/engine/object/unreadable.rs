@@ -1,4 +1,4 @@
-//! Why an object cannot be read: which field it is, and what is wrong with it.
+//! Why an object cannot be read: the field, and its fault.
 
 use std::fmt::Display;
 
@@ -19,7 +19,7 @@ pub struct Unreadable {
 // === impl Unreadable ===
 
 impl Unreadable {
-    /// What may be said to anybody.
+    /// An error whose text may be shown to anyone.
     pub fn new(told: impl Into<String>) -> Self {
         let told = told.into();
         Self {
@@ -29,7 +29,7 @@ impl Unreadable {
         }
     }
 
-    /// The same of what is right as it is, and more than is read.
+    /// An error for input that may be valid, but exceeds a limit.
     pub fn too_much(told: impl Into<String>) -> Self {
         Self {
             is_much: true,
@@ -37,7 +37,7 @@ impl Unreadable {
         }
     }
 
-    /// What is wrong with a part; `why` may repeat what stands there.
+    /// An error in a part; `why` may quote the input.
     pub fn because(part: impl Into<String>, why: impl Display) -> Self {
         let part = part.into();
         let told = format!("{part}: {why}");
@@ -48,18 +48,19 @@ impl Unreadable {
         }
     }
 
-    /// Whether it may be right as it is, and is more than is read.
+    /// Whether the input may be valid, but exceeds a limit.
     pub fn is_much(&self) -> bool {
         self.is_much
     }
 
-    /// Which part cannot be read, without what stands there and the keys on the way to it: objects are not for logs.
+    /// The part that cannot be read, without its content and without keys from the input: objects do not belong into
+    /// logs.
     pub fn part(&self) -> &str {
         &self.part
     }
 }
 
-/// Reads what cannot be read once more, to say which field it is. That is for errors alone: it takes longer.
+/// Parses unreadable input again to find the field. It takes longer, so it is for errors only.
 pub(super) fn field<'a, T: Deserialize<'a>>(
     what: &str,
     text: &'a str,
@@ -74,7 +75,7 @@ pub(super) fn field<'a, T: Deserialize<'a>>(
         Some((path, _)) if what == "spec" || what == "metadata" => {
             (what.to_owned(), format!("{what}.{path}"))
         }
-        // Of an object as a whole the first step is a field that is asked for: no key of its own.
+        // For a whole object the first step is a field of ours, not a key of the input.
         Some((path, Some(first))) => (first.to_string(), path.to_string()),
     };
     Unreadable {
@@ -84,12 +85,12 @@ pub(super) fn field<'a, T: Deserialize<'a>>(
     }
 }
 
-/// What is wrong, in words for people.
+/// The fault, in words for people.
 pub(super) fn plain(why: &serde_json::Error) -> String {
     let why = why.to_string();
-    // The line is one of the JSON between machines: nobody sees it.
+    // The line number refers to JSON between programs, which nobody sees.
     let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
-    // Names of Rust's numbers are nobody's words.
+    // Users do not know the names of Rust's number types.
     let numbers = ["u16", "u32", "u64", "i64"].into_iter();
     numbers.fold(why.to_owned(), |why, number| {
         why.replace(&format!("expected {number}"), "expected a whole number")
@@ -120,7 +121,7 @@ mod tests {
         let why = read("HTTPRoute", labelled);
         assert!(why.to_string().starts_with("metadata.labels"), "{why}");
         assert_eq!(why.part(), "metadata cannot be read");
-        // Whatever the key has in it.
+        // Regardless of the content of the key.
         let odd_key = r#"{"metadata": {"labels": {"secret: [x] cannot be read": 7}}}"#;
         assert_eq!(read("HTTPRoute", odd_key).part(), "metadata cannot be read");
         let no_object = read("HTTPRoute", "7");

@@ -1,7 +1,7 @@
-//! How much is in an object, counted before it is read.
+//! The number of values in an object, counted before it is parsed.
 //!
-//! Read into memory, `{"a":0}` takes eighty times what it takes as text. The objects of people have some
-//! hundred values; what has a hundred thousand is made to take memory.
+//! Parsed into memory, `{"a":0}` takes eighty times its size as text. Ordinary objects have some hundred values; an
+//! object with a hundred thousand is made to use up memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,17 +12,17 @@ use super::is_gateway_kind;
 use super::unreadable::{Unreadable, plain};
 use crate::engine::ids::GroupKind;
 
-/// Most values and keys of an object.
+/// The maximum number of values and keys of an object.
 const MOST: usize = 10_000;
-/// Most of a definition; the largest that are known of any project have some twenty thousand.
+/// The maximum for a definition; the largest known definition of any project has about twenty thousand.
 const MOST_OF_DEFINITION: usize = 60_000;
-/// Most of a Service: media servers have thousands of ports, and each has some values.
+/// The maximum for a Service: media servers have thousands of ports, with several values each.
 const MOST_OF_SERVICE: usize = 100_000;
-/// Texts up to this length cannot take much, whatever is in them.
+/// Texts up to this length cannot take much memory, whatever they contain.
 const SMALL: usize = 32 * 1024;
 
-/// Refuses a `spec` that has too much in it, or cannot be read: too deep, numbers out of range, half of a
-/// character.
+/// Rejects a `spec` that contains too much or cannot be parsed: nested too deeply, numbers out of range, half of a
+/// surrogate pair.
 pub(crate) fn weigh(gk: &GroupKind, spec: &str) -> Result<(), Unreadable> {
     let most = if *gk == GroupKind::crd() {
         MOST_OF_DEFINITION
@@ -31,7 +31,7 @@ pub(crate) fn weigh(gk: &GroupKind, spec: &str) -> Result<(), Unreadable> {
     } else {
         MOST
     };
-    // What is never read takes nothing: a legal route has tens of thousands of values in its matches.
+    // Fields that are never parsed take no memory: a valid route may have tens of thousands of values in its matches.
     let skips: fn(&str) -> bool = if is_gateway_kind(gk) {
         |key| ["matches", "filters", "tls"].contains(&key)
     } else {
@@ -40,29 +40,29 @@ pub(crate) fn weigh(gk: &GroupKind, spec: &str) -> Result<(), Unreadable> {
     count("spec", spec, most, skips)
 }
 
-/// The same for a text of another name, as a whole.
+/// Like [`weigh`], for a whole text of another name.
 pub(crate) fn weigh_all(what: &str, text: &str) -> Result<(), Unreadable> {
     count(what, text, MOST, |_| false)
 }
 
-/// Whether a text can be read and has not too much in it.
+/// Whether a text can be parsed and stays within the limit.
 pub fn is_bearable(text: &str) -> bool {
     weigh_all("it", text).is_ok()
 }
 
-/// The same for the `spec` of a definition without its schemas.
+/// Like [`weigh`], for the `spec` of a definition without its schemas.
 pub(super) fn weigh_names(spec: &str) -> Result<(), Unreadable> {
     count("spec", spec, MOST, |key| key == "schema")
 }
 
-/// The same for `metadata`, but for what nobody reads.
+/// Like [`weigh`], for `metadata` without the fields that are never read.
 pub(crate) fn weigh_metadata(text: &str) -> Result<(), Unreadable> {
     count("metadata", text, MOST, |key| {
         ["managedFields", "ownerReferences", "finalizers"].contains(&key)
     })
 }
 
-/// Whether a text of this length may have too much in it.
+/// Whether a text is long enough to exceed the limit.
 pub(crate) fn is_large(text: &str) -> bool {
     text.len() > SMALL
 }
@@ -85,7 +85,7 @@ fn count(what: &str, text: &str, most: usize, skips: fn(&str) -> bool) -> Result
 #[derive(Clone, Copy)]
 struct Count<'a> {
     left: &'a Cell<usize>,
-    /// Whether what stands under a key is passed over.
+    /// Whether the value of a key is skipped.
     skips: fn(&str) -> bool,
 }
 
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for Count<'_> {
     }
 }
 
-/// A key; comes to whether what stands under it is passed over.
+/// A key; evaluates to whether its value is skipped.
 struct Key<'a>(Count<'a>);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
@@ -217,7 +217,7 @@ mod tests {
             let why = said(odd).unwrap_err();
             assert!(why.starts_with("spec cannot be read: "), "{odd}: {why}");
         }
-        // No key stands for anything else.
+        // No key has a special meaning.
         let marker = r#"{"$serde_json::private::RawValue":"[[[]]]"}"#;
         assert_eq!(said(marker), Ok(()));
     }
