@@ -1,5 +1,5 @@
-//! Measures effective policies of one Gateway and of one GatewayClass, and the cost of a single change: `cargo bench
-//! --bench effective`.
+//! Measures effective policies of one Gateway and of one `GatewayClass`, and the cost of a single change:
+//! `cargo bench --bench effective`.
 //!
 //! The sizes are those at which a peer library was measured (policy-machinery, commit 64133472): one Gateway, routes
 //! with one rule each and without `sectionName`, a policy with atomic defaults on the Gateway and one on each route.

@@ -1,5 +1,5 @@
-//! Measures a review without the network, from the bytes of the request to the bytes of the answer: `cargo bench
-//! --bench engine -- --routes 10000 --policies 5000`.
+//! Measures a review without the network, from the bytes of the request to the bytes of the answer:
+//! `cargo bench --bench engine -- --routes 10000 --policies 5000`.
 //!
 //! `--case NAME --times N` runs N reviews of one case and prints nothing; `benches/instructions.sh` uses it to count
 //! their instructions.

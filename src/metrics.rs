@@ -72,7 +72,7 @@ pub struct Metrics {
     pub sar_duration: Histogram,
     /// Open connections on the webhook port.
     pub connections: IntGauge,
-    /// Connections that closed before a request, by `reason`.
+    /// Connections that failed, by `reason`.
     pub connection_errors: IntCounterVec,
     /// Attempts to load the serving certificate, by `result`.
     pub cert_reload: IntCounterVec,

@@ -1,5 +1,5 @@
-//! Runs attache for twenty minutes at 70 % of the machine's capacity, and at ten times as much: `cargo bench --bench
-//! soak -- --minutes 20`.
+//! Runs attache for twenty minutes at 70 % of the machine's capacity, and at ten times as much:
+//! `cargo bench --bench soak -- --minutes 20`.
 //!
 //! The server is `attache serve` as in production, with the API server of the tests and a cluster that changes 500
 //! times per second. Client, API server and attache share the machine. The run fails if any requirement is not met.

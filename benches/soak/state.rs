@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::objects;
 
-/// A GatewayClass, its Gateways, and the given numbers of routes and policies. As in lists of the API server, all
+/// A `GatewayClass`, its Gateways, and the given numbers of routes and policies. As in lists of the API server, all
 /// objects of a kind share its name.
 pub(crate) fn state(routes: usize, policies: usize) -> Snapshot {
     let mut values = vec![objects::crd(), class()];

@@ -1,4 +1,4 @@
-//! Reads the CustomResourceDefinitions of a cluster once.
+//! Reads the CRDs of a cluster once.
 
 use std::sync::Arc;
 

@@ -114,7 +114,7 @@ impl Reader {
 
     /// Reads the wanted objects. Those that cannot be read are in `missing`.
     pub async fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
-        // Policies are read according to their CRD, except for kinds with a single version, which do not depend on it.
+        // A CRD decides which version to list; kinds with a single version need not wait for theirs.
         let (told, untold): (Vec<Reach>, Vec<GroupKind>) = self.policies(rules);
         let policies = self.lists(told);
         let others = async {

@@ -71,7 +71,7 @@ impl<'a> Matching<'a> {
         ways.collect()
     }
 
-    /// A note if the GatewayClass does not exist, so that no controller serves the Gateway.
+    /// A note if the `GatewayClass` does not exist, so that no controller serves the Gateway.
     fn without_class(&self, gateway: &Object) -> Option<String> {
         let Node::Gateway { class, .. } = &gateway.node else {
             return None;
