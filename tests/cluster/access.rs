@@ -1,8 +1,8 @@
-//! Who may not read a policy of another namespace learns that there is one, and no more (design 3.4).
+//! A user who may not read a policy in another namespace learns only that there is one (design 3.4).
 
 use crate::harness::{Said, World, eventually};
 
-/// Two policies that act together on routes of `shop`: one of the platform, one of the own namespace.
+/// Two policies that act together on routes of `shop`: one of the platform and one in the route's own namespace.
 const POLICIES: &str = "
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -36,7 +36,7 @@ metadata: {name: cart, namespace: shop}
 spec: {ports: [{port: 8080}]}
 ";
 
-/// Whoever is signed in may work on routes of `shop`.
+/// Every signed-in user may edit routes of `shop`.
 const ROUTES: &str = "
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -58,10 +58,10 @@ const OWN_BY_NAME: &str =
     "Warning: affected-by: RetryPolicy.policies.example.com shop/patience (Namespace shop)\n";
 const HIDDEN: &str = "Warning: affected-by: a policy that you may not read acts on this object\n";
 
-/// What everybody sends here.
+/// The command that every user runs here.
 const APPLY: [&str; 4] = ["apply", "--dry-run=server", "-f", "cart-route.yaml"];
 
-/// Attache has seen both policies, and everybody may send routes.
+/// A world in which attache has seen both policies and every user may apply routes.
 fn world(name: &str) -> Option<World<'static>> {
     let world = World::start(name)?;
     let shop = world.namespace("shop");
@@ -73,7 +73,7 @@ fn world(name: &str) -> Option<World<'static>> {
     Some(world)
 }
 
-/// What a role lets its subjects `get`, in one namespace.
+/// A role that lets its subject `get` these policies in one namespace.
 fn role(name: &str, namespace: &str, names: &str, subject: &str) -> String {
     format!(
         "
@@ -95,8 +95,8 @@ fn subject(kind: &str, name: &str) -> String {
     format!("{{kind: {kind}, name: {name}, apiGroup: rbac.authorization.k8s.io}}")
 }
 
-/// What the user of this impersonation is told, as soon as it is this. A right that was just given is seen when the
-/// API server has it, and a no that attache has heard before is over after ten seconds.
+/// Waits until the impersonated user sees these lines. The API server takes a moment to see a new right, and attache
+/// caches a denial for ten seconds.
 fn is_told(world: &World<'_>, who: &[&str], lines: &[&str]) {
     is_told_by(|| world.kubectl(APPLY.iter().chain(who).copied()), lines);
 }
@@ -128,7 +128,7 @@ fn settings_where_a_role_lets_the_user_get_them() {
     let bob = subject("User", "bob");
     world.apply_text(&role("read", "shop", "[]", &bob)).ok();
     is_told_by(|| world.kubectl_as("bob", APPLY), &[OWN, HIDDEN]);
-    // Of infra, this one alone.
+    // Only this policy of infra.
     let dora = subject("User", "dora");
     world
         .apply_text(&role("one", "infra", "[edge-retries]", &dora))
@@ -164,7 +164,7 @@ subjects: [{kind: User, name: reader-of-all, apiGroup: rbac.authorization.k8s.io
 roleRef: {kind: ClusterRole, name: reader-of-all, apiGroup: rbac.authorization.k8s.io}
 ";
 
-/// RBAC looks at names and groups. What else the API server knows of a user is handed on and does no harm.
+/// RBAC depends on names and groups. Other user attributes are passed to the API server without effect.
 #[test]
 fn a_group_counts_and_the_rest_does_no_harm() {
     let Some(world) = world("groups") else {
@@ -176,7 +176,7 @@ fn a_group_counts_and_the_rest_does_no_harm() {
         .ok();
     world.apply_text(&role("read", "shop", "[]", &readers)).ok();
     is_told(&world, &["--as=carol", "--as-group=readers"], &[EDGE, OWN]);
-    // The same user, and no answer is remembered for her that is another's.
+    // The same user with other groups does not get the cached answer.
     is_told(&world, &["--as=carol"], &[OWN_BY_NAME, HIDDEN]);
     is_told(
         &world,
@@ -196,7 +196,7 @@ fn a_group_counts_and_the_rest_does_no_harm() {
     );
 }
 
-/// A Gateway of six listeners, with policies on the first of them.
+/// A Gateway with six listeners, and policies on the first ones.
 fn gateway_with(policies: usize) -> String {
     let listeners: Vec<String> = (0..6)
         .map(|i| {
@@ -231,7 +231,7 @@ spec:
     documents.join("---")
 }
 
-/// What alice is told of one route as it comes, moves and goes, and how much an admin is.
+/// The warnings that alice sees while one route is created, moved and deleted; an admin sees one line per policy.
 fn told_of_one_route(name: &str, policies: usize) -> Option<Vec<String>> {
     let world = World::start(name)?;
     world.apply_text(&gateway_with(policies)).ok();
@@ -247,7 +247,7 @@ fn told_of_one_route(name: &str, policies: usize) -> Option<Vec<String>> {
 
     let shop = world.namespace("shop");
     let alice = |args: &[&str]| world.kubectl_as("alice", args.iter().copied());
-    // Rights to the route come first.
+    // She needs rights to the route first.
     eventually("alice may send routes", || alice(&APPLY).succeeded());
     let away = r#"{"spec":{"parentRefs":[{"name":"nowhere"}]}}"#;
     let steps: [&[&str]; 4] = [

@@ -1,4 +1,4 @@
-//! The API server shows attache a client certificate, and attache takes calls from nobody else.
+//! The API server presents a client certificate to attache, and attache accepts no other client.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::harness::{Attache, Cluster, World, eventually};
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/client-certificates");
 const REFUSED: &str = "failed calling webhook";
 
-/// A certificate for the API server and the files by which it finds it, as the documentation has them but for
-/// where they lie and whom they are for.
+/// A certificate for the API server and its configuration files, as in the documentation except for paths and host
+/// names.
 fn prepare(dir: &Path) {
     let mut ca = CertificateParams::new([]).expect("no names");
     ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -42,7 +42,7 @@ fn prepare(dir: &Path) {
         let text = fs::read_to_string(Path::new(EXAMPLES).join(name)).expect("an example");
         let here = format!("{}/", dir.display());
         let text = text.replace("/etc/kubernetes/admission/", &here);
-        // The tests call it by address; a single `*` is everybody.
+        // The tests call by IP address; `*` matches every host.
         put(name, &text.replace("attache.attache-system.svc", "\"*\""));
     }
 }
@@ -72,7 +72,7 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
     let Some(cluster) = Cluster::prepared("callers", prepare) else {
         return;
     };
-    // It asks and is answered: registered means that a policy was refused.
+    // Registration succeeds only after a policy was refused, so the API server was accepted.
     let world = calling(&cluster, "known", "kube-apiserver").registered();
     world.apply("edge.yaml").ok();
     world.warns_at_last(
@@ -80,7 +80,7 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
         "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
     );
     assert_eq!(refused(&world.attache, "name"), Some(0));
-    // Who has none, as any pod, gets an alert.
+    // A client without a certificate, such as any pod, gets an alert.
     let said = nobody(&world.attache.address);
     assert!(said.contains("alert"), "{said}");
     eventually("it is counted", || {
@@ -91,7 +91,7 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
     });
     world.attache.answers("/readyz", 200).expect("ready");
 
-    // Where the list names somebody else, the API server is a stranger too.
+    // If the list names another subject, the API server is refused too.
     let other = calling(&cluster, "stranger", "somebody-else");
     other.create_namespaces();
     other.attache.wait_until_ready();
@@ -107,7 +107,7 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
     assert!(refused(&other.attache, "name") >= Some(1));
 }
 
-/// What a client without a certificate is told, which stays until it is sent away.
+/// The output of a client without a certificate, which stays connected until the server closes.
 fn nobody(address: &str) -> String {
     let mut client = Command::new("openssl")
         .args(["s_client", "-connect"])

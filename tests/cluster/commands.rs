@@ -1,9 +1,9 @@
 //! Commands on a real cluster, as users see them.
 //!
-//! `commands/state` is one cluster with every mistake that people make, and users who may read some of
-//! it. `commands/*.txt` are sessions on it: a line with `$` is a command of an admin, one with `olga$`
-//! of a user; what follows is what they see, and the exit code where it is not 0. `ATTACHE_BLESS=1`
-//! writes what was seen; read the difference before you commit it.
+//! `commands/state` is a cluster with every mistake that users make, and users with different rights. `commands/*.txt`
+//! are sessions on it: a line with `$` is a command of an admin, one with `olga$` a command of that user; then follow
+//! its output, and the exit code if it is not 0. `ATTACHE_BLESS=1` writes the actual output; read the difference before
+//! you commit it.
 
 mod around;
 mod trouble;
@@ -17,7 +17,7 @@ use crate::harness::{Cluster, Said};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/commands");
 
-/// The cluster of the sessions; nothing where there is none.
+/// The cluster of the sessions. `None` if clusters are not available.
 static STATE: LazyLock<Option<Cluster>> = LazyLock::new(|| {
     let cluster = Cluster::own("commands")?;
     let kubectl = cluster.kubectl();
@@ -38,7 +38,7 @@ static STATE: LazyLock<Option<Cluster>> = LazyLock::new(|| {
     Some(cluster)
 });
 
-/// What one who has typed a command sees.
+/// Runs a command as the user of a prompt.
 fn run(cluster: &Cluster, prompt: &str, command: &str) -> Said {
     let user = Some(prompt).filter(|user| !user.is_empty());
     let words = shlex::split(command).expect("words");
@@ -48,7 +48,7 @@ fn run(cluster: &Cluster, prompt: &str, command: &str) -> Said {
     client.run(args.iter().map(String::as_str))
 }
 
-/// A session as it comes out now.
+/// Runs a session and returns its new text.
 fn again(cluster: &Cluster, session: &str) -> String {
     let mut text = String::new();
     for line in session.lines() {
@@ -74,7 +74,7 @@ fn typed(line: &str) -> Option<(&str, &str)> {
         .then_some((user, command))
 }
 
-/// Everything is as old as it is: that is no part of what is tested.
+/// Replaces ages, which are not part of the test.
 fn ageless(text: &str) -> String {
     let is_age = |word: &str| {
         let digits = word.trim_end_matches(['s', 'm', 'h']);

@@ -1,4 +1,4 @@
-//! What was let through, noted as an Event on the policy.
+//! An allowed finding becomes an Event on the policy.
 
 use crate::harness::{World, eventually};
 
@@ -20,7 +20,7 @@ fn what_was_let_through_is_noted() {
     world.apply("edge.yaml").ok();
     let told =
         "section-unknown: spec.targetRef.sectionName: Gateway infra/edge has no listener \"later\"";
-    // A dry run leaves nothing behind.
+    // A dry run has no side effects.
     let said = world.dry_run_text(PENDING);
     assert!(said.err.contains(told), "{said}");
     let said = world.apply_text(PENDING);

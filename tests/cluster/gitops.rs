@@ -1,8 +1,8 @@
-//! One commit adds a listener and policies on it, and other clients than a person's `kubectl` apply it.
+//! One commit adds a listener and policies on it; other clients than a user's `kubectl` apply it.
 //!
-//! A tool that dry-runs all before it applies anything sees a policy whose section is not there yet. A service
-//! account is told, and never stopped. A person is refused, and gets through with the annotation
-//! `attache.dev/pending` or by applying again what comes in the wrong order.
+//! A tool that dry-runs everything before it applies anything sees policies whose section does not exist yet. A service
+//! account gets warnings and is never refused. A person is refused, and succeeds with the annotation
+//! `attache.dev/pending` or by applying wrongly ordered manifests again.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ const WORST: [&str; 5] = [
 ];
 const PENDING: &str = "metadata: {annotations: {attache.dev/pending: 'true'}, ";
 
-/// What is said of a policy before its listener is there, and before its Gateway is.
+/// The findings on a policy before its listener exists, and before its Gateway exists.
 const SECTIONS: [&str; 2] = [
     r#"section-unknown: spec.targetRefs[0].sectionName: Gateway infra/front has no listener "https2"; did you mean "http"?"#,
     r#"section-unknown: spec.targetRef.sectionName: Gateway infra/front has no listener "https2"; did you mean "http"?"#,
@@ -45,7 +45,7 @@ fn world(name: &str) -> Option<World<'static>> {
     Some(world)
 }
 
-/// Until attache has seen the Gateway of the first commit.
+/// Waits until attache has seen the Gateway of the first commit.
 fn first_is_known(world: &World<'_>) {
     let policies = world.read("second/policies.yaml");
     eventually("the Gateway is known", || {
@@ -58,7 +58,7 @@ fn first_is_known(world: &World<'_>) {
     });
 }
 
-/// Whose hand last applied the listeners of the Gateway.
+/// The field manager that last applied the listeners of the Gateway.
 fn manager(world: &World<'_>) -> String {
     let infra = world.namespace("infra");
     let path = "-o=jsonpath={.metadata.managedFields[*].manager}";
@@ -73,7 +73,7 @@ fn listeners(world: &World<'_>) -> String {
     world.kubectl(args).ok().out
 }
 
-/// The policies are there, as if nobody had stood in the way.
+/// Both policies exist, as if there were no webhook.
 #[track_caller]
 fn both_policies_are_there(world: &World<'_>) {
     let infra = world.namespace("infra");
@@ -86,7 +86,7 @@ fn both_policies_are_there(world: &World<'_>) {
 
 // === kubectl ===
 
-/// Lines of kubectl.
+/// Warnings as kubectl prints them.
 fn warned(said: Said, lines: [&str; 2]) {
     lines
         .iter()
@@ -122,7 +122,7 @@ fn kubectl_of_a_service_account_gets_through_in_any_order() {
     both_policies_are_there(&world);
 }
 
-/// kustomize sorts: Gateways come before policies, so that the live read finds the listener.
+/// kustomize sorts Gateways before policies, so the live read finds the listener.
 #[test]
 fn kubectl_with_a_kustomization_and_what_it_prunes() {
     let Some(world) = world("kustomization") else {
@@ -187,8 +187,8 @@ fn kubectl_with_server_side_apply() {
     both_policies_are_there(&world);
 }
 
-/// The Gateway goes through although the policies before it do not, so that once more is enough. What would be
-/// different cannot be asked before that.
+/// The Gateway is applied although the policies before it are not, so a second run succeeds. `kubectl diff` fails until
+/// then.
 #[test]
 fn kubectl_of_a_person_gets_through_at_the_second_time() {
     let Some(world) = world("kubectl-person") else {
@@ -242,7 +242,7 @@ fn mark_as_pending(world: &World<'_>) {
 
 // === Flux ===
 
-/// Lines of the log of a controller: the library gives its caller none.
+/// Warnings as lines of a controller's log: the library does not return them to its caller.
 fn logged(said: Said, lines: [&str; 2]) {
     lines.iter().fold(said, |said, line| {
         let line = line.replace('"', "\\\"");
@@ -250,7 +250,7 @@ fn logged(said: Said, lines: [&str; 2]) {
     });
 }
 
-/// The case that must hold: the Gateway is there, and one commit brings a listener and the policies on it.
+/// The most important case: the Gateway exists, and one commit adds a listener and policies on it.
 #[test]
 fn flux_dry_runs_all_before_it_applies_anything() {
     let (Some(world), Some(flux)) = (world("flux"), Cluster::program("flux")) else {
@@ -286,7 +286,7 @@ fn flux_dry_runs_all_before_it_applies_anything() {
     said.silent_about("section-unknown");
 }
 
-/// Nothing is there yet: a warning for people too.
+/// Nothing exists yet: people get warnings too.
 #[test]
 fn flux_applies_all_of_it_at_once() {
     let (Some(world), Some(flux)) = (world("flux-at-once"), Cluster::program("flux")) else {
@@ -304,7 +304,7 @@ fn flux_applies_all_of_it_at_once() {
     both_policies_are_there(&world);
 }
 
-/// A person who runs it is stopped by the dry run each time, until the policies say that their section comes.
+/// A person who runs it is refused by every dry run until the policies announce that their section comes later.
 #[test]
 fn flux_of_a_person_needs_the_annotation() {
     let (Some(world), Some(flux)) = (world("flux-person"), Cluster::program("flux")) else {
@@ -325,8 +325,8 @@ fn flux_of_a_person_needs_the_annotation() {
 
 // === Helm ===
 
-/// Helm prints a warning as a line of its log, on stderr. A missing Gateway's line goes on with the namespaces that have one
-/// of that name, which are those of other tests.
+/// Helm prints a warning as a log line on stderr. The line for a missing Gateway continues with the namespaces that
+/// have one of that name, which belong to other tests.
 fn logged_by_helm(said: Said, line: &str) -> Said {
     let line = line.replace('"', "\\\"");
     let said = said.warns(&format!("] \"Warning: {line}"));
@@ -339,8 +339,8 @@ fn logged_by_helm(said: Said, line: &str) -> Said {
     said
 }
 
-/// Helm sends kinds that it does not know in the order of their names: `ColorPolicy`, `Gateway`, `HTTPRoute`,
-/// `RetryPolicy`. Its own dry run sends the API server no object, so that it says nothing.
+/// Helm sends kinds that it does not know in alphabetical order: `ColorPolicy`, `Gateway`, `HTTPRoute`, `RetryPolicy`.
+/// Its own dry run sends no objects to the API server, so there are no warnings.
 #[test]
 fn helm_of_a_service_account() {
     let (Some(world), Some(helm)) = (world("helm"), Cluster::program("helm")) else {
@@ -370,7 +370,7 @@ fn helm_of_a_service_account() {
         .prints("STATUS: deployed\nREVISION: 3\n")
         .silent_about("Warning");
 
-    // Back to the first: the Gateway loses its listener, and then the policies go.
+    // Back to the first commit: the Gateway loses its listener, then the policies are deleted.
     let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#;
     world.warns_at_last("first/gateway.yaml", orphaned);
     let said = helm(&["upgrade", "front", CHART, "--set=second=false"])
@@ -383,8 +383,8 @@ fn helm_of_a_service_account() {
         .prints("release \"front\" uninstalled\n");
 }
 
-/// A release of all of it passes at once. An upgrade that sends a policy before its listener does not, however
-/// often, until the policy says that its section comes.
+/// The first release of all objects succeeds. An upgrade that sends a policy before its listener fails every time,
+/// until the policy announces that its section comes later.
 #[test]
 fn helm_of_a_person_needs_the_annotation_to_add_a_listener() {
     let (Some(world), Some(helm)) = (world("helm-person"), Cluster::program("helm")) else {

@@ -1,10 +1,10 @@
-//! Policy kinds come and go while attache runs.
+//! Policy kinds appear and disappear while attache runs.
 
 use crate::harness::{Attache, Cluster, World, eventually, retry_policy_crd};
 
 const AFFECTED: &str = "affected-by: LimitPolicy.late.example.com infra/edge-limits";
 
-/// The CRD of `RetryPolicy` under another name and group, with the label and no profile.
+/// The CRD of `RetryPolicy` under another name and group, with the label and without a profile.
 pub(crate) fn late_crd() -> String {
     retry_policy_crd()
         .replace("RetryPolicy", "LimitPolicy")
@@ -12,7 +12,7 @@ pub(crate) fn late_crd() -> String {
         .replace("policies.example.com", "late.example.com")
 }
 
-/// Another, with a label that contradicts its strategies.
+/// A CRD whose label contradicts its strategies.
 pub(crate) fn mislabelled_crd() -> String {
     late_crd()
         .replace("LimitPolicy", "LabelPolicy")
@@ -75,7 +75,7 @@ fn a_kind_that_comes_and_goes() {
     world.warns_at_last("shoes-route.yaml", AFFECTED);
 }
 
-/// The same kind in its first version: targets without sections, any strategy.
+/// The kind in its first version: targets without sections, any strategy.
 pub(crate) fn early_crd() -> String {
     "
 apiVersion: apiextensions.k8s.io/v1
@@ -102,7 +102,7 @@ spec:
     .to_owned()
 }
 
-/// With a second version, stored from now on: a list of targets, with sections, and Gateways alone.
+/// With a second version, which becomes the storage version: a list of targets with sections, only Gateways.
 fn grown_crd() -> String {
     let second = r#"
   - name: v1

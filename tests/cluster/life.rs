@@ -1,4 +1,4 @@
-//! What attache does when the API server is not there, and when it is told to end.
+//! attache without an API server, and its shutdown.
 
 use crate::harness::manifests::DEAD_API;
 use crate::harness::{Attache, Cluster, World, eventually};
@@ -23,7 +23,7 @@ fn it_outlives_a_restart_of_the_api_server() {
     cluster.start_apiserver();
     world.attache.answers("/readyz", 200).expect("ready");
 
-    // Only a watch that works again can know this.
+    // Only a restored watch can report this.
     let infra = world.namespace("infra");
     let more = r#"{"spec":{"retries":7}}"#;
     let patch = [
@@ -77,7 +77,7 @@ fn a_dead_aggregated_api_holds_up_nothing() {
             Err(format!("{said}\n{listed}"))
         }
     });
-    // Started beside it, ready, and in the know.
+    // It starts next to it, becomes ready and knows the cluster.
     let world = World::on(&cluster, "dead-api");
     world.apply("edge.yaml").ok();
     world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));

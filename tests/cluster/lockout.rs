@@ -1,4 +1,4 @@
-//! With `failurePolicy: Fail` and nobody there, the cluster can still be mended, and attache with it.
+//! With `failurePolicy: Fail` and no attache running, users can still repair the cluster and attache.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::harness::manifests::{
 use crate::harness::{Attache, Cluster, Kubectl, Said, eventually};
 use crate::kinds::{late_crd, mislabelled_crd};
 
-/// Nobody listens there.
+/// An address where nothing listens.
 const NOBODY: &str = "https://127.0.0.1:1";
 const CONFIGURATIONS: [&str; 2] = [
     "validatingwebhookconfiguration/attache",
@@ -82,7 +82,7 @@ spec:
         securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 ";
 
-/// A cluster with the manifests applied, `fail-closed` among them, and no attache.
+/// A cluster with the manifests applied, including `fail-closed`, but without attache.
 struct Closed {
     kubectl: Kubectl,
     manifests: PathBuf,
@@ -107,7 +107,7 @@ impl Closed {
         Some(closed)
     }
 
-    /// Applies the manifests, with the calls to this address.
+    /// Applies the manifests with webhook calls to this address.
     fn call(&self, address: &str, ca: &str) {
         call_all_at(&self.manifests, address, ca);
         let folder = self.manifests.to_str().expect("a path in UTF-8");
@@ -120,7 +120,7 @@ impl Closed {
         self.kubectl.run_with(["apply", "-f", "-"], text)
     }
 
-    /// Made, changed, removed.
+    /// Creates, changes and deletes an object.
     fn mend(&self, text: &str) {
         self.apply(text).ok();
         let label = ["label", "--overwrite", "-f", "-", "mended=yes"];
@@ -130,7 +130,7 @@ impl Closed {
     }
 }
 
-/// As only an API server does it that got no answer.
+/// Refused because the webhook did not answer.
 fn refused(said: &Said) -> Result<(), String> {
     let closed = said.err.contains("failed calling webhook");
     if said.code != 0 && closed {
@@ -152,22 +152,22 @@ fn with_fail_and_nobody_there_everything_that_mends_it_passes() {
     for text in [SERVICE, NAMESPACE, POLICY] {
         refused(&closed.apply(text)).expect("refused");
     }
-    // Its own namespace, whatever the kind.
+    // Its own namespace, any kind.
     for text in [
         POD, DEPLOYMENT, CONFIG_MAP, SECRET, LEASE, SERVICE, GATEWAY, POLICY,
     ] {
         closed.mend(&own(text));
     }
-    // The namespace of the cluster itself.
+    // The namespace kube-system.
     closed.mend(&SERVICE.replace("namespace: default", "namespace: kube-system"));
     let label = ["label", "namespace/kube-system", "mended=yes"];
     closed.kubectl.run(label).ok();
-    // Elsewhere what nobody asks about, and definitions.
+    // In other namespaces, kinds that the webhooks do not cover, and CRDs.
     for text in [POD, DEPLOYMENT, CONFIG_MAP, SECRET, LEASE] {
         closed.mend(text);
     }
     closed.mend(&late_crd());
-    // The objects that it is made of.
+    // The objects that attache consists of.
     let here = ["-n", "attache-system"];
     for change in [
         &["scale", "deployment/attache", "--replicas=3"][..],
@@ -191,19 +191,19 @@ fn with_fail_and_nobody_there_everything_that_mends_it_passes() {
         .ok();
     refused(&closed.apply(GATEWAY)).expect("still closed");
 
-    // The way out that every runbook names.
+    // The emergency exit in every runbook.
     closed
         .kubectl
         .run(["delete"].into_iter().chain(CONFIGURATIONS))
         .ok();
     eventually("open", || closed.apply(GATEWAY).succeeded());
-    // And all at once, while the configurations are there.
+    // And deletion of everything while the configurations exist.
     closed
         .kubectl
         .run(["apply", "--server-side", "-k", folder])
         .ok();
     eventually("closed again", || refused(&closed.apply(SERVICE)));
-    // No controller empties the namespace here, so nobody waits for its end.
+    // No controller empties the namespace here, so do not wait for its deletion.
     let gone = closed
         .kubectl
         .run(["delete", "--wait=false", "-k", folder])
@@ -232,7 +232,7 @@ fn with_fail_reviews_pass_as_soon_as_attache_is_there_and_no_longer_than_that() 
     );
     let said = closed.apply(&wrong).fails(1);
     assert!(said.err.contains("target-group-versioned: "), "{said}");
-    // Definitions are told of by a webhook of their own.
+    // CRDs have their own webhook.
     closed
         .apply(&mislabelled_crd())
         .ok()

@@ -1,7 +1,7 @@
-//! attache beside a real API server, judged by what `kubectl` prints.
+//! attache with a real API server, judged by what `kubectl` prints.
 //!
-//! `cluster.sh` builds and starts the API server; `harness` drives it. Without Go and without
-//! `KUBEBUILDER_ASSETS` the tests say SKIPPED and pass; with `ATTACHE_REQUIRE_CLUSTER=1` they fail.
+//! `cluster.sh` builds and starts the API server; `harness` drives it. Without Go and without `KUBEBUILDER_ASSETS` the
+//! tests print SKIPPED and pass; with `ATTACHE_REQUIRE_CLUSTER=1` they fail.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

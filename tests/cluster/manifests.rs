@@ -1,4 +1,4 @@
-//! `manifests/` is what a real API server accepts.
+//! A real API server accepts `manifests/`.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn the_manifests_pass_a_server_side_dry_run() {
     };
     assert!(Path::new(MANIFESTS).is_dir(), "no {MANIFESTS}");
     let kubectl = cluster.kubectl();
-    // A dry run keeps nothing, so what stands in the namespace needs it to be there already.
+    // A dry run stores nothing, so the namespace must exist already.
     let rendered = kubectl.run(["kustomize", MANIFESTS]).ok().out;
     let namespaces: Vec<&str> = rendered
         .split("\n---\n")
@@ -57,7 +57,7 @@ fn the_components_pass_too_and_let_nobody_in_unseen() {
     ] {
         assert!(rendered.out.contains(line), "{rendered}");
     }
-    // What stands in the namespace needs it to be there.
+    // The namespace must exist already.
     let namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: attache-system}}";
     kubectl
         .run_with(["apply", "--server-side", "-f", "-"], namespace)

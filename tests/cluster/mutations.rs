@@ -1,10 +1,10 @@
-//! Mended objects under `kubectl apply`: the manifest that was mended can be applied again and again.
+//! Mutated objects under `kubectl apply`: the original manifest can be applied again and again.
 
 use serde_json::Value;
 
 use crate::harness::{World, eventually};
 
-/// What is stored of an object, without the time of its last write.
+/// The stored object, without the time of its last write.
 fn stored(world: &World<'_>, object: &str) -> Value {
     let infra = world.namespace("infra");
     let args = ["get", "-n", &infra, object, "-o", "json"];
@@ -16,8 +16,7 @@ fn version(object: &Value) -> &str {
     object["metadata"]["resourceVersion"].as_str().unwrap()
 }
 
-/// Applies a manifest again, by both ways of applying, and asks for the difference: nothing is stored,
-/// and nobody is in conflict.
+/// Applies a manifest again and diffs it, client-side or server-side: nothing is stored, and there is no conflict.
 fn holds_still(world: &World<'_>, manifest: &str, object: &str, server_side: bool) -> Value {
     let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
     let apply = || world.apply_text_with(manifest, more.iter().copied());
@@ -81,7 +80,7 @@ fn a_strategy_that_was_written_down_holds_still() {
         let object = format!("retrypolicy/{name}");
         let found = holds_still(&world, &manifest, &object, server_side);
         assert_eq!(found["spec"]["mergeStrategy"], "AtomicDefaults");
-        // Who names another has it, and who stops naming one has it still or gets the assumed one.
+        // A manifest with another strategy gets it; one that drops it keeps it or gets the assumed one.
         let other = policy(
             "RetryPolicy",
             name,
@@ -120,7 +119,7 @@ stringData: {{key: value}}
         let target = format!("targetRefs: [{{group: '', kind: Secret, name: {name}}}]");
         let color = policy("ColorPolicy", name, &target, "color: blue");
         world.apply_text(&color).ok();
-        // It comes with the next write of the Secret; a label makes one.
+        // The annotation appears at the next write of the Secret; a label causes one.
         let label = |what: &str| {
             let args = ["label", "--overwrite", "-n", &infra, &object, what];
             world.kubectl(args).ok();
@@ -156,7 +155,7 @@ fn entries_that_are_applied_one_by_one_are_not_mended() {
     let Some(world) = World::mutating("keyed", "normalize-targets: true") else {
         return;
     };
-    // Mended, the first would be nobody's, and stay when the manifest no longer has it.
+    // If it were mutated, the first entry would have no owner and stay when the manifest drops it.
     let other = "{group: gateway.networking.k8s.io, kind: Gateway, name: other}";
     let targets = format!("targetRefs: [{VERSIONED}, {other}]");
     let manifest = policy("ShadePolicy", "keyed", &targets, "shade: dark");
@@ -233,7 +232,7 @@ spec: {{parentRefs: [{{name: edge}}], hostnames: [{hostname}.example.com]}}
         );
         world.apply_text(&shade).ok();
         let field = |found: &Value| found["spec"]["useDefaultGateways"].clone();
-        // attache sees the policy when its watch does: each write is another one.
+        // attache sees the policy only after its watch does, so each write must differ.
         let mut tries = 0..;
         eventually("the field is filled in", || {
             let hostname = format!("a{}", tries.next().unwrap());

@@ -1,5 +1,5 @@
-//! What an operator sees of attache beside a real API server: every metric, spans that join the API server's traces,
-//! and a log without names.
+//! What an operator sees of attache with a real API server: every metric, spans that join the API server's traces, and
+//! logs without names.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,7 +34,7 @@ spec:
   retries: 3
 ";
 
-/// As its comment in `manifests/kustomization.yaml` shows.
+/// As its comment in `manifests/kustomization.yaml` describes.
 #[test]
 fn the_component_monitoring_fits_the_deployment() {
     let Some(cluster) = Cluster::shared() else {
@@ -74,7 +74,7 @@ fn the_component_monitoring_fits_the_deployment() {
     }
 }
 
-/// Its own cluster: the API server is told to trace, and is restarted.
+/// On a cluster of its own: the API server is restarted with tracing.
 #[test]
 fn metrics_traces_and_logs_beside_a_real_api_server() {
     let Some(cluster) = Cluster::own("operate") else {
@@ -93,7 +93,7 @@ fn metrics_traces_and_logs_beside_a_real_api_server() {
     let environment = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
         ("OTEL_BSP_SCHEDULE_DELAY", "10"),
-        // Without a trace of the caller there would be none.
+        // There are no spans without a trace of the caller.
         ("OTEL_TRACES_SAMPLER", "parentbased_always_off"),
         ("ATTACHE_LOG", "info"),
     ];
@@ -134,7 +134,7 @@ fn metrics_traces_and_logs_beside_a_real_api_server() {
         ["receive", "parse", "engine", "live confirm", "engine"]
     );
 
-    // Its watches break, and with it back they are taken up again.
+    // The watches break and are restored when the API server is back.
     cluster.stop_apiserver();
     cluster.start_apiserver();
     let metrics = Metrics::new().unwrap();

@@ -1,4 +1,4 @@
-//! A Gateway and a policy on its listener come in one file: never refused, whichever is first.
+//! A Gateway and a policy on its listener in one file are never refused, in either order.
 
 use crate::harness::World;
 
@@ -27,7 +27,7 @@ fn the_policy_first() {
         .prints("gateway.gateway.networking.k8s.io/fresh created\n");
 }
 
-/// Tools that apply from git dry-run everything before anything exists.
+/// `GitOps` tools dry-run everything before anything exists.
 #[test]
 fn a_dry_run_of_both() {
     let Some(world) = World::start("dry-both") else {
@@ -41,8 +41,7 @@ fn a_dry_run_of_both() {
     }
 }
 
-/// A listener that an UPDATE brings, with a policy on it behind it: what the cache has not seen yet
-/// is looked up before anything is refused.
+/// An UPDATE adds a listener, and the next object is a policy on it: attache reads it live before it refuses.
 #[test]
 fn a_listener_added_just_before_its_policy() {
     let Some(world) = World::start("new-listener") else {

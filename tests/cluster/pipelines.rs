@@ -1,5 +1,5 @@
-//! What pipelines run against a cluster, under the rights of the manifests: the standing audit, and the job
-//! that Argo CD runs before a sync.
+//! Pipelines against a cluster, with the rights of the manifests: the recurring audit, and the job that Argo CD runs
+//! before a sync.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::harness::{Cluster, Kubectl, manifests};
 
 const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
 
-/// It names a listener that is not there.
+/// A policy on a listener that does not exist.
 const WRONG: &str = "tests/cluster/fixtures/bad-section.yaml";
 
-/// The same in the cluster long since.
+/// A similar policy that has been in the cluster for long.
 const STALE: &str = "
 apiVersion: policies.example.com/v1
 kind: RetryPolicy
@@ -23,7 +23,7 @@ spec:
   targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge, sectionName: gone}
 ";
 
-/// The quickstart in a cluster that has the manifests with the audit, and nobody in front.
+/// The quickstart in a cluster with the manifests and the audit, without webhooks.
 struct Installed {
     kubectl: Kubectl,
     cluster: Cluster,
@@ -37,7 +37,7 @@ impl Installed {
         manifests::switched_on(&folder, &["audit"]);
         let folder = folder.to_str().expect("a path in UTF-8");
         let rendered = kubectl.run(["kustomize", folder]).ok().out;
-        // Nobody would answer.
+        // Nothing would answer the webhooks.
         let objects: Vec<&str> = rendered
             .split("\n---\n")
             .filter(|object| !object.contains("WebhookConfiguration\n"))
@@ -64,13 +64,13 @@ impl Installed {
         assert!(!said.err.contains(skipped), "{said}");
     }
 
-    /// `attache` as the service account of the audit runs it.
+    /// `attache` as the service account of the audit.
     fn attache(&self) -> Kubectl {
         manifests::service_account(&self.cluster, &self.kubectl, "attache-audit");
         self.cluster.attache_as("attache-audit")
     }
 
-    /// The arguments of the first container of a job, as the API server keeps it.
+    /// The arguments of the first container of a job, as stored.
     fn arguments(job: &Value) -> Vec<String> {
         let container = &job["spec"]["template"]["spec"]["containers"][0];
         let arguments = container["args"].as_array().expect("arguments");
@@ -80,7 +80,7 @@ impl Installed {
             .collect()
     }
 
-    /// The folder in which the files of the `ConfigMap` that the audit mounts are.
+    /// The directory with the files of the `ConfigMap` that the audit mounts.
     fn configuration(&self) -> PathBuf {
         let get = ["get", "configmap", "-n", "attache-system", "-o", "json"];
         let read = self.kubectl.run(get).ok().out;
@@ -138,7 +138,7 @@ fn argo_cd_stops_before_it_syncs_what_would_be_refused() {
     let Some(on) = Installed::start("argo") else {
         return;
     };
-    // What is wrong in the cluster already is no concern of this sync.
+    // Existing faults in the cluster do not affect this sync.
     on.kubectl.run_with(["apply", "-f", "-"], STALE).ok();
     let job = snippet();
     let create = [
@@ -201,7 +201,7 @@ fn argo_cd_stops_before_it_syncs_what_would_be_refused() {
     assert!(stopped.out.contains("deploy/section.yaml:"), "{stopped}");
 }
 
-/// The job that docs/pipelines.md shows for Argo CD.
+/// The job for Argo CD in docs/pipelines.md.
 fn snippet() -> String {
     let path = Path::new(REPOSITORY).join("docs/pipelines.md");
     let text = fs::read_to_string(path).expect("docs/pipelines.md");

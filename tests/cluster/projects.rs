@@ -1,9 +1,8 @@
-//! The policy kinds of projects that implement Gateway API, used as their documentation shows, and with
-//! mistakes that their CRDs let pass.
+//! The policy kinds of projects that implement Gateway API, used as their documentation shows, and with mistakes that
+//! their CRDs accept.
 //!
-//! A project has a folder: `policies.yaml` is accepted without complaint; `expected.yaml` says what
-//! users are told of these policies, and in which words other files are refused. All of them stand on
-//! `fixtures/storefront.yaml`.
+//! Each project has a directory: `policies.yaml` is accepted without findings; `expected.yaml` has the warnings about
+//! these policies, and the refusals of other files. All of them use `fixtures/storefront.yaml`.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use serde::Deserialize;
 
 use crate::harness::{Said, World, eventually, soon};
 
-/// Words by file.
+/// Expected texts by file.
 type Words = BTreeMap<String, Vec<String>>;
 
 #[derive(Deserialize)]
@@ -22,7 +21,7 @@ struct Expected {
     refused: Words,
 }
 
-/// How complaints about a policy begin.
+/// How findings against a policy begin.
 const COMPLAINTS: [&str; 4] = ["target-", "section-", "strategy-", "spec-empty"];
 
 #[test]
@@ -80,7 +79,7 @@ fn gke() {
     check("gke");
 }
 
-/// No label, no profile, no configuration: what the CRD says is enough.
+/// No label, no profile, no configuration: the CRD is enough.
 #[test]
 fn a_kind_that_nobody_has_heard_of() {
     check("unheard-of");
@@ -91,7 +90,7 @@ fn check(project: &str) {
         return;
     };
     let expected: Expected = serde_saphyr::from_str(&world.read("expected.yaml")).expect("words");
-    // kubectl learns of new kinds with some delay.
+    // kubectl learns of new kinds after a delay.
     eventually("the kinds are served", || {
         world.apply("storefront.yaml").succeeded()?;
         dry_run(&world, "policies.yaml").succeeded()
@@ -149,7 +148,7 @@ fn refused_with(said: &Said, words: &str) -> Result<(), String> {
     }
 }
 
-/// All that is wrong.
+/// All errors.
 fn all(results: impl IntoIterator<Item = Result<(), String>>) -> Result<(), String> {
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
     if wrong.is_empty() {

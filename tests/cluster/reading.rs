@@ -1,5 +1,5 @@
-//! The table of `tests/hostile/reading.yaml`, held against the real kubectl. It needs no API server: the objects are labelled
-//! where they are.
+//! Checks the table in `tests/hostile/reading.yaml` against the real kubectl. `kubectl label --local` needs no API
+//! server.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn kubectl_reads_files_as_the_table_says() {
                 format!("{}/{name}", object["kind"].as_str().unwrap_or_default())
             })
             .collect();
-        // Nothing to label is an error of the command, not of the file.
+        // A file without objects is an error of the command, not of the file.
         let refused = said.code != 0 && !said.err.contains("no objects passed to");
         if objects != case.kubectl || refused != case.refused {
             wrong.push(format!("{}: {objects:?}: {said}", case.name));

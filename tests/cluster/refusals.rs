@@ -1,12 +1,12 @@
-//! A policy that can never take effect is refused, in words that say what to write instead.
+//! A policy that can never take effect is refused, with the correction.
 
 use crate::harness::{Cluster, Said, World, eventually};
 
-/// What kubectl prints of a refusal, after the object: field, code, what is wrong.
+/// How kubectl prints a refusal, after the object: field, code, fault.
 const SECTION: &str = r#"spec.targetRef.sectionName: section-unknown: Gateway infra/edge has no listener "htpp"; did you mean "http"?"#;
 const STRATEGY: &str = r#"spec.mergeStrategy: strategy-unsupported: "Sideways" is not a strategy of RetryPolicy; it has "AtomicDefaults", "AtomicOverrides", "PatchDefaults", "PatchOverrides""#;
 
-/// The ways in which users send an object to the API server without the will to break anything.
+/// The ways in which well-meaning users send an object to the API server.
 const WAYS: [&[&str]; 5] = [
     &["apply", "-f"],
     &["apply", "--dry-run=server", "-f"],
@@ -15,7 +15,7 @@ const WAYS: [&[&str]; 5] = [
     &["diff", "-f"],
 ];
 
-/// `kubectl` names the object and gives each cause a line, and ends with 1; `diff` ends with 2, because 1 is a
+/// `kubectl` names the object, prints a line per cause, and exits with 1; `diff` exits with 2, because 1 means a
 /// difference.
 fn refused(said: &Said, why: &str) -> Result<(), String> {
     let code = if said.command.starts_with("diff") {
@@ -75,7 +75,7 @@ fn a_strategy_that_the_kind_does_not_have() {
     refused_in_every_way(&world, "bad-strategy.yaml", STRATEGY);
 }
 
-/// A long-broken policy stays editable: only what an update breaks anew is refused.
+/// A policy that has been broken for long stays editable: only new faults in an update are refused.
 #[test]
 fn an_update_that_breaks_nothing_new_passes() {
     let Some(cluster) = Cluster::shared() else {

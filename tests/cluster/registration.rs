@@ -1,6 +1,6 @@
-//! The API server asks attache about the policy kinds that are there, no more and no less.
+//! The API server asks attache about exactly the policy kinds that exist.
 //!
-//! The configurations are those of users and hold for a whole cluster, so each test has its own.
+//! The webhook configurations are those of users and apply to a whole cluster, so each test has its own.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const CONFIGURATIONS: [&str; 2] = [
 const LATE: &str = "limitpolicies.late.example.com";
 const BINDING: &str = "clusterrolebinding/attache-validating-webhook";
 
-/// Wrong whatever else is there.
+/// Wrong in any state.
 const WRONG: &str = "
 apiVersion: late.example.com/v1
 kind: LimitPolicy
@@ -63,7 +63,7 @@ fn what_attache_manifests_prints_makes_the_api_server_ask() {
         .ok()
         .warns("Warning: crd-label-mismatch: ");
 
-    // With `Fail`, what nobody answers for does not pass.
+    // With `Fail`, requests without an answer are refused.
     world.apply("edge.yaml").ok();
     world.apply_text(HELD).ok();
     let infra = world.namespace("infra");
@@ -88,7 +88,7 @@ fn what_attache_manifests_prints_makes_the_api_server_ask() {
         let said = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
         asked(&said, "failed calling webhook")
     });
-    // A namespace that is left out, a definition, a status, and what is on its way out do.
+    // Except in an excluded namespace, and for CRDs, status updates and objects in deletion.
     let elsewhere = HELD.replace("namespace: infra", "namespace: shop");
     world.apply_text(&elsewhere).ok();
     world.apply_text(&late_crd()).ok();
@@ -105,10 +105,10 @@ fn what_attache_manifests_prints_makes_the_api_server_ask() {
     world.kubectl(released.iter().chain(&held).copied()).ok();
 }
 
-/// `manifests/` with `manage-webhooks` applied, the API server's calls sent to this machine, and
-/// attache under the service account of the manifests.
+/// `manifests/` with `manage-webhooks`, with the API server's calls redirected to this machine, and attache as the
+/// service account of the manifests.
 struct Installed {
-    // It ends before what it watches.
+    // Dropped before the cluster that it watches.
     attache: Attache,
     kubectl: Kubectl,
     manifests: String,
@@ -144,7 +144,7 @@ impl Installed {
         read["webhooks"][0].clone()
     }
 
-    /// Whether both configurations name `resource`, as `wanted`.
+    /// Whether both configurations name `resource`, or both do not, as `wanted`.
     fn names(&self, resource: &str, wanted: bool) -> Result<(), String> {
         for configuration in CONFIGURATIONS {
             let rules = self.webhook(configuration)["rules"].to_string();
@@ -155,7 +155,7 @@ impl Installed {
         Ok(())
     }
 
-    /// `/readyz?verbose` is well as a whole and holds the line.
+    /// `/readyz?verbose` is ready overall and contains the line.
     fn says(&self, line: &str) -> Result<(), String> {
         let (code, text) = self.attache.get("/readyz?verbose")?;
         if code == 200 && text.contains(line) {
@@ -170,7 +170,7 @@ impl Installed {
     }
 }
 
-/// Has the API server call this machine instead of the Service.
+/// Makes the API server call this machine in place of the Service.
 fn call_at(manifests: &str, address: &str) {
     let patches = ["Validating", "Mutating"].map(|kind| {
         let path = kind.replace("Validating", "validate").replace("Mutating", "mutate");
@@ -205,7 +205,7 @@ fn rules_follow_the_kinds_under_the_rights_of_the_manifests() {
     eventually("a wrong policy of it is refused", || {
         asked(&on.apply(WRONG), "target-group-versioned: ")
     });
-    // Nobody gave the right to read it: that is said, and the rest goes on.
+    // attache has no right to read it: it reports that, and everything else works.
     let unreadable = "[-]cache:LimitPolicy.late.example.com failed (not required): limitpolicies.late.example.com is forbidden: ";
     eventually("it may not be read", || on.says(unreadable));
     let role = on.attache.manifests(&on.cluster, &[]);

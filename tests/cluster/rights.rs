@@ -1,4 +1,4 @@
-//! The rights of the manifests are enough for everything that attache does, and for nothing else.
+//! The rights of the manifests are sufficient for everything that attache does, and contain nothing else.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,10 +11,10 @@ use crate::harness::{Attache, Cluster, Kubectl, World, eventually, soon};
 const BASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/base");
 const MANAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/manage-webhooks");
 
-/// A right: `gateways.gateway.networking.k8s.io [] list`.
+/// Rights: `gateways.gateway.networking.k8s.io [] list`.
 type Rights = BTreeSet<String>;
 
-/// What the roles of these manifests say.
+/// The rights in the roles of these manifests.
 fn granted(files: &[&str]) -> Rights {
     let mut rights = Rights::new();
     for file in files {
@@ -46,7 +46,7 @@ fn strings(value: &Value) -> Vec<&str> {
     list(value).iter().filter_map(Value::as_str).collect()
 }
 
-/// What `kubectl auth can-i --list` says: lines of a resource or none, paths, names and verbs, each list in brackets.
+/// Parses `kubectl auth can-i --list`: per line a resource or nothing, then paths, names and verbs in brackets.
 fn held(kubectl: &Kubectl) -> Rights {
     let said = kubectl
         .run(["auth", "can-i", "--list", "-n", "attache-system"])
@@ -66,7 +66,7 @@ fn held(kubectl: &Kubectl) -> Rights {
     rights
 }
 
-/// What an account has beyond what every account has.
+/// The rights that an account has beyond those of every account.
 fn own(cluster: &Cluster, account: &str) -> Rights {
     let bare = held(&cluster.kubectl_as("bare"));
     held(&cluster.kubectl_as(account))
@@ -75,7 +75,7 @@ fn own(cluster: &Cluster, account: &str) -> Rights {
         .collect()
 }
 
-/// The manifests applied, with an account of attache and one that nobody gave anything.
+/// A cluster with the manifests applied, an account of attache and one without rights.
 fn installed(name: &str) -> Option<Cluster> {
     let cluster = Cluster::own(name)?;
     let kubectl = cluster.kubectl();
@@ -145,7 +145,7 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
             assert!(said.code != 0 && said.err.contains("(Forbidden)"), "{said}");
         }
     }
-    // With the component, two objects by name more.
+    // The component adds two named objects.
     let manifests = cluster.dir().join("with-component");
     switched_on(&manifests, &["manage-webhooks"]);
     let folder = manifests.to_str().expect("a path in UTF-8");
@@ -172,7 +172,7 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
     }
 }
 
-/// What somebody with the token of attache tries to write into its webhook configurations, and what they are told.
+/// Changes that a holder of attache's token tries to make to its webhook configurations, and the refusals.
 const TRIED: [(&str, &str); 10] = [
     (
         r#"{"op": "replace", "path": "/webhooks/0/clientConfig", "value": {"url": "https://192.0.2.9/"}}"#,
@@ -216,7 +216,7 @@ const TRIED: [(&str, &str); 10] = [
     ),
 ];
 
-/// The API server itself holds what the token of attache may change.
+/// The API server itself limits what attache's token may change.
 #[test]
 fn the_token_of_attache_changes_rules_and_ca_and_nothing_else() {
     let Some(cluster) = installed("guard") else {
@@ -236,7 +236,7 @@ fn the_token_of_attache_changes_rules_and_ca_and_nothing_else() {
     let rules = r#"{"op": "add", "path": "/webhooks/0/rules", "value": [{"apiGroups": ["policies.example.com"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["retrypolicies"]}, {"apiGroups": [""], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["namespaces", "services"]}, {"apiGroups": ["gateway.networking.k8s.io"], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["gateways"]}]}"#;
     let ca = r#"{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"}"#;
     for kind in ["validating", "mutating"] {
-        // A policy takes a moment to be in force; nothing must have changed by then.
+        // The admission policy takes a moment to become active; nothing may have changed by then.
         let (url, told) = TRIED[0];
         eventually("the guard is in force", || {
             let what = format!("{kind}webhookconfiguration/attache");
@@ -266,7 +266,7 @@ fn the_token_of_attache_changes_rules_and_ca_and_nothing_else() {
                 "{change}: {said}"
             );
         }
-        // Who administers the cluster is not held by it.
+        // It does not limit a cluster admin.
         let what = format!("{kind}webhookconfiguration/attache");
         let change = r#"[{"op": "replace", "path": "/webhooks/0/timeoutSeconds", "value": 4}]"#;
         admin
@@ -285,15 +285,15 @@ fn the_rights_of_the_manifests_are_enough() {
     })
     .registered();
     world.apply("edge.yaml").ok();
-    // What policies do, which takes Gateways, routes, Namespaces and policies.
+    // The policies that act on a route, which needs Gateways, routes, Namespaces and policies.
     world.warns_at_last(
         "cart-route.yaml",
         "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
     );
-    // A refusal that takes a live read.
+    // A refusal that needs a live read.
     let said = world.apply("bad-section.yaml");
     assert!(said.err.contains("section-unknown"), "{said}");
-    // And what alice may know, which takes an access review.
+    // Disclosure to alice, which needs an access review.
     let (_, metrics) = world.attache.get("/metrics").expect("metrics");
     let counted = |name: &str| {
         let mut counts = metrics.lines().filter_map(|line| line.strip_prefix(name));
@@ -313,7 +313,7 @@ fn the_rights_of_the_manifests_are_enough() {
     ] {
         assert!(!counted(failed), "{metrics}");
     }
-    // Nothing that the manifests name may not be read. The kinds of other tests are not of the manifests.
+    // attache may read every kind that the manifests name. Kinds of other tests are not in the manifests.
     let (code, checks) = world.attache.get("/readyz?verbose").expect("checks");
     assert_eq!(code, 200);
     let forbidden: Vec<&str> = checks
@@ -337,7 +337,8 @@ fn the_rights_of_the_manifests_are_enough() {
     withdrawn(&world, &cluster);
 }
 
-/// The right to read policies goes while attache runs, and comes back: it says so, stays ready and keeps what it knew.
+/// The right to read policies is removed and restored while attache runs: attache reports it, stays ready and keeps its
+/// data.
 fn withdrawn(world: &World, cluster: &Cluster) {
     const RETRIES: &str = "cache:RetryPolicy.policies.example.com";
     let known = || {
@@ -359,7 +360,7 @@ fn withdrawn(world: &World, cluster: &Cluster) {
         let is_said = lines.any(|line| line.contains(RETRIES) && line.contains(what));
         if is_said { Ok(()) } else { Err(checks) }
     };
-    // A watch that is open goes on; it is opened anew within a minute, and a refused list is tried again as seldom.
+    // An open watch continues. It is reopened within a minute, and a forbidden list is retried at the same rate.
     let at_last = |what: &str| (0..5).any(|_| soon(|| says(what)).is_ok());
     assert!(at_last("forbidden"), "that it may not be read is said");
     assert_eq!(known(), before, "what was known is kept");

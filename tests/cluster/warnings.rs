@@ -1,4 +1,4 @@
-//! Who applies a route is told which policies act on it.
+//! Users who apply a route see which policies act on it.
 
 use crate::harness::{World, fixture};
 
@@ -41,8 +41,8 @@ fn a_second_apply_of_the_same_file_is_silent() {
         .apply("cart-route.yaml")
         .ok()
         .silent_about("Warning")
-        // kubectl patches lists that the API server has filled with defaults, so it says
-        // "configured"; what is stored stays the same.
+        // kubectl patches lists that the API server has defaulted, so it prints "configured"; the stored object stays
+        // the same.
         .prints("httproute.gateway.networking.k8s.io/cart configured\n");
 }
 

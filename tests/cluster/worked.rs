@@ -1,4 +1,4 @@
-//! Worked examples of the proposals, as whoever runs `kubectl` sees them.
+//! Worked examples from the proposals, as users of `kubectl` see them.
 
 use crate::harness::{World, eventually};
 
@@ -49,7 +49,7 @@ fn example_2_of_gep_713() {
     );
     world.warns_at_last("example-2-p4.yaml", &beaten);
     world.apply("example-2-p4.yaml").ok().warns(&beaten);
-    // p4 comes into force where p3 goes: of 2 Services one falls to nothing.
+    // p4 comes into force where p3 is deleted; one of the 2 Services is left without a policy.
     says_of_deletion(
         &world,
         "colorpolicy/p3",
@@ -126,7 +126,7 @@ spec: {{targetRef: {{group: '', kind: Namespace, name: {}}}, retries: 2}}
     eventually(&change, || world.kubectl(args).has_warned(&change));
 }
 
-/// What whoever deletes something in `infra` is told first.
+/// The first warning that a user sees who deletes an object in `infra`.
 fn says_of_deletion(world: &World<'_>, name: &str, warning: &str) {
     let infra = world.namespace("infra");
     let args = ["delete", "--dry-run=server", "-n", &infra, name];

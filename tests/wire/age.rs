@@ -1,4 +1,4 @@
-//! A review that rests on what is known for too long says so.
+//! A review that rests on stale data says so.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ async fn what_rests_on_an_old_cache_is_told_once_and_counted() {
         "{metrics}"
     );
 
-    // What is passed over rests on nothing.
+    // An allowed request without findings rests on nothing.
     let answer = client
         .post("/validate?timeout=2s", ALLOWED.as_bytes())
         .await;
@@ -50,7 +50,7 @@ async fn what_rests_on_an_old_cache_is_told_once_and_counted() {
         "{}",
         answer.body
     );
-    // And one of the two endpoints is enough.
+    // The validating endpoint already warns.
     let answer = client
         .post("/mutate?timeout=2s", on_listener("http").as_bytes())
         .await;
@@ -61,7 +61,7 @@ async fn what_rests_on_an_old_cache_is_told_once_and_counted() {
     );
 }
 
-/// The Gateway was asked for just now, so its age is nothing.
+/// The Gateway was just read live, so its age does not matter.
 #[tokio::test]
 async fn a_refusal_that_was_confirmed_stands_however_old_the_cache_is() {
     let gateways = [GroupKind::gateway_api("Gateway")];

@@ -1,4 +1,4 @@
-//! Certificates of every kind that a test needs, from an authority of its own.
+//! A certificate authority for tests, with every kind of certificate.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ pub(crate) struct Pair {
     pub(crate) key: String,
 }
 
-/// When a certificate counts.
+/// The validity period of a certificate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum When {
     Now,
     Past,
     Future,
-    /// Until that second after 1970.
+    /// Until this Unix time in seconds.
     Until(u64),
 }
 
@@ -48,7 +48,7 @@ impl Authority {
         )
     }
 
-    /// Common name, then alternative names.
+    /// The first name is the common name, the others are alternative names.
     pub(crate) fn client(&self, names: &[&str], when: When) -> Pair {
         self.sign(names, when, ExtendedKeyUsagePurpose::ClientAuth)
     }

@@ -1,4 +1,4 @@
-//! With a client CA, who has no certificate of it is refused in the handshake and learns nothing.
+//! With a client CA, the handshake refuses clients without a certificate from it and tells them nothing.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::server::{ALLOWED, Running, Setup, on_listener, start_with, until};
 
 const WHO: &str = r#"{"error":"who are you?"}"#;
 
-/// A server that takes calls from clients of `ca` with one of these names, or with any.
+/// A server that accepts clients of `ca` with one of these names; without names, with any.
 async fn start(ca: &Authority, names: &[&str]) -> (Running, Arc<Callers>) {
     let metrics = Arc::new(Metrics::new().unwrap());
     let names = names.iter().map(ToString::to_string).collect();
@@ -36,7 +36,7 @@ async fn start(ca: &Authority, names: &[&str]) -> (Running, Arc<Callers>) {
     (start_with(setup).await, callers)
 }
 
-/// A client that shows this certificate, or none.
+/// A client that presents this certificate, or none.
 fn connector(
     ca_pem: &str,
     versions: &[&'static SupportedProtocolVersion],
@@ -69,7 +69,7 @@ fn config(
     config
 }
 
-/// The answer to a review, or how the server ended the connection.
+/// The answer to a review, or how the server closed the connection.
 async fn ask(addr: SocketAddr, connector: &TlsConnector) -> Result<Answer, String> {
     let mut client = connect(addr, connector).await?;
     let body = on_listener("http");
@@ -78,7 +78,7 @@ async fn ask(addr: SocketAddr, connector: &TlsConnector) -> Result<Answer, Strin
         body.len()
     );
     client.send(format!("{head}{body}").as_bytes()).await;
-    // With TLS 1.3 a client hears of its refusal with what it reads first.
+    // With TLS 1.3 a client learns of its refusal only with the first read.
     let mut first = [0; 1];
     let read = timeout(LONG, client.stream.read_exact(&mut first)).await;
     read.expect("an end").map_err(|error| error.to_string())?;
@@ -114,7 +114,7 @@ async fn who_has_no_right_certificate_is_refused_and_not_told_why() {
         ),
         ("name", ours.client(&["kube-apiserver2"], When::Now)),
         ("name", ours.client(&["KUBE-APISERVER"], When::Now)),
-        // A certificate for servers, of whoever serves with one of this CA.
+        // A server certificate of the same CA.
         ("untrusted", ours.server(When::Now)),
     ];
     let allowed = [
@@ -156,7 +156,7 @@ async fn without_a_list_every_client_of_the_ca_may_call() {
     assert_eq!(ask(server.addr, &connector).await.unwrap().body, ALLOWED);
 }
 
-/// From the file, by rename and broken in between; connections that are open are judged by the new one.
+/// The file is replaced by rename, with broken versions in between. Open connections are judged by the new CA.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_client_ca_counts_for_open_connections_too() {
     let (old, new) = (Authority::new(), Authority::new());
@@ -187,7 +187,7 @@ async fn a_new_client_ca_counts_for_open_connections_too() {
     assert_eq!(open.post("/validate", body.as_bytes()).await.body, ALLOWED);
     assert!(ask(server.addr, &of_new).await.is_err());
 
-    // Nothing that cannot be used replaces it, and each is said.
+    // A broken file does not replace the CA, and each is reported.
     for (n, broken) in ["", "a certificate", &old.pem()[..200]]
         .into_iter()
         .enumerate()
@@ -202,13 +202,13 @@ async fn a_new_client_ca_counts_for_open_connections_too() {
         assert_eq!(current(), 0);
         assert_eq!(open.post("/validate", body.as_bytes()).await.body, ALLOWED);
     }
-    // Both: nobody notices.
+    // With both CAs in the file, all clients are served.
     put(&format!("{}{}", old.pem(), new.pem()));
     until("both are loaded", || loads("loaded") == 2).await;
     assert_eq!((callers.trouble(), current()), (None, 1));
     assert_eq!(open.post("/validate", body.as_bytes()).await.body, ALLOWED);
     assert_eq!(ask(server.addr, &of_new).await.unwrap().body, ALLOWED);
-    // The old one goes, and with it those who came with it.
+    // Without the old CA, its clients are refused.
     put(&new.pem());
     until("the new one is loaded", || loads("loaded") == 3).await;
     for client in [&mut open, &mut silent] {
@@ -222,7 +222,7 @@ async fn a_new_client_ca_counts_for_open_connections_too() {
     polling.abort();
 }
 
-/// A session that is taken up again would not be judged again.
+/// A resumed session would skip the check of the certificate.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_old_session_is_not_a_way_in() {
     let (old, new) = (Authority::new(), Authority::new());
@@ -241,7 +241,7 @@ async fn an_old_session_is_not_a_way_in() {
     }
 }
 
-/// The whole program: not ready before the CA is there, probes and metrics as ever.
+/// The whole program: not ready until the CA is loaded; probes and metrics need no certificate.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn probes_and_metrics_need_no_certificate() {
     let ours = Authority::new();

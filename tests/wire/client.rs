@@ -1,4 +1,4 @@
-//! A client that can misbehave: HTTP/1.1 by hand, h2 by hyper, both over rustls.
+//! A client that can misbehave: HTTP/1.1 by hand and HTTP/2 by hyper, both over rustls.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Longer than any answer takes; a test that waits for it has failed.
+/// Longer than any answer takes: a test that waits for it has failed.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) struct Client<S> {
 
 pub(crate) type Tls = Client<TlsStream<TcpStream>>;
 
-/// Those whom a client believes: the certificates of a PEM text.
+/// The root certificates that a client trusts, from PEM.
 pub(crate) fn roots(ca_pem: &str) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     for ca in CertificateDer::pem_slice_iter(ca_pem.as_bytes()) {
@@ -60,7 +60,7 @@ pub(crate) fn connector(ca_pem: &str, alpn: &[&str]) -> TlsConnector {
         .with_root_certificates(roots(ca_pem))
         .with_no_client_auth();
     config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-    // Each connection must show the certificate of now.
+    // Each connection must see the current certificate.
     config.resumption = rustls::client::Resumption::disabled();
     TlsConnector::from(Arc::new(config))
 }
@@ -89,7 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         }
     }
 
-    /// Sends bytes; a server that has heard enough may have closed already.
+    /// Sends bytes. The server may have closed the connection already.
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
         let write = async {
             let _ = self.stream.write_all(bytes).await;
@@ -119,13 +119,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         self.try_answer().await.expect("closed without an answer")
     }
 
-    /// The same where its first bytes have been read already.
+    /// The next answer, if its first bytes have been read already.
     pub(crate) async fn answer_after(&mut self, first: &[u8]) -> Answer {
         self.read.extend_from_slice(first);
         self.answer().await
     }
 
-    /// The next answer; none when the connection is closed instead.
+    /// The next answer. `None` if the server closes the connection.
     pub(crate) async fn try_answer(&mut self) -> Option<Answer> {
         let end = loop {
             if let Some(at) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {

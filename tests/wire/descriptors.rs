@@ -1,4 +1,4 @@
-//! A process that may open nothing more: it waits between its tries, and goes on when it may again.
+//! A process without free file descriptors pauses between attempts to accept, and recovers.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::client::{Client, connector};
 use crate::process::Process;
 use crate::server::{on_listener, until};
 
-/// Between two tries to accept.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Tries that are waited for.
+/// The number of attempts to wait for.
 const TRIES: u32 = 10;
 
-/// Sets how many descriptors it may have, from the next one on.
+/// Sets the process's limit of file descriptors.
 fn may_open(process: &Process, most: usize) {
     let pid = process.pid().to_string();
     let set = Command::new("prlimit")
@@ -30,7 +30,7 @@ fn tries(process: &Process) -> u32 {
     tries.try_into().unwrap()
 }
 
-/// No connection is there that could make room: only waiting helps.
+/// There is no connection to evict, so the server can only wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_any_descriptor_accepting_pauses_and_goes_on_afterwards() {
     let process = Process::start();
@@ -42,7 +42,7 @@ async fn without_any_descriptor_accepting_pauses_and_goes_on_afterwards() {
     let (tries, took) = (tries(&process), began.elapsed());
     assert!(took >= PAUSE * (tries - 1), "{tries} tries in {took:?}");
     may_open(&process, 1024);
-    // Who came meanwhile is served, and who comes.
+    // The waiting client and new clients are served.
     let name = "localhost".try_into().unwrap();
     let waited = connector(&process.ca_pem, &["http/1.1"]).connect(name, waiting);
     let mut waited = Client::new(waited.await.unwrap());

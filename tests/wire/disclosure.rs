@@ -1,4 +1,4 @@
-//! An answer tells a user of policies that this user may read; of others it tells that there are some.
+//! An answer shows users the policies that they may read; of the others it shows only that there are some.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::server::{Running, Setup, snapshot, start_with};
 
 const LISTENERS: usize = 30;
 
-/// Gateway infra/edge, and a policy on each of its first listeners.
+/// Gateway infra/edge, with a policy on each of its first listeners.
 pub(crate) fn state(policies: usize) -> Snapshot {
     let listeners: Vec<_> = (0..LISTENERS)
         .map(|i| {
@@ -53,7 +53,7 @@ fn object(gk: &GroupKind, value: &serde_json::Value) -> Object {
     Object::from_json(gk, &to_raw_value(value).unwrap()).unwrap()
 }
 
-/// A route in another namespace that goes through all of it, sent by alice.
+/// A route in another namespace that is attached to all listeners, sent by alice.
 pub(crate) fn route() -> String {
     let review = json!({
         "apiVersion": "admission.k8s.io/v1",
@@ -79,7 +79,7 @@ pub(crate) fn route() -> String {
     review.to_string()
 }
 
-/// A server of so many policies, of which a user may read what `may_get` says.
+/// A server with this many policies; `may_get` decides who may read them.
 async fn serving(policies: usize, may_get: MayGet) -> Running {
     start_with(Setup {
         state: Some(state(policies)),
@@ -89,7 +89,7 @@ async fn serving(policies: usize, may_get: MayGet) -> Running {
     .await
 }
 
-/// The answer where a user may read what `may_get` says.
+/// The answer to alice if `may_get` decides what she may read.
 async fn answer(policies: usize, may_get: MayGet) -> String {
     let server = serving(policies, may_get).await;
     let mut client = server.connect().await;
@@ -115,7 +115,7 @@ async fn how_many_are_hidden_is_not_told() {
     for (secret, known) in [("p0", "shop"), ("retries", "edge"), ("RetryPolicy", "l0")] {
         assert!(!one.contains(secret) && !one.contains(known), "{one}");
     }
-    // One for each line that there is, and more than are asked about.
+    // One for each warning, and more than attache asks access reviews for.
     for policies in [5, 11, LISTENERS] {
         assert_eq!(answer(policies, may_get(|_, _| false)).await, one);
     }
@@ -155,7 +155,7 @@ async fn who_asks_is_handed_on_in_full() {
     assert_eq!(*asked.lock().unwrap(), [(alice, policy)]);
 }
 
-/// The rest of the review does not wait for it longer than the API server waits for the review.
+/// The review does not wait longer for access reviews than the API server waits for the review.
 #[tokio::test]
 async fn no_answer_shows_nothing() {
     let never: MayGet = Arc::new(|_, _| futures::future::pending().boxed());
@@ -163,7 +163,7 @@ async fn no_answer_shows_nothing() {
     assert_eq!(said, answer(1, may_get(|_, _| false)).await);
 }
 
-/// Who does not say who asks, or says it in a way that cannot be read, has no rights.
+/// A request without a readable user has no rights.
 #[tokio::test]
 async fn who_is_nobody_is_told_what_one_without_rights_is() {
     let hidden = answer(3, may_get(|_, _| false)).await;
@@ -185,7 +185,7 @@ async fn who_is_nobody_is_told_what_one_without_rights_is() {
     }
 }
 
-/// A patch holds what policies say, and is not measured by the rights of who asks: as attache comes there is none.
+/// A patch contains settings of policies regardless of the user's rights; in the default configuration there is none.
 #[tokio::test]
 async fn the_mutating_endpoint_tells_nothing_as_it_comes() {
     let server = serving(3, may_get(|_, _| true)).await;
@@ -195,7 +195,7 @@ async fn the_mutating_endpoint_tells_nothing_as_it_comes() {
     assert_eq!(answer["response"], json!({"uid": "u-1", "allowed": true}));
 }
 
-/// What is no review is answered without a look at the state.
+/// A request that is not a review is answered without the state.
 #[tokio::test]
 async fn a_refusal_tells_nothing_of_the_state() {
     let server = start_with(Setup {
@@ -229,7 +229,7 @@ async fn a_refusal_tells_nothing_of_the_state() {
     }
 }
 
-/// Labels are from closed sets, or whoever sends could fill the memory of the server and of what reads its metrics.
+/// Labels come from closed sets; otherwise a sender could fill the memory of the server and of the metrics collector.
 #[tokio::test]
 async fn metrics_name_nobody() {
     let server = start_with(Setup {

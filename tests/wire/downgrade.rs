@@ -1,4 +1,4 @@
-//! Who speaks something older, weaker or other than TLS 1.2 with HTTP is turned away, and others are served.
+//! Clients that speak anything but HTTP over TLS 1.2 or newer are rejected, and others are served meanwhile.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -14,18 +14,18 @@ use crate::good::Good;
 use crate::process::Process;
 use crate::server::{Running, start, until};
 
-/// A TLS record of the type of alerts.
+/// The record type of TLS alerts.
 const ALERT: u8 = 0x15;
 /// TLS 1.0, 1.1 and 1.2 on the wire.
 const OLD: [[u8; 2]; 2] = [[3, 1], [3, 2]];
 const TLS12: [u8; 2] = [3, 3];
 
-/// Suites of TLS 1.0 and 1.1, and one that TLS 1.2 has too.
+/// Cipher suites of TLS 1.0 and 1.1, and one that TLS 1.2 also has.
 const SUITES: [u8; 6] = [0x00, 0x2f, 0xc0, 0x09, 0xc0, 0x2b];
 
-/// What a client says first that knows nothing newer than `version`.
+/// The hello of a client that supports nothing newer than `version`.
 fn hello(version: [u8; 2], suites: &[u8]) -> Vec<u8> {
-    // One curve, and one signature; without them there is nothing to choose.
+    // One curve and one signature algorithm; without them there is nothing to negotiate.
     let extensions = [
         &[0, 10, 0, 4, 0, 2, 0, 23][..],
         &[0, 11, 0, 2, 1, 0],
@@ -48,13 +48,13 @@ fn hello(version: [u8; 2], suites: &[u8]) -> Vec<u8> {
     [&[22, 3, 1][..], &length(&handshake), &handshake].concat()
 }
 
-/// All that comes back until the server closes.
+/// Everything that the server sends until it closes.
 async fn answer_to(addr: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(addr).await.unwrap();
     stream.write_all(bytes).await.unwrap();
     let mut answer = Vec::new();
     let read = timeout(LONG, stream.read_to_end(&mut answer)).await;
-    // What was not read is answered with a reset.
+    // The server resets the connection if it leaves bytes unread.
     let _ = read.expect("the server closes");
     answer
 }
@@ -68,7 +68,7 @@ fn failed(server: &Running) -> u64 {
 async fn older_tls_and_weak_suites_get_an_alert() {
     let server = start().await;
     let good = Good::start(server.addr, &server.made.ca_pem).await;
-    // The same hello with TLS 1.2 goes on, so that it is the version that is refused.
+    // The server accepts the same hello with TLS 1.2, so the version is the reason for the refusal.
     let mut newer = TcpStream::connect(server.addr).await.unwrap();
     newer.write_all(&hello(TLS12, &SUITES)).await.unwrap();
     assert_eq!(newer.read_u8().await.unwrap(), 22, "a handshake record");
@@ -129,7 +129,7 @@ async fn a_protocol_that_is_not_spoken_is_refused_and_another_name_is_not() {
         .unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
     assert_eq!(failed(&server), 2);
-    // A server name that is nobody's: the client judges the one certificate that there is.
+    // An unknown server name: the client judges the only certificate.
     let connector = crate::client::connector(&server.made.ca_pem, &[]);
     let stream = TcpStream::connect(server.addr).await.unwrap();
     let other = connector
@@ -139,7 +139,7 @@ async fn a_protocol_that_is_not_spoken_is_refused_and_another_name_is_not() {
     assert!(why.contains("not valid for name"), "{why}");
 }
 
-/// By a program, for no TLS library of ours can do this; again and again, beside a good client.
+/// With the openssl program, since no TLS library here can renegotiate; repeatedly, next to a good client.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn renegotiation_is_refused() {
     let mut process = Process::start();
@@ -158,7 +158,7 @@ async fn renegotiation_is_refused() {
     assert!(process.runs());
 }
 
-/// What `openssl` says when it asks for another handshake.
+/// The output of `openssl` when it asks for another handshake.
 fn renegotiated(addr: SocketAddr, ca: &Path) -> String {
     let client = Command::new("openssl")
         .args(["s_client", "-tls1_2", "-connect"])
@@ -170,7 +170,7 @@ fn renegotiated(addr: SocketAddr, ca: &Path) -> String {
         .stderr(Stdio::piped())
         .spawn();
     let mut client = client.expect("openssl, which the tests on a real API server need too");
-    // It ends by itself when its connection does.
+    // It exits when the connection closes.
     let mut commands = client.stdin.take().unwrap();
     commands.write_all(b"R\n").unwrap();
     let output = client.wait_with_output().unwrap();

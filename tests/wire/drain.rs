@@ -1,4 +1,4 @@
-//! The way out: not ready first, still answering, what is under way finishes, then the end.
+//! Shutdown: first not ready but still answering; then running requests finish; then the end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +67,7 @@ async fn a_drain_turns_away_nobody_and_waits_for_what_is_under_way() {
     let slow = under_way(&server).await;
 
     server.phase.send_replace(Phase::Draining);
-    // New connections are still taken, and asked to go elsewhere.
+    // New connections are still accepted, and told to close.
     let mut late = server.connect().await;
     for client in [&mut late, &mut idle] {
         let answer = client
@@ -79,7 +79,7 @@ async fn a_drain_turns_away_nobody_and_waits_for_what_is_under_way() {
         );
         client.closed().await;
     }
-    // After the delay nobody new gets in and who says nothing is let go.
+    // After the delay, new connections are refused and silent ones closed.
     silent.closed().await;
     let addr = server.addr;
     while TcpStream::connect(addr).await.is_ok() {
@@ -181,7 +181,7 @@ async fn probes_and_metrics_on_the_plain_port() {
     assert_eq!(status, 200);
     assert!(text.contains("attache_build_info{version="), "{text}");
 
-    // Readiness goes with the first signal, while the process still answers.
+    // Readiness fails at the first signal, while the process still answers.
     phase.send_replace(Phase::Draining);
     let (status, text) = get("/readyz").await;
     assert_eq!(status, 503);

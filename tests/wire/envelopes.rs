@@ -1,4 +1,4 @@
-//! Envelopes with something odd around the object: what counts is read, the rest is passed over.
+//! Reviews with unusual data around the object: known fields are read, the rest is ignored.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tower::ServiceExt;
 
 use crate::server::{ALLOWED, allows, on_listener, review_of, snapshot, start};
 
-/// What is answered to a body, in text.
+/// The answer to a body, as text.
 fn answer(body: &str) -> Result<String, String> {
     let answer = respond(
         &snapshot(),
@@ -61,7 +61,7 @@ async fn what_is_no_post_to_a_path_that_is_there_is_turned_away() {
             assert_eq!(told, (404, r#"{"error":"no such path"}"#), "{path}");
         }
     }
-    // The same connection goes on.
+    // The same connection stays usable.
     allows(&mut client).await;
 }
 
@@ -137,7 +137,7 @@ fn what_nobody_asked_for_is_passed_over() {
     }
 }
 
-/// A user with many groups is judged as any other.
+/// The user's data does not influence the verdict, not even many groups.
 #[test]
 fn whoever_asks_gets_the_same_answer() {
     let refused = answer(&on_listener("htpp")).unwrap();
@@ -160,7 +160,7 @@ fn whoever_asks_gets_the_same_answer() {
     }
 }
 
-/// What is let through is noted for the policy's owner; a dry run leaves nothing behind.
+/// An allowed finding is noted for the policy's owner; a dry run has no side effects.
 #[tokio::test]
 async fn a_dry_run_is_judged_the_same_and_leaves_nothing_behind() {
     let noted = Arc::new(Mutex::new(Vec::new()));
@@ -210,7 +210,7 @@ async fn a_dry_run_is_judged_the_same_and_leaves_nothing_behind() {
     assert_eq!(reads.load(Ordering::Relaxed), 6, "confirmed each time");
 }
 
-/// A patch of what is not written would fail the request whatever the failure policy says.
+/// A patch of a missing field would fail the request whatever the failure policy.
 #[test]
 fn only_what_is_written_is_mended() {
     let text = "{apiVersion: attache.dev/v1, kind: Configuration, mutations: {normalize-targets: true, default-strategy: true, affected-annotation: true, migrate-target-ref: true, project-fields: true}}";

@@ -1,4 +1,4 @@
-//! HTTP/2 clients that send without asking, several at once; a good client beside them is served.
+//! Several HTTP/2 clients flood the server at once; a good client next to them is served.
 
 use futures::future::join_all;
 
@@ -13,10 +13,10 @@ use crate::server::start;
 const MIB: usize = 1 << 20;
 const CLIENTS: usize = 4;
 
-/// What the server may grow by under each of these.
+/// The limit of memory growth under each flood.
 const GROWTH: usize = 32 * MIB;
 
-/// Runs the flood from some clients at once, beside the good one, and looks at what it leaves.
+/// Runs the flood from several clients next to the good one, and checks memory and processor time.
 async fn run<F>(name: &str, reads: bool, frames: impl Fn() -> F) -> Vec<Ended>
 where
     F: FnMut() -> Vec<u8> + Send + 'static,
@@ -51,7 +51,7 @@ where
     ended
 }
 
-/// Stream after stream, as a client counts them.
+/// The stream ids of a client, in order.
 fn streams() -> impl FnMut() -> u32 {
     let mut next = 1;
     move || {
@@ -77,7 +77,7 @@ async fn requests_that_are_taken_back_at_once() {
     }
 }
 
-/// The same one by one, each after the server has begun to work on it, which no library counts.
+/// One by one, each after the server has begun to work on it; no library limits this.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_that_are_taken_back_later() {
     let server = start().await;
@@ -108,7 +108,7 @@ async fn a_head_that_goes_on_for_ever() {
             if std::mem::take(&mut first) {
                 return frame(HEADERS, 0, 1, &post());
             }
-            // Fields that nobody knows, 64 bytes each.
+            // Unknown fields of 64 bytes each.
             let field = [&[0, 30][..], &[b'a'; 30], &[31], &[b'b'; 31]].concat();
             frame(CONTINUATION, 0, 1, &field.repeat(100))
         }
@@ -161,7 +161,7 @@ async fn bodies_in_frames_of_nothing() {
     .await;
 }
 
-/// A few bytes that stand for 40 MB of header fields, on stream after stream.
+/// A few bytes that decode to 40 MB of header fields, on stream after stream.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heads_that_unpack_to_megabytes() {
     run("HPACK bomb", true, || {
@@ -169,7 +169,7 @@ async fn heads_that_unpack_to_megabytes() {
         move || {
             let stream = stream();
             let mut block = post();
-            // Put into the table, a value of 4,000 bytes; then named again and again.
+            // A value of 4,000 bytes enters the table and is then referenced repeatedly.
             block.extend([0x40, 1, b'a', 0x7f, 0xa1, 0x1e]);
             block.extend([b'b'; 4000]);
             block.extend([0xbe; 10_000]);

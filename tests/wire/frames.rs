@@ -1,4 +1,4 @@
-//! HTTP/2 by hand, for clients that no library would be.
+//! HTTP/2 frames by hand, for clients that no library would be.
 
 use std::net::SocketAddr;
 
@@ -19,9 +19,9 @@ pub(crate) const CONTINUATION: u8 = 9;
 pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
 
-/// The frame that says why the server ends the connection.
+/// The frame with which the server announces the end of the connection.
 const GOAWAY: u8 = 7;
-/// What is sent at once.
+/// The number of bytes sent at once.
 const CHUNK: usize = 32 * 1024;
 
 /// One frame.
@@ -34,11 +34,11 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     frame
 }
 
-/// `POST /validate` with the type that the server wants, as a header block.
+/// `POST /validate` with the required content type, as a header block.
 pub(crate) fn post() -> Vec<u8> {
     let mut block = vec![0x83, 0x87];
     for (index, value) in [(0x04, "/validate"), (0x01, "x"), (0x0f, "application/json")] {
-        // Not indexed; a name from the static table, of which the last needs two bytes.
+        // Not indexed, with a name from the static table; the index of the last name takes two bytes.
         block.push(index);
         if index == 0x0f {
             block.push(31 - 15);
@@ -61,13 +61,13 @@ pub(crate) async fn open(addr: SocketAddr, ca_pem: &str) -> TlsStream<TcpStream>
 /// How a flood ended.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
-    /// Bytes that could be sent before the server had enough; none when it never had.
+    /// Bytes sent before the server closed the connection. `None` if it never did.
     pub(crate) after: Option<usize>,
-    /// The error code of its GOAWAY.
+    /// The error code of its GOAWAY frame.
     pub(crate) code: Option<u32>,
 }
 
-/// Sends frames as fast as they are taken, up to `most` bytes, and reads what comes unless it is told not to.
+/// Sends frames as fast as the server takes them, up to `most` bytes; reads the answers if `reads` is set.
 pub(crate) async fn flood(
     stream: TlsStream<TcpStream>,
     reads: bool,
@@ -111,7 +111,7 @@ pub(crate) async fn flood(
         tokio::pin!(writing, reading);
         let after = tokio::select! {
             after = &mut writing => after,
-            // The end of what it says; the next write fails.
+            // The end of the server's output; the next write fails.
             code = &mut reading => return Ended { after: writing.await, code },
         };
         let code = match after {
@@ -123,8 +123,8 @@ pub(crate) async fn flood(
     timeout(3 * LONG, both).await.expect("the flood ends")
 }
 
-/// Sends and waits for the answer to a ping, which shows that all before it has been read; false when the server has
-/// ended the connection.
+/// Sends frames and waits for the answer to a ping, which proves that the server has read them. False if the server has
+/// closed the connection.
 pub(crate) async fn settle(stream: &mut TlsStream<TcpStream>, frames: &[u8]) -> bool {
     let all = [frames, &frame(PING, 0, 0, &[1; 8])].concat();
     let (mut came, mut buffer) = (Vec::new(), vec![0; CHUNK]);
@@ -145,7 +145,7 @@ pub(crate) async fn settle(stream: &mut TlsStream<TcpStream>, frames: &[u8]) -> 
     }
 }
 
-/// The first frame of what came, in full.
+/// Takes the first complete frame from the received bytes.
 fn take(came: &mut Vec<u8>) -> Option<(u8, Vec<u8>)> {
     let length = u32::from_be_bytes([0, *came.first()?, *came.get(1)?, *came.get(2)?]);
     let end = 9 + usize::try_from(length).unwrap();

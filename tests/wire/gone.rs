@@ -1,4 +1,4 @@
-//! Clients that go away before they have their answer: the work for them ends.
+//! When a client disconnects before its answer, the server stops working for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::server::{Setup, on_listener, start_with, until};
 
 const CLIENTS: usize = 10;
 
-/// Counts a piece of work that ended.
+/// Counts each dropped piece of work.
 struct Ends(Arc<AtomicUsize>);
 
 impl Drop for Ends {
@@ -24,7 +24,7 @@ impl Drop for Ends {
 async fn a_client_that_does_not_wait_for_its_answer_ends_the_work_for_it() {
     let ended = Arc::new(AtomicUsize::new(0));
     let count = ended.clone();
-    // A live read that never comes to an end by itself.
+    // A live read that never finishes.
     let confirm: Confirm = Arc::new(move |_| {
         let ends = Ends(count.clone());
         async move {

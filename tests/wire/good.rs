@@ -1,4 +1,4 @@
-//! The good client beside an attack: as the API server is, with one connection that is kept and now and then a new one.
+//! A well-behaved client next to an attack. Like the API server, it keeps one connection and sometimes opens a new one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use tokio::time::interval;
 use crate::client::Tls;
 use crate::server::{on_listener, until};
 
-/// As often as a busy cluster asks one replica.
+/// The rate of a busy cluster to one replica.
 const EVERY: Duration = Duration::from_millis(10);
-/// Every so many reviews come on a connection of their own.
+/// One review in this many uses a new connection.
 const FRESH: usize = 10;
 
-/// Sends reviews until it is told to stop; one that is not answered as it should be fails the test.
+/// Sends reviews until it is stopped. A wrong answer fails the test.
 pub(crate) struct Good {
     task: JoinHandle<Times>,
     stop: Arc<AtomicBool>,
@@ -61,7 +61,7 @@ impl Good {
         }
     }
 
-    /// Waits until so many more have been answered.
+    /// Waits until this many more have been answered.
     pub(crate) async fn served(&self, more: usize) {
         let wanted = self.served.load(Ordering::Relaxed) + more;
         until("the good client is served", || {
@@ -70,7 +70,7 @@ impl Good {
         .await;
     }
 
-    /// Ends it and prints how long its answers took.
+    /// Stops it and prints the latencies.
     pub(crate) async fn stop(self, beside: &str) {
         self.stop.store(true, Ordering::Relaxed);
         let times = self.task.await.expect("the good client is served");

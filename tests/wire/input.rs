@@ -1,4 +1,4 @@
-//! Odd bodies: exact status and body for each, over the socket, in a process that does not grow.
+//! Unusual bodies: the exact status and body of each answer over a socket, without memory growth.
 
 use crate::client::Tls;
 use crate::server::{ALLOWED, on_listener, review, review_of, start};
@@ -257,7 +257,7 @@ fn refused(code: &str, field: &str, message: &str) -> String {
     )
 }
 
-/// Objects that cannot be understood: allowed, with a warning; the uid comes back from all of them.
+/// Objects that cannot be understood: allowed with a warning; the uid is always returned.
 pub(crate) fn odd_objects() -> Vec<(&'static str, String)> {
     vec![
         ("nested 128 deep", nested(128)),
@@ -353,7 +353,7 @@ pub(crate) async fn too_large_in_chunks(mut client: Tls) {
     client
         .send(b"POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
         .await;
-    // Without an end: the server must not wait for one.
+    // A body without an end: the server must not wait for one.
     let chunk = [b"100000\r\n".as_slice(), &vec![b' '; MIB], b"\r\n"].concat();
     for _ in 0..8 {
         client.send(&chunk).await;

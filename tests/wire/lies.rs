@@ -1,4 +1,4 @@
-//! Bodies that are not what the head says: too short, too long, twice, compressed, in crumbs.
+//! Bodies that contradict the head: too short, too long, twice, compressed, in tiny chunks.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn a_length_that_is_not_true() {
     })
     .await;
     let body = on_listener("http");
-    // Less comes than was promised, and then nothing; or the end of the connection.
+    // Fewer bytes than promised, then silence or the end of the connection.
     let mut client = server.connect().await;
     let more = format!("{BEGIN}content-length: {}\r\n\r\n{body}", body.len() + 1);
     client.send(more.as_bytes()).await;
@@ -44,7 +44,7 @@ async fn a_length_that_is_not_true() {
         .unwrap();
     let answer = client.try_answer().await;
     assert!(answer.is_none_or(|answer| answer.status == 400));
-    // More comes: the rest is no request.
+    // More bytes than promised: the rest is not a valid request.
     let mut client = server.connect().await;
     let fewer = format!(
         "{BEGIN}content-length: {}\r\n\r\n{body}garbage\r\n\r\n",
@@ -54,7 +54,7 @@ async fn a_length_that_is_not_true() {
     assert_eq!(client.answer().await.body, ALLOWED);
     assert_eq!(client.answer().await.status, 400);
     client.closed().await;
-    // No number, a negative one, one that no machine can count.
+    // Not a number, negative, or too large for any integer.
     for length in ["x", "-1", "99999999999999999999999999"] {
         let mut client = server.connect().await;
         client
@@ -66,7 +66,7 @@ async fn a_length_that_is_not_true() {
     assert_eq!(server.metrics.panics.get(), 0);
 }
 
-/// What two readers could read differently is read in one way or not at all; there is never a second request.
+/// An ambiguous request is read in one way or not at all; there is never a second request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_lengths_never_make_two_requests() {
     let server = start().await;
@@ -101,7 +101,7 @@ async fn chunks_that_are_no_chunks() {
     let server = start().await;
     let body = on_listener("http");
     let start = format!("{BEGIN}transfer-encoding: chunked\r\n\r\n");
-    // Good ones first: extensions and trailers are read over.
+    // Valid ones first: extensions and trailers are ignored.
     let (left, right) = body.split_at(100);
     let good = format!(
         "{}{}0\r\nx-trailer: a\r\n\r\n",
@@ -127,7 +127,7 @@ async fn chunks_that_are_no_chunks() {
         }
         client.closed().await;
     }
-    // After the last chunk: no part of the body, and no request.
+    // Bytes after the last chunk are not part of the body and not a valid request.
     let mut client = server.connect().await;
     client
         .send(format!("{start}{}0\r\n\r\ngarbage\r\n\r\n", chunk(&body)).as_bytes())
@@ -146,7 +146,7 @@ async fn crumbs_without_an_end_are_cut() {
         .send(format!("{BEGIN}transfer-encoding: chunked\r\n\r\n").as_bytes())
         .await;
     let crumbs = "1\r\n \r\n".repeat(16 * 1024);
-    // Three times what the largest body may take in whole chunks, if the machine is fast enough to send it in time.
+    // Three times the largest allowed body in whole chunks, if the machine sends fast enough.
     for _ in 0..(24 * MIB / crumbs.len()) {
         client.send(crumbs.as_bytes()).await;
     }
@@ -159,7 +159,7 @@ async fn crumbs_without_an_end_are_cut() {
 async fn a_compressed_body_is_not_unpacked() {
     let process = Process::start();
     let before = process.resident();
-    // The head of a gzip stream; what follows is not looked at.
+    // The head of a gzip stream; the server does not read what follows.
     let bomb = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0xaa; 10_000]].concat();
     for encoding in ["gzip", "deflate", "br", "zstd", "identity", "gzip, gzip"] {
         let mut client = process.connect().await;
@@ -188,7 +188,7 @@ async fn more_than_the_largest_body_at_once_and_in_drips() {
     client.send(format!("{start}{large}").as_bytes()).await;
     let answer = client.answer().await;
     assert_eq!((answer.status, &*answer.body), (413, LARGE));
-    // A length over the limit is believed at once.
+    // A length over the limit is rejected at once.
     let mut client = server.connect().await;
     client
         .send(format!("{BEGIN}content-length: 7340033\r\n\r\n").as_bytes())
@@ -196,14 +196,14 @@ async fn more_than_the_largest_body_at_once_and_in_drips() {
     let answer = client.answer().await;
     assert_eq!((answer.status, &*answer.body), (413, LARGE));
     client.closed().await;
-    // `Expect: 100-continue` with it: the body is never asked for.
+    // With `Expect: 100-continue`, the body is never requested.
     let mut client = server.connect().await;
     let expect = "expect: 100-continue\r\n";
     client
         .send(format!("{BEGIN}{expect}content-length: 7340033\r\n\r\n").as_bytes())
         .await;
     assert_eq!(client.answer().await.status, 413);
-    // Without it, it is.
+    // Within the limit, it is.
     let body = on_listener("http");
     let mut client = server.connect().await;
     client
@@ -212,7 +212,7 @@ async fn more_than_the_largest_body_at_once_and_in_drips() {
     assert_eq!(client.answer().await.status, 100);
     client.send(body.as_bytes()).await;
     assert_eq!(client.answer().await.body, ALLOWED);
-    // In drips of 64 KiB, which would take half a minute.
+    // In pieces of 64 KiB, which would take half a minute.
     let mut client = server.connect().await;
     client.send(start.as_bytes()).await;
     let drip = chunk(&" ".repeat(64 * 1024));

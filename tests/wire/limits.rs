@@ -1,4 +1,4 @@
-//! Paths, methods, headers, sizes, deadlines, and too many at once.
+//! Paths, methods, headers, sizes, deadlines, and too many requests at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,7 +114,7 @@ async fn as_many_reviews_as_a_number_can_say() {
     server.allows().await;
 }
 
-/// A server with one place, and what live reads wait for.
+/// A server with one slot, and the gate that live reads wait for.
 async fn with_one_place() -> (Running, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));
     let held = gate.clone();
@@ -136,7 +136,7 @@ async fn with_one_place() -> (Running, Arc<Semaphore>) {
     (start_with(setup).await, gate)
 }
 
-/// The place is taken by a review whose live read waits for the test.
+/// A review whose live read waits for the test occupies the slot.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back() {
     let (server, gate) = with_one_place().await;
@@ -175,7 +175,7 @@ async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back
     allows(&mut second).await;
 }
 
-/// The one place, three that wait for it, and one more.
+/// The one slot, three requests in the queue, and one more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_waits_behind_too_many() {
     let (server, gate) = with_one_place().await;
@@ -194,7 +194,7 @@ async fn nobody_waits_behind_too_many() {
         })
         .await;
     }
-    // It would have 2.5 s to wait; the others are not answered yet, so it did not.
+    // It could wait 2.5 s, but the others are still not answered, so it did not wait.
     let mut one_more = server.connect().await;
     let answer = one_more
         .post("/validate", on_listener("http").as_bytes())
@@ -231,6 +231,6 @@ async fn a_panic_ends_the_request_and_nothing_else() {
         (500, r#"{"error":"internal error"}"#)
     );
     assert_eq!(server.metrics.panics.get(), 1);
-    // The same connection goes on.
+    // The same connection stays usable.
     allows(&mut client).await;
 }

@@ -1,4 +1,4 @@
-//! A refusal that rests on what the cache does not show is confirmed by a live read.
+//! A live read confirms a refusal that rests on what the cache does not have.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use futures::FutureExt;
 
 use crate::server::{Setup, edge, on_listener, start_with};
 
-/// What the API server says when asked.
+/// A fake answer of the API server, and the number of reads.
 fn says(answer: Result<Option<Object>, String>) -> (Confirm, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();

@@ -1,4 +1,4 @@
-//! The real router and TLS over real sockets: what is answered to what, and what the process survives.
+//! The real router and TLS over real sockets: the answers, and what the process survives.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What hostile bodies leave behind in a process of its own.
+//! The memory that hostile bodies leave behind, in a separate process.
 
 use crate::input::{cases, odd_objects, too_large_by_length, too_large_in_chunks};
 use crate::process::Process;
@@ -21,7 +21,7 @@ async fn hostile_bodies_again_and_again_leave_no_memory_behind() {
         too_large_by_length(process.connect().await).await;
         too_large_in_chunks(process.connect().await).await;
     };
-    // What is held at one moment is up to what was just read; what is never given back is held at every one.
+    // Memory at one moment depends on the last body. The minimum over many rounds is memory that is never freed.
     let least = async |process: &Process| {
         let mut least = usize::MAX;
         for _ in 0..15 {

@@ -1,4 +1,4 @@
-//! Objects with something odd in them: judged by what can be read, and never refused for what cannot.
+//! Objects with unusual data: judged by what can be read, and never refused for what cannot.
 
 use attache::engine::conduct::Conduct;
 use attache::engine::review::Evidence;
@@ -21,7 +21,7 @@ fn response(body: &str) -> Value {
     response
 }
 
-/// Allowed, and nothing said.
+/// Allowed, without warnings.
 fn silent() -> Value {
     json!({"uid": "u-1", "allowed": true})
 }
@@ -46,7 +46,7 @@ fn is_not_checked(body: &str, why: &str) {
     assert!(warning.as_str().unwrap().starts_with(&start), "{warning}");
 }
 
-/// A policy with this metadata, on a listener.
+/// A policy with this metadata on a listener.
 fn with_metadata(metadata: &str, listener: &str) -> String {
     let target = GOOD.replace("\"http\"", &format!("{listener:?}"));
     review_of(&format!(
@@ -54,7 +54,7 @@ fn with_metadata(metadata: &str, listener: &str) -> String {
     ))
 }
 
-/// An UPDATE to what a CREATE would bring.
+/// An UPDATE in place of a CREATE.
 fn update(create: &str, old: &str) -> String {
     let update = create.replacen(r#""CREATE""#, r#""UPDATE""#, 1);
     update.replacen(
@@ -71,7 +71,7 @@ fn an_update_without_the_old_object_is_judged_as_new() {
     for none in ["null", "[]", r#"{"metadata":null}"#, "7"] {
         is_refused(&update(&bad, none));
     }
-    // With it the fault was there before.
+    // With the old object, the fault is not new.
     let target = GOOD.replace("\"http\"", "\"htpp\"");
     let old = format!(
         r#"{{"metadata":{{"name":"retries"}},"spec":{{"targetRef":{target},"retries":4}}}}"#
@@ -86,7 +86,7 @@ fn an_update_without_the_old_object_is_judged_as_new() {
     );
 }
 
-/// As the API server reads it.
+/// As in the API server.
 #[test]
 fn of_a_key_that_is_there_twice_the_last_counts() {
     let bad = GOOD.replace("\"http\"", "\"htpp\"");
@@ -152,7 +152,7 @@ fn metadata_that_cannot_be_understood_is_told() {
     ] {
         is_not_checked(&with_metadata(metadata, "htpp"), why);
     }
-    // Null is as absent, and what is not read is passed over.
+    // Null counts as absent; fields that attache does not read are ignored.
     for metadata in [
         "{}",
         r#"{"creationTimestamp":null,"labels":null,"annotations":null,"generation":null,"deletionTimestamp":null}"#,
@@ -167,7 +167,7 @@ fn metadata_that_cannot_be_understood_is_told() {
     }
 }
 
-/// Whatever stands in the object: the API server says in the request what it is about.
+/// The request names the object, whatever the object itself says.
 #[test]
 fn the_request_says_what_is_judged() {
     let body = with_metadata(r#"{"namespace":"elsewhere","name":"other"}"#, "htpp").replacen(
@@ -207,7 +207,7 @@ fn an_object_that_has_no_name_yet_is_judged() {
     assert_eq!(response(&nameless("htpp"))["status"]["details"]["name"], "");
 }
 
-/// Types of the future, of objects that attache has to follow.
+/// Future values in the fields of objects that attache has to follow.
 #[test]
 fn what_is_new_to_attache_is_never_refused() {
     let objects = [
@@ -246,7 +246,7 @@ fn what_is_new_to_attache_is_never_refused() {
             assert_eq!(response["allowed"], true, "{kind}: {response}");
         }
     }
-    // A version of a policy kind that nobody has heard of, with fields of its own.
+    // An unknown version of a policy kind, with unknown fields.
     let policy = |listener: &str| {
         let target = GOOD.replace("\"http\"", &format!("{listener:?}"));
         let spec = format!(r#"{{"targetRef":{target},"retries":3,"future":{{"a":[1]}}}}"#);
@@ -283,7 +283,7 @@ fn odd_names_break_no_line_and_no_terminal() {
     }
 }
 
-/// Server-side apply writes them with each change; they are as large as the object.
+/// Server-side apply updates them with each change; they are as large as the object.
 #[test]
 fn a_megabyte_of_managed_fields_changes_nothing() {
     let managed = |manager: &str| {
@@ -301,7 +301,7 @@ fn a_megabyte_of_managed_fields_changes_nothing() {
     assert_eq!(response(&body), silent());
 }
 
-/// Who would rather stop an apply than let something in that was not looked at.
+/// For users who would rather stop an apply than accept an unchecked object.
 #[test]
 fn what_cannot_be_understood_is_refused_where_that_is_configured() {
     let text = "{apiVersion: attache.dev/v1, kind: Configuration, findings: {unverified: deny}}";

@@ -1,4 +1,4 @@
-//! The patch of the mutating endpoint, as the API server gets it.
+//! The patch of the mutating endpoint, as the API server receives it.
 
 use attache::config::Configuration;
 use attache::engine::conduct::Conduct;

@@ -1,4 +1,4 @@
-//! `attache serve --from examples/quickstart` in a process of its own, so that what it takes can be measured.
+//! `attache serve --from examples/quickstart` in a separate process, so that its resources can be measured.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use crate::client::LONG;
 use crate::serving::{Serving, quickstart};
 
-/// Ended with the test.
+/// Killed at the end of the test.
 pub(crate) struct Process(Serving);
 
 impl Process {
@@ -18,7 +18,7 @@ impl Process {
         Self::start_with(|_, attache| attache)
     }
 
-    /// `change` may add arguments, or put another program in front; it is given the folder of the certificate.
+    /// `change` may add arguments or wrap the program; it receives the certificate's directory.
     pub(crate) fn start_with(change: impl FnOnce(&Path, Command) -> Command) -> Self {
         Self(Serving::start(|dir, mut attache| {
             attache.arg("--from").arg(quickstart());
@@ -26,7 +26,7 @@ impl Process {
         }))
     }
 
-    /// Waits until `/readyz?verbose` holds the text.
+    /// Waits until `/readyz?verbose` contains the text.
     pub(crate) async fn says(&self, text: &str) {
         let mut last = String::new();
         let said = async {
@@ -46,14 +46,14 @@ impl Process {
         self.0.child.try_wait().unwrap().is_none()
     }
 
-    /// Bytes of memory.
+    /// Resident memory in bytes.
     pub(crate) fn resident(&self) -> usize {
         let statm = self.proc("statm");
         let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
         pages * 4096
     }
 
-    /// Open file descriptors.
+    /// The number of open file descriptors.
     pub(crate) fn descriptors(&self) -> usize {
         let folder = format!("/proc/{}/fd", self.pid());
         std::fs::read_dir(folder).unwrap().count()

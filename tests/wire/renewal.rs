@@ -1,4 +1,4 @@
-//! A hundred new certificates while clients call, and each that cannot be used refused and said.
+//! A hundred new certificates while clients call. Every unusable one is refused and reported.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -22,12 +22,12 @@ use crate::server::{ALLOWED, Running, Setup, on_listener, start_with, until};
 
 const ROTATIONS: usize = 100;
 
-/// How the new pair comes.
+/// How the new pair is installed.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// One file after the other, each in one step: for a moment they do not belong together.
+    /// One file after the other, each atomically: for a moment they do not match.
     Rename,
-    /// As kubelet does it: `tls.crt -> ..data/tls.crt`, `..data -> ..<version>`.
+    /// As kubelet does: `tls.crt -> ..data/tls.crt`, `..data -> ..<version>`.
     Symlink,
 }
 
@@ -63,7 +63,7 @@ impl Way {
     }
 }
 
-/// Calls on a kept connection and on new ones, one after another, until it is told to stop.
+/// Calls repeatedly on kept and on new connections, until it is stopped.
 struct Load {
     stop: Arc<AtomicBool>,
     calls: Arc<AtomicUsize>,
@@ -93,7 +93,7 @@ impl Load {
         Self { stop, calls, tasks }
     }
 
-    /// Fails if a call has failed; how many there were.
+    /// Fails if any call failed. Returns the number of calls.
     async fn stop(self) -> usize {
         self.stop.store(true, Ordering::Relaxed);
         for task in self.tasks {
@@ -117,7 +117,7 @@ fn der(pem: &str) -> CertificateDer<'static> {
     CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()
 }
 
-/// The certificate that a new client is shown.
+/// The certificate that a new client receives.
 async fn shown(addr: std::net::SocketAddr, ca_pem: &str) -> CertificateDer<'static> {
     let stream = tls(addr, ca_pem, &["http/1.1"]).await.unwrap();
     let chain = stream.get_ref().1.peer_certificates().unwrap();
@@ -180,7 +180,7 @@ async fn a_hundred_renewals_by_symlink_fail_no_call() {
     rotate(Way::Symlink).await;
 }
 
-/// What stands in the files, and what is said of it.
+/// Unusable pairs, and the error for each.
 fn broken(ca: &Authority, good: &Pair) -> Vec<(Pair, &'static str)> {
     let other = ca.server(When::Now);
     let pair = |cert: &str, key: &str| Pair {
@@ -188,7 +188,7 @@ fn broken(ca: &Authority, good: &Pair) -> Vec<(Pair, &'static str)> {
         key: key.to_owned(),
     };
     let half = |text: &str| text[..text.len() / 2].to_owned();
-    // No two alike in a row, so that each is seen to come.
+    // No two consecutive errors are equal, so that each can be observed.
     vec![
         (
             pair(&other.cert, &good.key),
@@ -204,7 +204,7 @@ fn broken(ca: &Authority, good: &Pair) -> Vec<(Pair, &'static str)> {
         ),
         (pair("", ""), "the certificate chain: the file has none"),
         (pair(&other.cert, ""), "the private key: the file has none"),
-        // Each in the other's place.
+        // Key and certificate swapped.
         (
             pair(&other.key, &other.cert),
             "the certificate chain: the file has none",
@@ -230,7 +230,7 @@ fn start_with_pair(pair: &Pair, change: impl FnOnce(&Path, Command) -> Command) 
     })
 }
 
-/// The program itself: log, metric and `/readyz?verbose` say it, and it goes on with what it had.
+/// The whole program: log, metric and `/readyz?verbose` report the error, and the old pair stays in use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_used_is_refused_and_said_and_the_old_pair_stays() {
     let ca = Authority::new();
@@ -266,7 +266,7 @@ async fn what_cannot_be_used_is_refused_and_said_and_the_old_pair_stays() {
         assert!(said, "{why}: {log}");
     }
     assert!(!log.contains("PRIVATE KEY"), "{log}");
-    // And a good one is taken as ever.
+    // A good pair is still accepted.
     let renewed = ca.server(When::Now);
     Way::Symlink.put(&root, "good", &renewed);
     process.says("[+]certificate ok").await;
@@ -291,14 +291,14 @@ async fn a_key_that_may_not_be_read_is_said() {
     assert!(process.log().contains("Permission denied"));
 }
 
-/// As a user whom the rights of files bind: they do not bind root, who runs this in a container.
+/// As a user to whom file permissions apply: they do not apply to root, the usual user in a container.
 fn as_nobody(dir: &Path, attache: Command) -> Command {
     const NOBODY: u32 = 65534;
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return attache;
     }
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
-    // A copy of what it needs, for the folders where they are may be closed to others.
+    // A copy of the files it needs, since their directories may be closed to other users.
     let (program, state) = (dir.join("attache"), dir.join("state"));
     fs::copy(attache.get_program(), &program).unwrap();
     fs::create_dir(&state).unwrap();
@@ -312,7 +312,7 @@ fn as_nobody(dir: &Path, attache: Command) -> Command {
     copy
 }
 
-/// It cannot know whose clock is wrong: it serves, and says so.
+/// attache cannot know whose clock is wrong, so it serves the pair and reports it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_expired_pair_at_the_start_is_served_and_said() {
     let ca = Authority::new();
@@ -329,18 +329,18 @@ async fn an_expired_pair_at_the_start_is_served_and_said() {
     let metrics = process.get("/metrics").await.body;
     let end = "attache_cert_not_after_timestamp_seconds 1009843200";
     assert!(metrics.contains(end), "{metrics}");
-    // A client whose clock is right turns away.
+    // A client with a correct clock rejects it.
     let error = tls(process.addr, &ca.pem(), &["http/1.1"])
         .await
         .unwrap_err();
     assert!(error.to_string().contains("expired"), "{error}");
-    // The first that counts is taken.
+    // The first valid pair is loaded.
     Way::Rename.put(&process.file(""), "", &good);
     process.says("[+]certificate ok").await;
     assert_eq!(shown(process.addr, &ca.pem()).await, der(&good.cert));
 }
 
-/// Nobody changes a file when it ends.
+/// Expiry changes no file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pair_that_ends_while_it_is_served_is_said_once() {
     let ca = Authority::new();
@@ -355,13 +355,13 @@ async fn a_pair_that_ends_while_it_is_served_is_said_once() {
     let said = "the serving certificate does not count now";
     let lines = || process.log().matches(said).count();
     until("the log says it", || lines() > 0).await;
-    // The next renewal is seen after it, and it was not said again.
+    // A later renewal is detected, and there was no second report.
     Way::Rename.put(&process.file(""), "", &ca.server(When::Now));
     process.says("[+]certificate ok").await;
     assert_eq!(lines(), 1);
 }
 
-/// As the programs of others make them.
+/// As other programs write them.
 #[test]
 fn rsa_keys_in_both_forms_are_taken() {
     let dir = tempfile::tempdir().unwrap();

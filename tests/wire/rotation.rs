@@ -16,7 +16,7 @@ use rustls::pki_types::pem::PemObject;
 use crate::client::{Client, tls};
 use crate::server::{Setup, allows, pair, start_with, until};
 
-/// Makes a directory of this content current, in one step, as kubelet does.
+/// Switches to a directory with this content in one step, as kubelet does.
 fn mount(root: &Path, version: &str, cert: &str, key: &str) {
     let directory = root.join(format!("..{version}"));
     fs::create_dir(&directory).unwrap();
@@ -53,7 +53,7 @@ async fn a_new_pair_is_served_after_each_swap_and_a_broken_one_never() {
     .await;
     let polling = tokio::spawn(reload.run(Duration::from_millis(5)));
 
-    // Not there yet: waited for, said once, and no handshake succeeds.
+    // The missing files are awaited and reported once, and no handshake succeeds.
     until("the missing files are counted", || {
         counted(&metrics, "failed") == 1
     })
@@ -86,7 +86,7 @@ async fn a_new_pair_is_served_after_each_swap_and_a_broken_one_never() {
                 "the old certificate is still served"
             );
         }
-        // A connection of before a swap goes on.
+        // A connection from before the swap stays usable.
         let earlier = open.get_or_insert(client);
         allows(earlier).await;
     }
@@ -111,7 +111,7 @@ async fn a_new_pair_is_served_after_each_swap_and_a_broken_one_never() {
             .await
             .expect("the last good certificate");
     }
-    // And from there back to good.
+    // And from there back to a good pair.
     mount(root.path(), "good", &other.cert_pem, &other.key_pem);
     until("the good pair is loaded", || {
         counted(&metrics, "loaded") == 4
@@ -137,7 +137,7 @@ fn chains_and_both_forms_of_key_are_taken_and_errors_hold_no_key() {
         .store(chain.as_bytes(), made.key_pem.as_bytes())
         .unwrap();
 
-    // SEC1 stands inside PKCS#8: the last octet string of it.
+    // SEC1 is embedded in PKCS#8, as its last octet string.
     let pkcs8 = PrivatePkcs8KeyDer::from_pem_slice(made.key_pem.as_bytes()).unwrap();
     let pkcs8 = pkcs8.secret_pkcs8_der();
     let start = pkcs8

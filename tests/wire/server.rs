@@ -1,4 +1,4 @@
-//! The server under test, with a small state and a certificate of its own.
+//! The server under test, with a small state and its own certificate.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -47,12 +47,12 @@ pub(crate) struct Setup {
     pub(crate) options: Options,
     pub(crate) confirm: Option<Confirm>,
     pub(crate) may_get: Option<MayGet>,
-    /// How old the state is.
+    /// The age of the state.
     pub(crate) age: Option<Age>,
-    /// Another than [`snapshot`].
+    /// A state other than [`snapshot`].
     pub(crate) state: Option<Snapshot>,
     pub(crate) certificates: Option<Arc<Certificates>>,
-    /// Who may call.
+    /// The allowed callers.
     pub(crate) callers: Option<Arc<Callers>>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Traces,
@@ -170,20 +170,20 @@ impl Running {
         Tls::connect(self.addr, &self.made.ca_pem).await
     }
 
-    /// A new client is served.
+    /// Checks that a new client is served.
     pub(crate) async fn allows(&self) {
         allows(&mut self.connect().await).await;
     }
 }
 
-/// A client is served: a good policy is allowed, and nothing is said.
+/// Checks that a client is served: a good policy is allowed without warnings.
 pub(crate) async fn allows<S: AsyncRead + AsyncWrite + Unpin>(client: &mut Client<S>) {
     let body = on_listener("http");
     let answer = client.post("/validate", body.as_bytes()).await;
     assert_eq!(answer.body, ALLOWED);
 }
 
-/// Waits for something to become true; the only wait there is.
+/// Waits for a condition; the only way to wait in these tests.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let waited = async {
         while !holds() {
@@ -195,7 +195,7 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         .unwrap_or_else(|_| panic!("not in time: {what}"));
 }
 
-/// A review of the `RetryPolicy` infra/retries, whose spec is given as JSON text.
+/// A review of the `RetryPolicy` infra/retries with this spec, as JSON text.
 pub(crate) fn review(spec: &str) -> String {
     let object =
         format!(r#"{{"metadata":{{"namespace":"infra","name":"retries"}},"spec":{spec}}}"#);
@@ -214,5 +214,5 @@ pub(crate) fn on_listener(name: &str) -> String {
     ))
 }
 
-/// The answer that allows and says nothing.
+/// An answer that allows without warnings.
 pub(crate) const ALLOWED: &str = r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true}}"#;

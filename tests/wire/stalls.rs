@@ -1,4 +1,4 @@
-//! Clients that begin and do not go on, many at once; a good client beside them is served.
+//! Many clients that stall at once; a good client next to them is served.
 
 use std::time::Duration;
 
@@ -17,24 +17,24 @@ use crate::server::{Setup, on_listener, start_with, until};
 
 const MIB: usize = 1 << 20;
 
-/// A number that a hostile client reaches with ease.
+/// A number of connections that a hostile client easily reaches.
 const IDLE: usize = 10_000;
-/// Of these so many speak TLS, which takes this machine longer than it takes the server: more than it keeps.
+/// How many of these speak TLS. That costs the client more than the server, but exceeds the server's limit.
 const IDLE_TLS: usize = 1_200;
-/// Fewer than there are places.
+/// Below the limit of connections.
 const STALLED: usize = 900;
-/// Bodies that begin, and how many of them go on.
+/// Bodies that begin, and how many of them continue.
 const BODIES: usize = 500;
 const DRIPPING: usize = 50;
-/// The time of a handshake.
+/// The time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// What the server keeps open at most, and what it opens for itself.
+/// The server's limit of connections, and the descriptors for itself.
 const PLACES: usize = 1024;
 const OWN: usize = 64;
 
 const BEGIN: &str = "POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
 
-/// A review as it is sent.
+/// A review as a request.
 fn review() -> Vec<u8> {
     let body = on_listener("http");
     format!("{BEGIN}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
@@ -46,7 +46,7 @@ async fn handshakes_that_stall() {
     let good = Good::start(process.addr, &process.ca_pem).await;
     let before = process.resident();
     let mut open = Vec::new();
-    // A hello that promises 512 bytes: nothing of it, one byte, all but the last.
+    // A hello that announces 512 bytes: none of them, one byte, all but the last.
     let hello = [&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3][..], &[7; 505]].concat();
     for i in 0..STALLED {
         let began = Instant::now();
@@ -67,7 +67,7 @@ async fn handshakes_that_stall() {
         assert!(is_in_time, "ended after {ended:.1?}");
     }
     good.stop("900 stalled handshakes").await;
-    // Each by its own time, and not to make room.
+    // Each ran out of its own time; none was evicted.
     let stalled = format!("attache_connection_errors_total{{reason=\"tls-timeout\"}} {STALLED}\n");
     let metrics = process.get("/metrics").await.body;
     assert!(metrics.contains(&stalled), "{metrics}");
@@ -93,7 +93,7 @@ async fn heads_that_do_not_end() {
     good.stop("400 heads without an end").await;
 }
 
-/// However slowly it comes: the time is that of the whole head.
+/// The time limit applies to the whole head, however slowly it arrives.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_in_drips_ends_with_its_time() {
     let options = Options {
@@ -144,7 +144,7 @@ async fn bodies_that_do_not_come() {
             .await;
         open.push(client);
     }
-    // Some go on, a byte at a time.
+    // Some continue, a byte at a time.
     let mut ticks = interval(Duration::from_millis(100));
     for _ in 0..20 {
         ticks.tick().await;
@@ -157,14 +157,14 @@ async fn bodies_that_do_not_come() {
     for (i, client) in open.iter_mut().enumerate() {
         match client.try_answer().await {
             Some(answer) => assert_eq!(answer.status, 408),
-            // What comes after the end of the time can take the answer with it.
+            // Bytes after the deadline may reset the connection before the answer is read.
             None => assert!(i < DRIPPING, "{i} has no answer"),
         }
     }
     good.stop("500 bodies that do not come").await;
 }
 
-/// Nearly all of the largest body from each, more than there is memory for: the oldest make room.
+/// Nearly the whole of the largest body from each client, more than the memory for bodies: the oldest are evicted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_bodies_that_do_not_end_make_room() {
     let limits = Limits {
@@ -187,7 +187,7 @@ async fn large_bodies_that_do_not_end_make_room() {
         open.push(client);
     }
     good.served(50).await;
-    // The two that came last may stay, and then run out of time.
+    // The last two may stay, and then run out of time.
     let mut statuses = Vec::new();
     for client in &mut open {
         let answer = client.answer().await;
@@ -202,7 +202,7 @@ async fn large_bodies_that_do_not_end_make_room() {
     good.stop("bodies larger than the memory for them").await;
 }
 
-/// From the address of the good client itself, which is the worst place for it.
+/// From the address of the good client itself, the worst case for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_idle_connections() {
     let mut process = Process::start();
@@ -241,7 +241,7 @@ async fn ten_thousand_idle_connections() {
     until("all are gone", || process.descriptors() < OWN).await;
 }
 
-/// Fewer where this process may not open so many, for the other tests need some too.
+/// Fewer if this process may not open so many, since other tests need descriptors too.
 fn idle_connections() -> usize {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     let wanted = hard.min((IDLE + 2 * 4096) as u64);
@@ -256,7 +256,7 @@ fn idle_connections() -> usize {
     idle
 }
 
-/// File descriptors are fewer than places: who holds them idle gives some back.
+/// There are fewer file descriptors than connection slots: idle clients are evicted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn descriptors_run_out() {
     let mut process = Process::start_with(|_, attache| {
@@ -286,7 +286,7 @@ async fn descriptors_run_out() {
     assert!(log.lines().count() < 50, "{log}");
 }
 
-/// The port of the probes has fewer places, and gives them in the same way.
+/// The admin port has fewer slots and evicts in the same way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn probes_are_answered_beside_idle_connections() {
     let process = Process::start();
@@ -310,7 +310,7 @@ async fn probes_are_answered_beside_idle_connections() {
     );
 }
 
-/// Answers pile up in the sockets until no more can be written; then there is an end to it.
+/// Answers fill the sockets until writing blocks; then the server gives up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_that_are_not_read() {
     let options = Options {
@@ -362,7 +362,7 @@ async fn an_http2_client_that_only_answers_pings_is_idle() {
     let mut idle = Client::new(stream);
     let mut ended = Vec::new();
     let _ = idle.stream.read_to_end(&mut ended).await;
-    // And one that says nothing at all.
+    // And a client that sends nothing at all.
     let silent = crate::client::tls(server.addr, &server.made.ca_pem, &["h2"])
         .await
         .unwrap();
@@ -370,7 +370,7 @@ async fn an_http2_client_that_only_answers_pings_is_idle() {
     let _ = silent.stream.read_to_end(&mut ended).await;
 }
 
-/// What they cost is bounded.
+/// Checks that their cost is bounded.
 fn look(beside: &str, process: &Process, before: usize) {
     let more = process.resident().saturating_sub(before) / MIB;
     let descriptors = process.descriptors();

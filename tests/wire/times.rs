@@ -1,4 +1,4 @@
-//! How long a client has by default, to the second: in virtual time, which passes when nobody has anything to do.
+//! The default time limits of a client, to the second, in virtual time, which advances when all tasks are idle.
 
 use std::time::Duration;
 
@@ -9,10 +9,11 @@ use tokio::time::{Instant, interval, pause};
 use crate::server::{Running, allows, start};
 
 const BEGIN: &str = "POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
-/// Between two bytes of a client that goes on.
+/// The time between two bytes of a slow client.
 const DRIP: Duration = Duration::from_secs(1);
 
-/// What a client is sent after these bytes and a blank every second, and how long it takes until the connection ends.
+/// What the server answers to these bytes followed by a space every second, and the time until it closes the
+/// connection.
 async fn ended(server: &Running, begin: &str) -> (String, Duration) {
     let mut client = server.connect().await;
     allows(&mut client).await;
@@ -31,7 +32,7 @@ async fn ended(server: &Running, begin: &str) -> (String, Duration) {
     };
     let mut said = Vec::new();
     tokio::select! {
-        // However it ends: what was said before counts.
+        // Any end counts; what was received before is kept.
         _ = from.read_to_end(&mut said) => {}
         () = drips => {}
     }

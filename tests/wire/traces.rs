@@ -1,4 +1,4 @@
-//! The spans of questions to the API server: each read, each access review, and the engine once more after a read.
+//! The spans of requests to the API server: each read, each access review, and the engine again after a read.
 
 use std::sync::Arc;
 

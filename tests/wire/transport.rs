@@ -1,4 +1,4 @@
-//! Connections: protocols, stalls, idling, and more of them than there are places.
+//! Connections: protocols, stalls, idle connections, and more connections than slots.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ async fn http2_by_alpn_many_at_once_on_one_connection() {
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(body, ALLOWED.as_bytes());
     }
-    // At the end of a drain it is told to go (GOAWAY), not cut.
+    // At the end of a drain the client receives GOAWAY, not a cut connection.
     server
         .phase
         .send_replace(attache::http::drain::Phase::Draining);
@@ -51,7 +51,7 @@ async fn without_alpn_it_is_http1_and_the_connection_is_kept() {
     for _ in 0..3 {
         allows(&mut client).await;
     }
-    // Two at once on one connection are answered in turn.
+    // Two requests at once on one connection are answered in order.
     let body = on_listener("http");
     let request = format!(
         "POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",

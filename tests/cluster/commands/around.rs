@@ -1,4 +1,4 @@
-//! What is read around one object tells the same of it as everything does.
+//! Reading only the surroundings of one object gives the same answer as reading everything.
 
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
-//! Clusters on which something is broken: the rest is shown, and what is missing is said.
+//! Clusters in which something is broken: commands show the rest and report what is missing.
 
 use crate::harness::manifests::DEAD_API;
 use crate::harness::{Cluster, Said, eventually};
 
-/// A policy kind whose conversion webhook is not there.
+/// A policy kind whose conversion webhook is not available.
 const BROKEN: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -16,7 +16,7 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 ";
 
-/// The same with a version more, in which it is stored from now on.
+/// A second version, which becomes the storage version.
 const CONVERTED: &str = r#"
   - {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
   conversion:
@@ -33,7 +33,7 @@ metadata: {name: broken, namespace: default}
 spec: {targetRef: {group: '', kind: Service, name: kubernetes}}
 ";
 
-/// It takes a name of another: the API server does not serve it.
+/// Its singular name conflicts with another kind, so the API server does not serve it.
 const UNSERVED: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -104,7 +104,7 @@ fn what_is_broken_keeps_nothing_else_away() {
     gateway_api_is_gone(&cluster);
 }
 
-/// At the end: nothing works without it.
+/// Runs last: nothing works without Gateway API.
 fn gateway_api_is_gone(cluster: &Cluster) {
     let attache = |args: &str| cluster.attache(None).run(args.split(' '));
     let kinds = [
@@ -142,7 +142,7 @@ fn apply(cluster: &Cluster, text: &str) {
     cluster.kubectl().run_with(["apply", "-f", "-"], text).ok();
 }
 
-/// `kubectl attache`, by the plugin that it finds on the PATH.
+/// `kubectl attache`, with the plugin on the PATH.
 #[test]
 fn a_plugin_of_kubectl() {
     let Some(cluster) = &*super::STATE else {
@@ -163,7 +163,7 @@ fn a_plugin_of_kubectl() {
     kubectl("attache describe httproute/cart --context nope")
         .fails(2)
         .warns("has no context \"nope\"; there is \"attache\"");
-    // The namespace of the context is that of what says none.
+    // The namespace of the context applies to objects without one.
     let kubectl = cluster.kubectl_with_plugin();
     let own = cluster.kubeconfig_in("shop");
     let own = own.to_str().expect("a path in UTF-8");

@@ -1,4 +1,4 @@
-//! One `attache serve`.
+//! One `attache serve` process.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
 pub(crate) struct Attache {
     child: Child,
     name: String,
-    /// Where the API server sends reviews, without a path.
+    /// The base URL for reviews.
     pub(crate) address: String,
     admin: String,
     ca: PathBuf,
@@ -26,12 +26,12 @@ pub(crate) struct Attache {
 }
 
 impl Attache {
-    /// Starts it and returns when its sockets are open; it may not be ready yet.
+    /// Starts attache and returns when its sockets are open; it may not be ready yet.
     pub(crate) fn serve(cluster: &Cluster, name: &str) -> Self {
         Self::configured(cluster, name, Path::new(CONFIGURATION))
     }
 
-    /// The same with another configuration.
+    /// Starts attache with another configuration.
     pub(crate) fn configured(cluster: &Cluster, name: &str, configuration: &Path) -> Self {
         Self::serve_with(
             cluster,
@@ -43,7 +43,7 @@ impl Attache {
         )
     }
 
-    /// One with more in its configuration, that keeps its webhook configurations, with this in its environment.
+    /// Starts attache with this configuration and environment; it manages its webhook configurations and logs JSON.
     pub(crate) fn observed(
         cluster: &Cluster,
         name: &str,
@@ -62,7 +62,7 @@ impl Attache {
         )
     }
 
-    /// The same for one that keeps its webhook configurations and their CA, as another user.
+    /// Starts attache as another user; it manages its webhook configurations and their CA.
     pub(crate) fn managing(cluster: &Cluster, name: &str, kubeconfig: &Path) -> Self {
         let ca = cluster.certs(make_certs).join("ca.crt");
         let more = ["--manage-webhooks", "--ca-cert", path(&ca)];
@@ -70,7 +70,7 @@ impl Attache {
         Self::serve_with(cluster, name, kubeconfig, configuration, &more, &[])
     }
 
-    /// The same as another user, with these arguments more.
+    /// Starts attache as another user with additional arguments.
     pub(crate) fn with(cluster: &Cluster, name: &str, kubeconfig: &Path, more: &[&str]) -> Self {
         let configuration = Path::new(CONFIGURATION);
         Self::serve_with(cluster, name, kubeconfig, configuration, more, &[])
@@ -136,18 +136,18 @@ impl Attache {
         fs::read_to_string(&self.log).expect("a log")
     }
 
-    /// What `attache manifests` prints for this one.
+    /// The output of `attache manifests` for this server.
     pub(crate) fn manifests(&self, cluster: &Cluster, more: &[&str]) -> String {
         let own = ["--url", &self.address, "--ca-bundle", path(&self.ca)];
         printed(cluster, "manifests", &[&own, more].concat())
     }
 
-    /// What `attache kinds` prints of a cluster.
+    /// The output of `attache kinds` for a cluster.
     pub(crate) fn kinds(cluster: &Cluster, more: &[&str]) -> String {
         printed(cluster, "kinds", more)
     }
 
-    /// The PEM that the API server is to trust.
+    /// The CA that the API server must trust, in PEM.
     pub(crate) fn ca(&self) -> String {
         fs::read_to_string(&self.ca).expect("ca.crt")
     }
@@ -170,7 +170,7 @@ impl Attache {
         Ok((code.ok_or_else(|| answer.clone())?, answer))
     }
 
-    /// `Ok` when the admin port answers `path` with `code`.
+    /// `Ok` if the admin port answers `path` with `code`.
     pub(crate) fn answers(&self, path: &str, code: u16) -> Result<(), String> {
         match self.get(path)? {
             (got, _) if got == code => Ok(()),
@@ -182,7 +182,7 @@ impl Attache {
         eventually("attache is ready", || self.answers("/readyz?verbose", 200));
     }
 
-    /// SIGTERM, and how it ended.
+    /// Sends SIGTERM and returns the exit status.
     pub(crate) fn terminate(&mut self) -> ExitStatus {
         let sent = Command::new("kill")
             .args(["-s", "TERM", &self.child.id().to_string()])
@@ -219,7 +219,7 @@ fn make_certs(dir: &Path) {
     assert!(made.status.success(), "attache certs: {said}");
 }
 
-/// Lines as they come; read to the end, so that the writer never blocks.
+/// The lines of the output. Reads to the end, so that the writer never blocks.
 fn lines_of(stdout: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
@@ -230,7 +230,7 @@ fn lines_of(stdout: ChildStdout) -> Receiver<String> {
     receive
 }
 
-/// What a command prints that looks at a cluster.
+/// The output of a command that reads a cluster.
 fn printed(cluster: &Cluster, command: &str, more: &[&str]) -> String {
     let printed = Command::new(PROGRAM)
         .arg(command)

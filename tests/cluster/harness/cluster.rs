@@ -1,4 +1,4 @@
-//! One API server with etcd, kept by a child that outlives a panic or a kill of the tests.
+//! An API server with etcd. A child process stops it even if the tests panic or are killed.
 
 use std::env;
 use std::fs;
@@ -21,20 +21,20 @@ pub(super) const CONFIGURATION: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/cluster/fixtures/attache.yaml"
 );
-/// A folder of fixtures for each project.
+/// The fixtures of each project.
 pub(super) const PROJECTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/projects");
 
-/// The policy kinds and the configuration that the documentation shows.
+/// The policy kinds and the configuration from the documentation.
 pub(super) const QUICKSTART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quickstart");
 pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
 
-/// `cluster.sh` ends with this where the machine has nothing to build a cluster with.
+/// The exit code of `cluster.sh` if the machine cannot build a cluster.
 const CANNOT_BUILD: i32 = 3;
 
-/// The folder with the binaries and CRDs; nothing where the tests are skipped; or why they fail.
+/// The directory with binaries and CRDs. `None` if the tests are skipped; an error if they must fail.
 static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| path_from(&["build"]));
 
-/// Most tests share this one; it ends with the process.
+/// The cluster that most tests share. It stops with the process.
 static SHARED: LazyLock<Cluster> =
     LazyLock::new(|| Cluster::start("shared", assets().expect("asked for after a look"), |_| {}));
 
@@ -46,23 +46,23 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster that most tests share, or nothing where there is none.
+    /// The shared cluster. `None` if clusters are not available.
     pub(crate) fn shared() -> Option<&'static Self> {
         assets()?;
         Some(&SHARED)
     }
 
-    /// A cluster for one test, or nothing where there is none.
+    /// A cluster for one test. `None` if clusters are not available.
     pub(crate) fn own(name: &str) -> Option<Self> {
         Self::prepared(name, |_| {})
     }
 
-    /// The same with files in its folder before anything starts; `apiserver.flags` is for the API server.
+    /// A cluster with files in its directory before anything starts. `apiserver.flags` holds flags of the API server.
     pub(crate) fn prepared(name: &str, prepare: impl FnOnce(&Path)) -> Option<Self> {
         Some(Self::start(name, assets()?, prepare))
     }
 
-    /// With the CRDs of the Gateway API and of the quickstart.
+    /// Starts a cluster with the CRDs of the Gateway API and of the quickstart.
     fn start(name: &str, assets: &Path, prepare: impl FnOnce(&Path)) -> Self {
         let dir = env::temp_dir().join(format!("attache-cluster-{}-{name}", id()));
         fs::create_dir(&dir).expect("a writable folder");
@@ -72,7 +72,7 @@ impl Cluster {
             .arg(&dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Apart from the terminal's group, so that ^C leaves it alive to clean up.
+            // In its own process group, so that ^C does not stop it before it has cleaned up.
             .process_group(0)
             .spawn()
             .expect("cluster.sh runs");
@@ -91,7 +91,7 @@ impl Cluster {
         cluster
     }
 
-    /// The folder of all that runs here; its `*.pid` are ended with the cluster.
+    /// The directory of the cluster's files. Processes in its `*.pid` files are stopped with the cluster.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
@@ -100,7 +100,7 @@ impl Cluster {
         self.dir.join("kubeconfig")
     }
 
-    /// Of `alice` or `bob`, who have no rights but what a test gives them, or of one that a test added.
+    /// The kubeconfig of a user: `alice` and `bob` have only the rights that a test gives them; tests may add others.
     pub(crate) fn kubeconfig_of(&self, user: &str) -> PathBuf {
         self.dir.join(format!("kubeconfig-{user}"))
     }
@@ -110,12 +110,12 @@ impl Cluster {
         self.client(&self.assets.join("kubectl"), self.kubeconfig())
     }
 
-    /// `kubectl` as one who has a kubeconfig.
+    /// `kubectl` as a user with a kubeconfig.
     pub(crate) fn kubectl_as(&self, user: &str) -> Kubectl {
         self.client(&self.assets.join("kubectl"), self.kubeconfig_of(user))
     }
 
-    /// `attache` as an admin, or as one whom the admin's credentials stand for.
+    /// `attache` as an admin, or as a user whom the admin impersonates.
     pub(crate) fn attache(&self, user: Option<&str>) -> Kubectl {
         let kubeconfig = match user {
             Some(user) => self.impersonating(user),
@@ -124,12 +124,12 @@ impl Cluster {
         self.client(Path::new(PROGRAM), kubeconfig)
     }
 
-    /// `attache` as one who has a kubeconfig.
+    /// `attache` as a user with a kubeconfig.
     pub(crate) fn attache_as(&self, user: &str) -> Kubectl {
         self.client(Path::new(PROGRAM), self.kubeconfig_of(user))
     }
 
-    /// `kubectl` as an admin who has installed attache as a plugin.
+    /// `kubectl` as an admin who has attache installed as a plugin.
     pub(crate) fn kubectl_with_plugin(&self) -> Kubectl {
         let folder = self.dir.join("plugins");
         let plugin = folder.join("kubectl-attache");
@@ -140,7 +140,7 @@ impl Cluster {
         self.kubectl().with_programs(folder)
     }
 
-    /// A kubeconfig of the admin whose context is in a namespace.
+    /// A kubeconfig of the admin with a context in a namespace.
     pub(crate) fn kubeconfig_in(&self, namespace: &str) -> PathBuf {
         let file = self.dir.join(format!("kubeconfig-in-{namespace}"));
         let admin = fs::read_to_string(self.kubeconfig()).expect("a kubeconfig");
@@ -150,7 +150,7 @@ impl Cluster {
         file
     }
 
-    /// A kubeconfig of the admin in the name of somebody.
+    /// A kubeconfig of the admin who impersonates a user.
     fn impersonating(&self, user: &str) -> PathBuf {
         let file = self.dir.join(format!("kubeconfig-as-{user}"));
         let admin = fs::read_to_string(self.kubeconfig()).expect("a kubeconfig");
@@ -160,7 +160,7 @@ impl Cluster {
         file
     }
 
-    /// A client.
+    /// A client program with a kubeconfig.
     pub(super) fn client(&self, program: &Path, kubeconfig: PathBuf) -> Kubectl {
         Kubectl::new(program.to_owned(), kubeconfig, self.dir.clone())
     }
@@ -169,7 +169,7 @@ impl Cluster {
         self.run("stop-apiserver");
     }
 
-    /// Without a chance to end its watches.
+    /// Kills it, so that it cannot close its watches.
     pub(crate) fn kill_apiserver(&self) {
         self.run("kill-apiserver");
     }
@@ -183,7 +183,7 @@ impl Cluster {
         assert!(status.expect("cluster.sh runs").success(), "{verb}");
     }
 
-    /// The client in a folder beside `cluster.sh`; nothing where this machine cannot build it.
+    /// The path of a client that `cluster.sh` builds. `None` if this machine cannot build it.
     pub(crate) fn program(name: &str) -> Option<PathBuf> {
         let program = path_from(&["program", name]).unwrap_or_else(|why| panic!("{why}"));
         if program.is_none() {
@@ -192,7 +192,7 @@ impl Cluster {
         program
     }
 
-    /// The CRDs of a project, for every test from now on; nothing where this machine cannot have them.
+    /// Installs the CRDs of a project for all tests from now on. `None` if this machine cannot get them.
     pub(super) fn install_project(&self, project: &str) -> Option<()> {
         let Some(crds) = path_from(&["crds", project]).unwrap_or_else(|why| panic!("{why}")) else {
             say_skipped();
@@ -216,7 +216,7 @@ impl Cluster {
         kubectl
             .run(["apply", "--server-side", "-f", path(crds)])
             .ok();
-        // kubectl gives up on a definition whose status the API server has not begun.
+        // kubectl gives up on a CRD whose status the API server has not written yet.
         eventually("the definitions are served", || {
             kubectl
                 .run(["wait", "--for=condition=Established", "-f", path(crds)])
@@ -224,7 +224,7 @@ impl Cluster {
         });
     }
 
-    /// Certificates for every attache beside this cluster, made once.
+    /// The certificates for every attache on this cluster, created once.
     pub(super) fn certs(&self, make: impl FnOnce(&Path)) -> &Path {
         self.certs.get_or_init(|| {
             let dir = self.dir.join("attache-certs");
@@ -246,7 +246,7 @@ pub(super) fn path(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
 
-/// The path that `cluster.sh` prints; nothing where this machine cannot make it.
+/// The path that `cluster.sh` prints. `None` if this machine cannot make it.
 fn path_from(args: &[&str]) -> Result<Option<PathBuf>, String> {
     let made = Command::new(SCRIPT)
         .args(args)
@@ -264,7 +264,7 @@ fn path_from(args: &[&str]) -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// The folder that `cluster.sh build` made; says SKIPPED where there is none.
+/// The directory that `cluster.sh build` made. Prints SKIPPED and returns `None` if there is none.
 fn assets() -> Option<&'static Path> {
     match &*ASSETS {
         Ok(Some(dir)) => Some(dir),
@@ -276,7 +276,7 @@ fn assets() -> Option<&'static Path> {
     }
 }
 
-/// Past the test runner's capture, so that it is seen.
+/// Writes to stderr directly, since the test runner would capture other output.
 fn say_skipped() {
     let test = thread::current().name().unwrap_or("a test").to_owned();
     let why = "no Go and no KUBEBUILDER_ASSETS, so there is no API server to test against";

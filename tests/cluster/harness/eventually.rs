@@ -1,19 +1,19 @@
-//! Waiting for the thing itself, with a deadline.
+//! Waits for a condition, with a deadline.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough for a busy machine; nothing that works takes so long.
+/// The deadline: longer than anything takes, even on a busy machine.
 pub(super) const SOON: Duration = Duration::from_secs(30);
 
-/// Calls `attempt` until it is `Ok`; panics with its last error when that has not come soon.
+/// Repeats `attempt` until it is `Ok`; panics with its last error at the deadline.
 pub(crate) fn eventually<T>(what: &str, attempt: impl FnMut() -> Result<T, String>) -> T {
     soon(attempt).unwrap_or_else(|last| panic!("{what}: not within {SOON:?}; at last: {last}"))
 }
 
-/// The same, and the last error instead of a panic.
+/// Repeats `attempt` until it is `Ok`; returns its last error at the deadline.
 ///
-/// The only place in these tests that pauses.
+/// The only place in these tests that sleeps.
 pub(crate) fn soon<T>(mut attempt: impl FnMut() -> Result<T, String>) -> Result<T, String> {
     let start = Instant::now();
     loop {

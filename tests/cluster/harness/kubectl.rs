@@ -1,4 +1,4 @@
-//! `kubectl` or another client, and what it said.
+//! `kubectl` or another client, and its output.
 
 use std::env;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// One user's `kubectl`, or another client in its place.
+/// `kubectl` or another client, as one user.
 pub(crate) struct Kubectl {
     program: PathBuf,
     kubeconfig: PathBuf,
-    /// Where files are looked for; also its home, so that nobody's own settings play a part.
+    /// The working directory, and the home directory, so that no personal settings apply.
     dir: PathBuf,
-    /// A folder more on the PATH.
+    /// An additional directory on the PATH.
     path: Option<PathBuf>,
 }
 
@@ -26,13 +26,13 @@ impl Kubectl {
         }
     }
 
-    /// The same with the programs of a folder at hand.
+    /// Adds a directory to the PATH.
     pub(super) fn with_programs(self, folder: PathBuf) -> Self {
         let path = Some(folder);
         Self { path, ..self }
     }
 
-    /// The same user in another folder.
+    /// The same user in another directory.
     pub(crate) fn in_dir(self, dir: PathBuf) -> Self {
         Self { dir, ..self }
     }
@@ -41,7 +41,7 @@ impl Kubectl {
         self.run_with(args, "")
     }
 
-    /// With `input` on stdin.
+    /// Runs a command with `input` on stdin.
     pub(crate) fn run_with<'a>(
         &self,
         args: impl IntoIterator<Item = &'a str>,
@@ -84,7 +84,7 @@ impl Kubectl {
     }
 }
 
-/// What a user sees after one command.
+/// The output of one command.
 pub(crate) struct Said {
     pub(super) program: String,
     pub(crate) command: String,
@@ -101,35 +101,35 @@ impl Said {
         self
     }
 
-    /// Fails the test unless the command ended so.
+    /// Fails the test unless the command ended with this exit code.
     #[track_caller]
     pub(crate) fn fails(self, code: i32) -> Self {
         assert!(self.code == code, "{self}");
         self
     }
 
-    /// Fails the test unless stderr holds `text`.
+    /// Fails the test unless stderr contains `text`.
     #[track_caller]
     pub(crate) fn warns(self, text: &str) -> Self {
         assert!(self.err.contains(text), "no {text:?} in\n{self}");
         self
     }
 
-    /// Fails the test if stderr holds `text`.
+    /// Fails the test if stderr contains `text`.
     #[track_caller]
     pub(crate) fn silent_about(self, text: &str) -> Self {
         assert!(!self.err.contains(text), "{text:?} in\n{self}");
         self
     }
 
-    /// Fails the test unless stdout holds `text`.
+    /// Fails the test unless stdout contains `text`.
     #[track_caller]
     pub(crate) fn prints(self, text: &str) -> Self {
         assert!(self.out.contains(text), "no {text:?} in\n{self}");
         self
     }
 
-    /// The command succeeded; else what was said, for `eventually`.
+    /// `Ok` if the command succeeded, else its output; for `eventually`.
     pub(crate) fn succeeded(&self) -> Result<(), String> {
         if self.code == 0 {
             Ok(())
@@ -138,7 +138,7 @@ impl Said {
         }
     }
 
-    /// The command succeeded and stderr holds `text`; else what was said, for `eventually`.
+    /// `Ok` if the command succeeded and stderr contains `text`, else its output; for `eventually`.
     pub(crate) fn has_warned(self, text: &str) -> Result<Self, String> {
         self.succeeded()?;
         if self.err.contains(text) {

@@ -1,4 +1,4 @@
-//! `manifests/` as a cluster is given it, with what other parts of a cluster would add.
+//! Applies `manifests/` to a cluster, and does what controllers would do in a complete cluster.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::{Cluster, Kubectl};
 
 const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
 
-/// An aggregated API whose server is gone: discovery of its group fails as long as it is registered.
+/// An aggregated API whose server is gone: discovery of its group fails while it is registered.
 pub(crate) const DEAD_API: &str = "
 apiVersion: apiregistration.k8s.io/v1
 kind: APIService
@@ -25,10 +25,10 @@ spec:
   service: {name: gone, namespace: default}
 ";
 
-/// A copy of `manifests/` with these components switched on as its comments show.
+/// A copy of `manifests/` with these components enabled as its comments describe.
 pub(crate) fn switched_on(to: &Path, components: &[&str]) {
     copy(Path::new(MANIFESTS), to);
-    // Whoever switches it on states where the API server is.
+    // Users who enable it must set the addresses of the API server.
     let network = to.join("network-policy/network-policy.yaml");
     let text = fs::read_to_string(&network).expect("a network policy");
     let stated = text.replace("state-the-addresses-of-the-api-server", "192.0.2.1/32");
@@ -58,7 +58,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Has the API server call this address in all webhooks of a copy of `manifests/`, instead of the Service.
+/// Makes the API server call this address for all webhooks in a copy of `manifests/`, in place of the Service.
 pub(crate) fn call_all_at(manifests: &Path, address: &str, ca: &str) {
     let patch = |kind: &str, path: &str, webhooks: &[usize]| {
         let client = json!({"url": format!("{address}/{path}"), "caBundle": BASE64.encode(ca)});
@@ -84,7 +84,7 @@ pub(crate) fn call_all_at(manifests: &Path, address: &str, ca: &str) {
     fs::write(&file, text).expect("a writable file");
 }
 
-/// What a controller does in a whole cluster: says how much of a quota is left.
+/// Sets the used amount of a quota, as a controller does in a complete cluster.
 pub(crate) fn count_quota(kubectl: &Kubectl) {
     let status = json!({"status": {"hard": {"pods": "10"}, "used": {"pods": "0"}}}).to_string();
     let quota = ["patch", "resourcequota/attache", "-n", "attache-system"];
@@ -92,7 +92,7 @@ pub(crate) fn count_quota(kubectl: &Kubectl) {
     kubectl.run(quota.into_iter().chain(with)).ok();
 }
 
-/// What a controller does in a whole cluster: the rules of the labelled roles into the one that collects.
+/// Aggregates the rules of the labelled roles, as a controller does in a complete cluster.
 pub(crate) fn collect_policies(kubectl: &Kubectl) {
     let roles = [
         "get",
@@ -117,7 +117,7 @@ pub(crate) fn collect_policies(kubectl: &Kubectl) {
         .ok();
 }
 
-/// A kubeconfig with a token of a service account of `attache-system`.
+/// A kubeconfig with a token for a service account in `attache-system`.
 pub(crate) fn service_account(cluster: &Cluster, kubectl: &Kubectl, name: &str) -> PathBuf {
     let made = kubectl
         .run(["create", "token", name, "-n", "attache-system"])

@@ -1,4 +1,4 @@
-//! What the tests stand on: a cluster, attache beside it, and `kubectl` in the hands of a user.
+//! The environment of the tests: a cluster, an attache, and `kubectl` as a user.
 
 mod attache;
 mod cluster;

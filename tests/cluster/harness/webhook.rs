@@ -54,7 +54,7 @@ fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",
             "timeoutSeconds": 10,
-            // Not for real clusters: here a broken answer has to be seen.
+            // Not for real clusters: here an error in the answer must be visible.
             "failurePolicy": "Fail",
             "clientConfig": {
                 "url": format!("{}{path}", attache.address),

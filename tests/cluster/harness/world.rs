@@ -1,7 +1,7 @@
 //! One test's part of a cluster: its namespaces, its attache, its webhooks, its files.
 //!
-//! Fixtures speak of the namespaces `infra` and `shop`. On the way in these become the test's own,
-//! on the way out they turn back, so that what a test asserts reads as a user sees it.
+//! Fixtures use the namespaces `infra` and `shop`. Input is translated to the test's own namespaces and output back, so
+//! that assertions read like what a user sees.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::{Attache, Cluster, Kubectl, Said, eventually, webhook};
 
 const NAMESPACES: [&str; 2] = ["infra", "shop"];
 
-/// Never created: the refusal shows that attache is asked and knows the kind.
+/// Never created: the refusal shows that the API server asks attache and that attache knows the kind.
 const PROBE: &str = "
 apiVersion: policies.example.com/v1
 kind: RetryPolicy
@@ -31,17 +31,17 @@ pub(crate) struct World<'a> {
 }
 
 impl World<'static> {
-    /// On the shared cluster; nothing where there is none.
+    /// On the shared cluster. `None` if there is none.
     pub(crate) fn start(name: &str) -> Option<Self> {
         Cluster::shared().map(|cluster| World::on(cluster, name))
     }
 
-    /// The same with these mutations switched on: `normalize-targets: true`.
+    /// With these mutations enabled: `normalize-targets: true`.
     pub(crate) fn mutating(name: &str, mutations: &str) -> Option<Self> {
         World::configured(name, &format!("mutations: {{{mutations}}}\n"))
     }
 
-    /// With more in its configuration than the others have.
+    /// With additional configuration.
     pub(crate) fn configured(name: &str, more: &str) -> Option<Self> {
         let cluster = Cluster::shared()?;
         let text = fs::read_to_string(CONFIGURATION).expect("a fixture");
@@ -53,7 +53,7 @@ impl World<'static> {
         Some(world.registered())
     }
 
-    /// On the shared cluster, with the CRDs of a project there and its files at hand.
+    /// On the shared cluster, with the CRDs and files of a project.
     pub(crate) fn of_project(project: &str) -> Option<Self> {
         let cluster = Cluster::shared()?;
         cluster.install_project(project)?;
@@ -69,7 +69,7 @@ impl<'a> World<'a> {
         World::unregistered(cluster, name).registered()
     }
 
-    /// Returns when the API server asks it.
+    /// Registers the webhooks and waits until the API server asks attache.
     pub(crate) fn registered(self) -> Self {
         self.create_namespaces();
         self.attache.wait_until_ready();
@@ -77,12 +77,12 @@ impl<'a> World<'a> {
         self
     }
 
-    /// With attache started and no more: it is not waited for, and not registered.
+    /// Only starts attache: does not wait for it and does not register it.
     pub(crate) fn unregistered(cluster: &'a Cluster, name: &str) -> Self {
         World::beside(cluster, name, |_| Attache::serve(cluster, name))
     }
 
-    /// The same with an attache that is started in its own way, in the folder of this test's files.
+    /// With an attache that `serve` starts in the directory of this test's files.
     pub(crate) fn with(
         cluster: &'a Cluster,
         name: &str,
@@ -91,7 +91,7 @@ impl<'a> World<'a> {
         World::beside(cluster, name, serve).registered()
     }
 
-    /// With an attache of one's own, given the folder of this test's files; it is not registered yet.
+    /// As [`Self::with`], but not registered yet.
     pub(crate) fn beside(
         cluster: &'a Cluster,
         name: &str,
@@ -109,12 +109,12 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Copies the files of a folder, in the namespaces of this test.
+    /// Copies the files of a directory, translated to this test's namespaces.
     fn bring(&self, from: &Path) {
         self.copy(from, &self.dir);
     }
 
-    /// The same, into a folder of that name.
+    /// Copies the files of a directory into a subdirectory `name`.
     pub(crate) fn bring_folder(&self, from: &Path, name: &str) {
         let to = self.dir.join(name);
         fs::create_dir(&to).expect("a writable folder");
@@ -132,7 +132,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Creates the namespaces; the label is what the webhooks select.
+    /// Creates the namespaces, with the label that the webhooks select.
     pub(crate) fn create_namespaces(&self) {
         let namespaces = NAMESPACES.map(|namespace| {
             json!({
@@ -154,7 +154,7 @@ impl<'a> World<'a> {
             .ok();
     }
 
-    /// Creates the webhooks, and waits until a review has come back.
+    /// Creates the webhooks and waits for a first review.
     pub(crate) fn register(&self) {
         self.configure();
         eventually("the API server asks attache", || {
@@ -164,12 +164,12 @@ impl<'a> World<'a> {
         });
     }
 
-    /// As an admin, in the folder of this test's files.
+    /// `kubectl` as an admin, in the directory of this test's files.
     pub(crate) fn kubectl<'b>(&self, args: impl IntoIterator<Item = &'b str>) -> Said {
         self.run(self.cluster.kubectl(), args, "")
     }
 
-    /// As one who has a kubeconfig: `alice`, `bob`, or a service account of [`Self::service_account`].
+    /// `kubectl` as a user with a kubeconfig: `alice`, `bob`, or a service account from [`Self::service_account`].
     pub(crate) fn kubectl_as<'b>(
         &self,
         user: &str,
@@ -178,7 +178,7 @@ impl<'a> World<'a> {
         self.run(self.cluster.kubectl_as(user), args, "")
     }
 
-    /// Another client as an admin or, where a user is named, as that one.
+    /// Another client, as an admin or as a named user.
     pub(crate) fn client<'b>(
         &self,
         program: &Path,
@@ -192,8 +192,7 @@ impl<'a> World<'a> {
         self.run(self.cluster.client(program, kubeconfig), args, "")
     }
 
-    /// A service account in `infra` that may do everything, as tools have that apply what git holds; the name to
-    /// call as.
+    /// Creates a service account in `infra` with all rights, as `GitOps` tools have. Returns its user name.
     pub(crate) fn service_account(&self) -> String {
         let user = format!("{}-pipeline", self.name);
         let infra = self.namespace("infra");
@@ -239,7 +238,7 @@ impl<'a> World<'a> {
         self.run(self.cluster.kubectl(), args, &text)
     }
 
-    /// `kubectl apply -f -`, with these arguments more.
+    /// `kubectl apply -f -` with additional arguments.
     pub(crate) fn apply_text_with<'b>(
         &self,
         text: &str,
@@ -249,7 +248,7 @@ impl<'a> World<'a> {
         self.run(self.cluster.kubectl(), args, &localize(&self.name, text))
     }
 
-    /// `kubectl diff -f -`: code 1 where there is a difference.
+    /// `kubectl diff -f -`: exit code 1 if there is a difference.
     pub(crate) fn diff_text<'b>(
         &self,
         text: &str,
@@ -264,7 +263,7 @@ impl<'a> World<'a> {
         self.globalize(&fs::read_to_string(self.dir.join(file)).expect("a file"))
     }
 
-    /// Writes a file of this test, in its namespaces.
+    /// Writes a file of this test, translated to its namespaces.
     pub(crate) fn write(&self, file: &str, text: &str) {
         fs::write(self.dir.join(file), localize(&self.name, text)).expect("a writable folder");
     }
@@ -274,7 +273,7 @@ impl<'a> World<'a> {
         format!("{}-{namespace}", self.name)
     }
 
-    /// `kubectl apply --dry-run=server -f FILE`, again and again until it warns of `text`.
+    /// Repeats `kubectl apply --dry-run=server -f FILE` until it warns of `text`.
     pub(crate) fn warns_at_last(&self, file: &str, text: &str) -> Said {
         eventually(text, || {
             self.kubectl(["apply", "--dry-run=server", "-f", file])
@@ -282,7 +281,7 @@ impl<'a> World<'a> {
         })
     }
 
-    /// The same for a text.
+    /// [`Self::warns_at_last`] for a text.
     pub(crate) fn warns_at_last_text(&self, text: &str, warning: &str) -> Said {
         eventually(warning, || self.dry_run_text(text).has_warned(warning))
     }
