@@ -1,8 +1,7 @@
-//! Validation rules of CRDs (CEL), asked about values of which not everything is known.
+//! Validation rules of CRDs (CEL), evaluated on partly known values.
 //!
-//! A rule says more than whether one object is valid: that it refuses every `kind` but two, or that
-//! two fields may not stand together. What is not known, or not understood, makes an answer unknown
-//! and never wrong.
+//! A rule says more than whether one object is valid: it may reject every `kind` but two, or two fields together. A
+//! part of a value that is unknown, or of a rule that is not understood, makes an answer unknown and never wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,15 +22,15 @@ pub use budget::Effort;
 use expr::Expr;
 use lex::Token;
 
-/// The longest rule that is read, in bytes. The longest seen in a CRD has 1,300.
+/// The maximum length of a rule in bytes. The longest known rule of a CRD has 1,300.
 const LONGEST: usize = 20_000;
 
-/// A value of which not everything is known.
+/// A partly known value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// It is there, and may be anything.
+    /// A value that exists and may be anything.
     Unknown,
-    /// It is not there: a field of an object.
+    /// A field that does not exist.
     Absent,
     /// `null`.
     Null,
@@ -39,25 +38,24 @@ pub enum Known {
     Bool(bool),
     /// A whole number in a field of type `integer`.
     Int(i64),
-    /// A text in a field that has no `format` (CEL reads some formats as times or bytes).
+    /// A string in a field without `format` (CEL parses some formats as times or bytes).
     Text(Arc<str>),
-    /// A text that is not empty and equals no literal of any rule and no other known text.
+    /// Another string: it is not empty, and differs from every literal of any rule and from every known string.
     Stranger,
     /// A list of known length.
     List(Vec<Known>),
-    /// A list that has these elements, anywhere in it, and may have others.
+    /// A list that contains these elements at any position, and possibly others.
     Among(Vec<Known>),
     /// An object.
     Map {
-        /// The fields that are there; `Unknown` for one that is there with any value, `Absent` for
-        /// one that is not.
+        /// The known fields; `Unknown` for a field that exists with any value, `Absent` for one that does not exist.
         fields: BTreeMap<Arc<str>, Known>,
-        /// Whether a field that is not mentioned is absent. If not, nothing is known of it.
+        /// Whether fields that are not listed are absent. Otherwise nothing is known of them.
         whole: bool,
     },
 }
 
-/// A validation rule, ready to be asked.
+/// A parsed validation rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     expr: Expr,
@@ -69,8 +67,7 @@ pub struct Rule {
 // === impl Rule ===
 
 impl Rule {
-    /// Reads a rule. None when it is not understood: no CEL, too long, or nested too deep; and when
-    /// no effort is left for it.
+    /// Parses a rule. `None` if it is not valid CEL, too long, nested too deeply, or if the budget is used up.
     pub fn parse(text: &str, effort: &mut Effort) -> Option<Self> {
         if text.len() > LONGEST || !effort.spend(text.len()) {
             return None;
@@ -95,16 +92,16 @@ impl Rule {
         })
     }
 
-    /// Whether it holds when `self` is this. None when that depends on what is not known, and where
-    /// evaluation fails.
+    /// Whether the rule holds when `self` is this value. `None` if that depends on unknown parts, or if evaluation
+    /// fails.
     pub fn holds(&self, this: &Known, effort: &mut Effort) -> Option<bool> {
         let holds = eval::holds(&self.expr, this, effort)?;
-        // A rule that names `oldSelf` is not asked when an object is created, so that it refuses
-        // something says nothing about what can exist.
+        // The API server does not evaluate a rule with `oldSelf` on creation, so a rejection does not restrict the
+        // objects that can exist.
         (holds || !self.of_change).then_some(holds)
     }
 
-    /// The texts written in the rule, each once, in order: the candidates to try.
+    /// The strings in the rule, sorted: the candidate values to try.
     pub fn texts(&self) -> BTreeSet<&str> {
         self.texts.iter().map(|text| &**text).collect()
     }

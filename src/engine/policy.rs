@@ -1,4 +1,4 @@
-//! A policy: what it targets, its strategy, its settings; and the order of precedence.
+//! A policy: its targets, strategy and settings, and the order of precedence.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -26,83 +26,84 @@ pub use fields::fields;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
 pub(crate) use targets::{at, type_name};
 
-/// The annotation by which a policy says that its section comes later (design section 4).
+/// The annotation by which a policy declares that its section comes later (design section 4).
 pub const PENDING: &str = "attache.dev/pending";
 
 /// A policy as the engine keeps it.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// The object; its spec stays JSON until it is merged.
+    /// The object; its spec remains JSON until it is merged.
     pub object: Arc<Object>,
-    /// What is known of its kind.
+    /// The profile of its kind.
     pub profile: Arc<Profile>,
-    /// What it names, faulty entries left out.
+    /// Its targets, without malformed entries.
     pub targets: Box<[TargetRef]>,
-    /// How it merges; none when the spec names an unknown or more than one strategy: such a policy
-    /// takes part in no merge (GEP-713: an unsupported name is never replaced by the default).
+    /// Its strategies; `None` if the spec names an unknown strategy, or more than one. Such a policy takes part in no
+    /// merge (GEP-713: an unsupported name is never replaced by the default).
     pub strategies: Option<Box<[Stanza]>>,
-    /// What it says of the fields in which all policies of one target must agree: JSON, empty where the kind
-    /// has no such fields.
+    /// The values of the fields in which all policies of one target must agree, as JSON; empty if the kind has no
+    /// such fields.
     pub(super) agreed: Box<str>,
-    /// Its settings.
+    /// Its stanzas.
     pieces: Box<[Piece]>,
-    /// What it is on routes and then on levels on which other facts hold, as the profile lists these; made when first asked
-    /// for.
+    /// Its variants under the other facts that the profile lists for some routes and then for some levels; created on
+    /// first use.
     elsewhere: OnceLock<Box<[Arc<Policy>]>>,
-    /// Those of these routes on which it is refused for its settings.
+    /// The indexes of those routes on which its settings make it invalid.
     refused: Box<[usize]>,
-    /// How much more it is to read them than their number says, in leaves: their values may be long.
+    /// The cost of reading the settings beyond their number, in units of fuel: their values may be long.
     length: u32,
     precedence: Precedence,
     is_without_target: bool,
 }
 
-/// One reference to a target.
+/// One target reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetRef {
     /// The kind.
     pub gk: GroupKind,
-    /// The namespace that the entry names, if it names one.
+    /// The namespace of the entry, if it has one.
     pub namespace: Option<Arc<str>>,
-    /// One object, or all objects with these labels.
+    /// A name, or a selector.
     pub select: Select,
-    /// A section of it.
+    /// The section of the target.
     pub section: Option<Arc<str>>,
-    /// The sections of it on this port, where the kind names them so.
+    /// The port whose sections are the target, for kinds that refer to sections by port.
     pub port: Option<u16>,
-    /// Members of the entry whose meaning the profile does not know, as JSON: entries that differ in
-    /// them are different targets (ruling 40).
+    /// Members of the entry whose meaning the profile does not know, as JSON: entries that differ in them are
+    /// different targets (ruling 40).
     pub unknown: Option<Arc<str>>,
-    /// Namespaces in which labels select; its own where nothing else is said.
+    /// The namespaces that a selector covers; only its own by default.
     pub from: From,
-    /// Whether the kind can stand there. What is surely refused of a new policy does nothing in an older one.
+    /// Whether the kind can be a target. An entry that is certainly rejected in a new policy has no effect in an
+    /// older one.
     pub is_taken: bool,
 }
 
-/// Which objects of a kind.
+/// The objects of a kind that a target refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Select {
-    /// The one of this name.
+    /// The object with this name.
     Name(Arc<str>),
-    /// Those with these labels; none where the selector cannot be read.
+    /// The objects with these labels; none if the selector cannot be read.
     Labels(Option<Box<Selector>>),
-    /// Those with an annotation of this key and value.
+    /// The objects with this annotation key and value.
     Annotated(Arc<str>, Arc<str>),
 }
 
-/// Settings that merge by one strategy. A policy of the legacy dialect has up to two.
+/// Settings under one strategy. A policy of the legacy dialect has up to two stanzas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stanza {
-    /// How they merge.
+    /// The strategy.
     pub strategy: Strategy,
-    /// Where they stand.
+    /// Their location.
     pub place: StanzaPlace,
 }
 
-/// Where settings stand in a spec.
+/// The location of settings in a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StanzaPlace {
-    /// Beside the targets.
+    /// Directly in `spec`, next to the targets.
     Spec,
     /// In `spec.defaults`.
     Defaults,
@@ -110,9 +111,8 @@ pub enum StanzaPlace {
     Overrides,
 }
 
-/// The order of policies on one level: older first, then `namespace/name`; one that is not created
-/// yet is the newest (GEP-713, conflict resolution; design 9, ruling 15). Some kinds have a weight, which
-/// counts before age.
+/// The order of policies on one level: older first, then by `namespace/name`. A policy that is not created yet is the
+/// newest (GEP-713, conflict resolution; design 9, ruling 15). Some kinds have a weight, which counts before age.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precedence {
     weight: i32,
@@ -129,7 +129,7 @@ impl Policy {
         Self::of(object, &spec, profile)
     }
 
-    /// A policy from its object and the spec of it, which has been read.
+    /// A policy from its object and the parsed spec.
     pub(super) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
         let version = object.meta.version.as_deref();
         let schema = profile.schema(version).map(|schema| &schema.spec);
@@ -140,10 +140,10 @@ impl Policy {
             spec
         });
         let spec = pruned.as_ref().unwrap_or(spec);
-        // What the API server does not serve is not there.
+        // A version that the API server does not serve does not exist.
         let is_served = version.is_none_or(|version| profile.has_version(version));
         let strategies = settings::stanzas(spec, &profile).ok();
-        // Neither is what is refused.
+        // Neither does a policy that is rejected.
         let is_there = is_served && profile.unmet(spec).is_none();
         let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
         let stanzas = strategies.as_deref().unwrap_or_default();
@@ -173,28 +173,28 @@ impl Policy {
         &self.object.key
     }
 
-    /// Whether it says that its sections come later.
+    /// Whether it declares that its sections come later.
     pub fn is_pending(&self) -> bool {
         let said = self.object.meta.annotations.get(PENDING);
         said.is_some_and(|value| &**value == "true")
     }
 
-    /// Its place among the policies of one level.
+    /// Its position in the order of policies on one level.
     pub fn precedence(&self) -> &Precedence {
         &self.precedence
     }
 
-    /// Its settings, ready to be merged; empty when its strategy cannot be used.
+    /// Its stanzas, to be merged; empty if its strategy cannot be used.
     pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'_>> {
         self.pieces.iter().map(|piece| piece.of(self))
     }
 
-    /// What it is on the routes for which its profile has other facts, by their place in the profile.
+    /// Its variant on routes for which the profile has other facts, by index in the profile.
     pub(super) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
         self.elsewhere().get(place)
     }
 
-    /// What it is on a level on which some settings do nothing; none on other levels.
+    /// Its variant at a level at which some settings do nothing; `None` at other levels.
     pub(super) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
         let (place, _) = self.profile.idle_at(level)?;
         self.elsewhere().get(self.profile.on_routes.len() + place)
@@ -210,23 +210,23 @@ impl Policy {
         })
     }
 
-    /// Whether it is refused on routes of a kind, for settings that these do not take.
+    /// Whether its settings make it invalid on routes of a kind.
     pub fn is_refused_on(&self, route: &GroupKind) -> bool {
         let on = self.profile.on_routes_of(route);
         on.is_some_and(|(place, _)| self.refused.contains(&place))
     }
 
-    /// How many settings it has; one with a long path counts for several.
+    /// The number of settings; one with a long path counts several times.
     pub fn leaves(&self) -> usize {
         self.pieces.iter().map(Piece::leaves).sum()
     }
 
-    /// How much more it is to read its settings than their number says, in leaves.
+    /// The cost of reading the settings beyond their number, in units of fuel.
     pub(super) fn length(&self) -> usize {
         self.length as usize
     }
 
-    /// Reads its settings from its spec, which the caller has read.
+    /// Parses the settings from its spec, which the caller has parsed.
     pub(super) fn read_from(&self, mut spec: Value) {
         self.parts().for_each(|part| part.take_from(&mut spec));
     }
@@ -237,32 +237,32 @@ impl Policy {
         stanzas.any(|stanza| stanza.strategy == Strategy::None)
     }
 
-    /// Whether anything above the routes may be a target of it.
+    /// Whether it may have a target above the routes.
     pub(super) fn may_stand_above_routes(&self) -> bool {
         let mut targets = self.targets.iter();
         self.targets.is_empty()
             || targets.any(|target| target.selects() || Level::is_above_routes(&target.gk))
     }
 
-    /// Whether it stands at every Namespace.
+    /// Whether it is attached to every Namespace.
     pub fn is_wide(&self) -> bool {
         let own = &self.key().namespace;
         let mut targets = self.targets.iter();
         targets.any(|t| t.gk.is_core("Namespace") && t.object(own).is_none())
     }
 
-    /// Whether it names no target, of a kind that says that it need not.
+    /// Whether it names no target, and its kind allows that.
     pub fn is_without_target(&self) -> bool {
         self.is_without_target
     }
 
-    /// The settings of one stanza: what is left of the spec without targets and strategy.
+    /// The settings of one stanza: the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
         settings::take(&mut self.spec(), stanza.place, &self.profile)
     }
 }
 
-/// The `spec` of an object of a kind that the engine has no type for, empty where there is none.
+/// The `spec` of an object of a kind without a type in the engine; empty if there is none.
 pub fn spec(object: &Object) -> Value {
     let spec = object.spec.as_deref();
     spec.and_then(|spec| literal::from_str(spec).ok())
@@ -272,24 +272,24 @@ pub fn spec(object: &Object) -> Value {
 // === impl TargetRef ===
 
 impl TargetRef {
-    /// Whether it finds its objects by what they have, instead of naming one.
+    /// Whether it selects objects by their metadata, instead of naming one.
     pub fn selects(&self) -> bool {
         !matches!(self.select, Select::Name(_))
     }
 
-    /// Whether it names the whole object, as far as is known.
+    /// Whether it refers to the whole object, as far as is known.
     pub fn is_whole(&self) -> bool {
         self.section.is_none() && self.port.is_none()
     }
 
-    /// Whether all that is known of two is the same.
+    /// Whether all known parts of two entries are equal.
     pub fn is_same_but_for_unknown(&self, other: &Self) -> bool {
         let mut other = other.clone();
         other.unknown.clone_from(&self.unknown);
         *self == other
     }
 
-    /// The object that it names, for a policy in `namespace`; none for a label selector.
+    /// The object that it names, for a policy in `namespace`; `None` for a selector.
     pub fn object(&self, namespace: &Arc<str>) -> Option<ObjectKey> {
         let Select::Name(name) = &self.select else {
             return None;
@@ -298,7 +298,7 @@ impl TargetRef {
         Some(shared::key(&self.gk, &namespace, name))
     }
 
-    /// The namespace of what it names, for a policy in `own`; empty for cluster-scoped kinds.
+    /// The namespace of the object that it names, for a policy in `own`; empty for cluster-scoped kinds.
     pub fn namespace<'a>(&'a self, own: &'a Arc<str>) -> &'a Arc<str> {
         static NONE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
         if is_cluster_scoped(&self.gk) {
@@ -308,8 +308,8 @@ impl TargetRef {
         }
     }
 
-    /// Whether it names an object, or selects it by its labels, for a policy in `own`. A selector of
-    /// a cluster-scoped policy spans all namespaces.
+    /// Whether it names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
+    /// namespaces.
     pub fn matches(&self, own: &Arc<str>, object: &ObjectKey, meta: Option<&Meta>) -> bool {
         let here = || *self.namespace(own) == object.namespace;
         self.gk == object.gk
@@ -328,7 +328,7 @@ impl TargetRef {
             }
     }
 
-    /// The labels that what it selects must have, each with its value.
+    /// The labels that the selected objects must have, with their values.
     pub fn equal_labels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         let selector = match &self.select {
             Select::Labels(selector) => selector.as_deref(),
@@ -337,19 +337,19 @@ impl TargetRef {
         selector.into_iter().flat_map(Selector::equal)
     }
 
-    /// Whether it selects beyond one namespace, for a policy in `own`.
+    /// Whether it selects in more than one namespace, for a policy in `own`.
     pub fn spans(&self, own: &Arc<str>) -> bool {
         let selects = matches!(self.select, Select::Labels(_)) && self.namespace.is_none();
         selects && (own.is_empty() || self.from != From::Same)
     }
 }
 
-/// Cluster-scoped kinds that can be targets.
+/// Whether a kind of targets is cluster-scoped.
 pub fn is_cluster_scoped(gk: &GroupKind) -> bool {
     gk.is_gateway_api("GatewayClass") || gk.is_core("Namespace")
 }
 
-/// The group of a reference that names none (design 9, ruling 9).
+/// The group of a reference without one (design 9, ruling 9).
 pub(crate) fn guessed_group(kind: &str) -> &'static str {
     let mut gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
         .iter()
@@ -364,7 +364,7 @@ pub(crate) fn guessed_group(kind: &str) -> &'static str {
 // === impl Precedence ===
 
 impl Precedence {
-    /// That of an object: the Gateway API orders routes by the same rule.
+    /// The precedence of an object: the Gateway API orders routes by the same rule.
     pub fn of(object: &Object) -> Self {
         Self {
             weight: 0,
@@ -373,7 +373,7 @@ impl Precedence {
         }
     }
 
-    /// That of a policy. A weight that is no number counts as none.
+    /// The precedence of a policy. A weight that is not a number counts as none.
     fn of_policy(object: &Object, profile: &Profile) -> Self {
         let annotation = profile.weight.as_ref();
         let said = annotation.and_then(|key| object.meta.annotations.get(key));
@@ -384,12 +384,12 @@ impl Precedence {
         }
     }
 
-    /// Whether neither is the heavier one.
+    /// Whether both have the same weight.
     pub fn same_weight(&self, other: &Self) -> bool {
         self.weight == other.weight
     }
 
-    /// Whether neither is the older one, nor the heavier.
+    /// Whether both have the same weight and age.
     pub fn same_age(&self, other: &Self) -> bool {
         (self.weight, self.created) == (other.weight, other.created)
     }
@@ -397,7 +397,7 @@ impl Precedence {
 
 impl Ord for Precedence {
     fn cmp(&self, other: &Self) -> Ordering {
-        // `None` sorts before `Some`; here it is the newest.
+        // `None` sorts before `Some`, but means the newest.
         let age = match (self.created, other.created) {
             (Some(a), Some(b)) => a.cmp(&b),
             (Some(_), None) => Ordering::Less,
@@ -412,7 +412,7 @@ impl Ord for Precedence {
     }
 }
 
-/// The order of `namespace/name`, as one text.
+/// Compares `namespace/name` as one string.
 fn paths(one: &ObjectKey, other: &ObjectKey) -> Ordering {
     if one.namespace == other.namespace {
         return one.name.cmp(&other.name);
@@ -436,7 +436,7 @@ impl PartialOrd for Precedence {
 pub use settings::{StrategyFault, carries_both, stanzas};
 pub(super) use settings::{settings_of, take};
 
-/// The operation that a name inside a stanza stands for (Kuadrant and GEP-713 spell these).
+/// The operation for a name inside a stanza (Kuadrant and GEP-713 use these spellings).
 pub(crate) fn op_named(name: &str) -> Option<Op> {
     match name {
         "atomic" => Some(Op::Atomic),

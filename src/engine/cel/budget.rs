@@ -1,26 +1,26 @@
-//! How much work answers may take.
+//! Limits of the work for evaluating rules.
 
-/// How many steps a rule may take. The longest real ones take some thousands; a rule for which this
-/// is not enough is not worth the time of a review.
+/// The maximum number of steps of one rule. The longest real rules take some thousands; a rule that exceeds this is
+/// not worth the time of a review.
 const STEPS: usize = 100_000;
 
-/// How many steps all rules of one definition may take, to be read (one for each byte) and to be
-/// asked. The largest real definitions take a tenth of it.
+/// The maximum number of steps of all rules of one definition, for parsing (one for each byte) and evaluation. The
+/// largest real definitions take a tenth of it.
 const ALL_STEPS: usize = 200_000;
 
-/// How many bytes of text are compared or searched in one step.
+/// Bytes of a string that are compared or searched in one step.
 const BYTES: usize = 64;
 
-/// How deep values may be nested that are compared.
+/// The maximum depth of values that are compared.
 const DEEPEST: u32 = 100;
 
-/// What is left to spend on the rules of one definition. When it is spent, nothing more is known.
+/// The remaining budget for the rules of one definition. Once it is used up, every answer is unknown.
 #[derive(Debug)]
 pub struct Effort {
     steps: usize,
 }
 
-/// What is left to spend on one answer.
+/// The remaining budget for one evaluation.
 pub(super) struct Budget {
     steps: usize,
     depth: u32,
@@ -29,19 +29,19 @@ pub(super) struct Budget {
 // === impl Effort ===
 
 impl Effort {
-    /// Enough for a definition.
+    /// The budget of one definition.
     pub fn new() -> Self {
         Self { steps: ALL_STEPS }
     }
 
-    /// Takes some steps; false when there were not as many left.
+    /// Takes some steps; `false` if fewer were left.
     pub fn spend(&mut self, steps: usize) -> bool {
         let left = self.steps.checked_sub(steps);
         self.steps = left.unwrap_or_default();
         left.is_some()
     }
 
-    /// What one answer may take of it.
+    /// The budget of one evaluation.
     pub(super) fn budget(&self) -> Budget {
         Budget {
             steps: self.steps.min(STEPS),
@@ -49,7 +49,7 @@ impl Effort {
         }
     }
 
-    /// Takes what one answer took.
+    /// Subtracts the steps that one evaluation took.
     pub(super) fn settle(&mut self, left: &Budget) {
         let granted = self.steps.min(STEPS);
         self.spend(granted.saturating_sub(left.steps));
@@ -65,21 +65,21 @@ impl Default for Effort {
 // === impl Budget ===
 
 impl Budget {
-    /// Takes one step; false when none was left.
+    /// Takes one step; `false` if none was left.
     pub(super) fn spend(&mut self) -> bool {
         let left = self.steps.checked_sub(1);
         self.steps = left.unwrap_or_default();
         left.is_some()
     }
 
-    /// Takes the steps for looking through a text.
+    /// Takes the steps for scanning a string.
     pub(super) fn look_through(&mut self, text: &str) -> bool {
         let left = self.steps.checked_sub(text.len() / BYTES);
         self.steps = left.unwrap_or_default();
         left.is_some()
     }
 
-    /// Looks into values; nothing is known below some depth.
+    /// Compares nested values; the result is unknown beyond the maximum depth.
     pub(super) fn deeper(&mut self, look: impl Fn(&mut Self) -> Option<bool>) -> Option<bool> {
         self.depth = self.depth.checked_sub(1)?;
         let answer = look(self);

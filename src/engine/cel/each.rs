@@ -1,4 +1,4 @@
-//! Macros: what a rule says of each element of a list.
+//! Macros: evaluates an expression for each element of a list.
 
 use super::eval::Scope;
 use super::expr::{Each, Expr};
@@ -16,7 +16,7 @@ impl<'a> Scope<'a> {
     ) -> Value<'a> {
         let fields = match of {
             Value::List(items) => return self.each_of(each, &items, variable, body),
-            // Of the other elements nothing is known: only what decides for all of them counts.
+            // The other elements are unknown: only a decisive answer counts.
             Value::Among(items) => {
                 let decisive = match each {
                     Each::All => false,
@@ -37,7 +37,7 @@ impl<'a> Scope<'a> {
         let decisive = match each {
             Each::All => false,
             Each::Exists => true,
-            // The keys are in no order, so neither is what is made of them.
+            // The keys have no order, and neither do the results.
             Each::ExistsOne | Each::Filter | Each::Map => return Value::Any,
         };
         match self.each_of(each, &keys, variable, body) {
@@ -71,7 +71,7 @@ impl<'a> Scope<'a> {
                         Value::Bool(Some(true)) => sure += 1,
                         Value::Bool(Some(false)) => {}
                         Value::Bool(None) => possible += 1,
-                        // Unlike the others, this macro fails with each of its parts.
+                        // Unlike the other macros, this one fails if evaluation of any element fails.
                         _ => return Value::Any,
                     }
                 }
@@ -97,7 +97,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The answer that one decisive part gives, or all parts together.
+/// The answer of one decisive part, or of all parts together.
 pub(super) fn decided<'a>(decisive: bool, parts: impl Iterator<Item = Value<'a>>) -> Value<'a> {
     let mut answer = Value::Bool(Some(!decisive));
     for part in parts {
@@ -111,7 +111,7 @@ pub(super) fn decided<'a>(decisive: bool, parts: impl Iterator<Item = Value<'a>>
     answer
 }
 
-/// A list of these values; nothing is known of it when making one of them may fail.
+/// A list of these values; nothing is known of it if evaluation of one of them may fail.
 pub(super) fn collected<'a>(values: impl Iterator<Item = Value<'a>>) -> Value<'a> {
     let values = values.map(|value| match value {
         Value::Any => None,

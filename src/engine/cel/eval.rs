@@ -1,7 +1,6 @@
-//! What the expression of a rule says about a value.
+//! The evaluator: evaluates the expression of a rule on a partly known value.
 //!
-//! Every function here is true to what is not known: it answers for all values that are possible,
-//! and as CEL does for each of them.
+//! Every function here is sound: its answer is that of CEL for all possible values.
 
 use super::Known;
 use super::budget::{Budget, Effort};
@@ -10,7 +9,7 @@ use super::expr::{Expr, Step, Test};
 use super::range::Range;
 use super::value::Value;
 
-/// Whether the expression is true when `self` is this.
+/// Whether the expression is true when `self` is this value.
 pub(super) fn holds(expr: &Expr, this: &Known, effort: &mut Effort) -> Option<bool> {
     let mut scope = Scope {
         names: vec![("self", Value::from(this))],
@@ -25,7 +24,7 @@ pub(super) fn holds(expr: &Expr, this: &Known, effort: &mut Effort) -> Option<bo
 }
 
 pub(super) struct Scope<'a> {
-    /// Names and their values, the innermost last.
+    /// Variables and their values, the innermost last.
     pub(super) names: Vec<(&'a str, Value<'a>)>,
     budget: Budget,
 }
@@ -81,13 +80,12 @@ impl<'a> Scope<'a> {
         found.map_or(Value::Any, |(_, value)| value.clone())
     }
 
-    /// A list that cannot be made when one of its elements fails.
+    /// A list; evaluation fails if that of one of its elements fails.
     fn list(&mut self, items: &'a [Expr]) -> Value<'a> {
         collected(items.iter().map(|item| self.eval(item)))
     }
 
-    /// `||` and `&&` are decided by one of their parts, whatever the others are, and even if they
-    /// fail.
+    /// One decisive part of `||` or `&&` decides, whatever the others are, and even if they fail.
     fn until(&mut self, decisive: bool, parts: &'a [Expr]) -> Value<'a> {
         decided(decisive, parts.iter().map(|part| self.eval(part)))
     }
@@ -134,8 +132,8 @@ impl<'a> Scope<'a> {
                     "%" => a.modulo(*b),
                     _ => None,
                 }),
-                // Lists that are sets add up otherwise than lists. And texts that are put together
-                // here are no literals, so a stranger may be equal to them.
+                // Lists that are sets are concatenated differently. And strings that are concatenated here are not
+                // literals, so another string may equal them.
                 _ => Value::Any,
             },
         }

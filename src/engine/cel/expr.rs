@@ -1,11 +1,11 @@
-//! The expressions that a rule is made of.
+//! The expressions of rules.
 
 use std::sync::Arc;
 
-/// An expression of a rule. Chains are lists, so that long ones are not deep.
+/// An expression of a rule. Chains are lists, so that long chains are not nested deeply.
 #[derive(Clone, Debug)]
 pub(super) enum Expr {
-    /// Something that is not reckoned with.
+    /// An unsupported expression.
     Opaque,
     Null,
     Bool(bool),
@@ -14,25 +14,25 @@ pub(super) enum Expr {
     Text(Arc<str>),
     List(Vec<Expr>),
     Name(Arc<str>),
-    /// `has(a.b)`: the object, and the field.
+    /// `has(a.b)`: the object and the field.
     Has(Box<Expr>, Arc<str>),
     /// `size(a)`.
     Size(Box<Expr>),
-    /// `!a`, and how often.
+    /// `!a`, with the number of negations.
     Not(usize, Box<Expr>),
-    /// `-a`, and how often.
+    /// `-a`, with the number of signs.
     Minus(usize, Box<Expr>),
     Or(Vec<Expr>),
     And(Vec<Expr>),
-    /// `a + b - c`: from the left.
+    /// `a + b - c`, from left to right.
     Chain(Box<Expr>, Vec<(&'static str, Expr)>),
     /// `a ? b : c`.
     If(Box<[Expr; 3]>),
-    /// `a.b[c].d()`: from the left.
+    /// `a.b[c].d()`, from left to right.
     Steps(Box<Expr>, Vec<Step>),
 }
 
-/// One step from a value to another.
+/// One access or call in a chain.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Opaque,
@@ -43,7 +43,7 @@ pub(super) enum Step {
     Each(Each, Arc<str>, Expr),
 }
 
-/// What one text says about another.
+/// A comparison of two strings.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
     StartsWith,
@@ -51,7 +51,7 @@ pub(super) enum Test {
     Contains,
 }
 
-/// What is done with each element of a list.
+/// A macro over the elements of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Each {
     All,
@@ -61,7 +61,7 @@ pub(super) enum Each {
     Map,
 }
 
-/// A call of a function.
+/// Builds a call of a function.
 pub(super) fn function(name: &str, arguments: Vec<Expr>) -> Expr {
     let mut arguments = arguments.into_iter();
     match (name, arguments.next(), arguments.next()) {
@@ -75,7 +75,7 @@ pub(super) fn function(name: &str, arguments: Vec<Expr>) -> Expr {
     }
 }
 
-/// A call of a method.
+/// Builds a call of a method.
 pub(super) fn method(name: &str, arguments: Vec<Expr>) -> Step {
     let mut arguments = arguments.into_iter();
     match (arguments.next(), arguments.next(), arguments.next()) {
@@ -101,8 +101,8 @@ pub(super) fn method(name: &str, arguments: Vec<Expr>) -> Step {
     }
 }
 
-/// The name of a field, of which Kubernetes escapes what CEL does not allow in a name. None when it
-/// is none that Kubernetes writes.
+/// The name of a field without the escapes of Kubernetes for characters that CEL does not allow in a name. `None` if
+/// Kubernetes would not write such a name.
 pub(super) fn unescaped(name: &str) -> Option<String> {
     const ESCAPES: [(&str, &str); 4] = [
         ("__underscores__", "__"),

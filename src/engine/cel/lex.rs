@@ -1,9 +1,9 @@
-//! From the text of a rule to its tokens.
+//! The lexer: splits the text of a rule into tokens.
 
 use std::str::Chars;
 use std::sync::Arc;
 
-/// One word of a rule.
+/// A token of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// An identifier or a keyword.
@@ -11,19 +11,19 @@ pub(super) enum Token {
     Text(Arc<str>),
     Int(i64),
     Unsigned(u64),
-    /// A literal that is not reckoned with: a double, bytes, a number too large.
+    /// An unsupported literal: a double, bytes, a number that is too large.
     Opaque,
     /// An operator or a bracket.
     Sign(&'static str),
 }
 
-/// Each before those it begins with.
+/// Longer signs come before their prefixes.
 const SIGNS: &[&str] = &[
     "&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", ".", ",",
     "(", ")", "[", "]", "{", "}",
 ];
 
-/// All tokens of a rule; none when there is something else in it.
+/// All tokens of a rule; `None` if the text contains anything else.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut lexer = Lexer {
         chars: text.chars(),
@@ -137,7 +137,7 @@ impl Lexer<'_> {
         })
     }
 
-    /// A text from its opening quote on. A raw one has no escapes.
+    /// A string from its opening quote on. A raw string has no escapes.
     fn text(&mut self, raw: bool) -> Option<Token> {
         let quotes = ["'''", "\"\"\"", "'", "\""];
         let quote = *quotes.iter().find(|quote| self.take(quote))?;
@@ -152,7 +152,7 @@ impl Lexer<'_> {
         Some(Token::Text(text.into()))
     }
 
-    /// What stands behind a backslash.
+    /// The character of an escape sequence, after the backslash.
     fn escaped(&mut self) -> Option<char> {
         Some(match self.chars.next()? {
             'a' => '\x07',

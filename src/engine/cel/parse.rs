@@ -1,4 +1,4 @@
-//! From the tokens of a rule to its expression.
+//! The parser: builds the expression of a rule from its tokens.
 
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::vec::IntoIter;
 use super::expr::{Expr, Step, function, method, unescaped};
 use super::lex::Token;
 
-/// How deep a rule may be nested; real ones stay below 10. Reading and evaluation recurse once per
-/// level of nesting and never along a chain, so this bounds the stack: below 1 MB, unoptimized.
+/// The maximum nesting of a rule; real ones stay below 10. Parsing and evaluation recurse once per level of nesting
+/// and never along a chain, so this bounds the stack: below 1 MB, unoptimized.
 const DEEPEST: usize = 64;
 
-/// The expression that these tokens are, all of them.
+/// The expression that consists of all of these tokens.
 pub(super) fn parse(tokens: Vec<Token>) -> Option<Expr> {
     let mut parser = Parser {
         tokens: tokens.into_iter().peekable(),
@@ -26,7 +26,7 @@ struct Parser {
     depth: usize,
 }
 
-/// Operators that are evaluated from the left, those that bind least first. `in` is a word.
+/// Left-associative operators, those with the lowest precedence first. `in` is a word.
 const CHAINS: &[&[&str]] = &[
     &["==", "!=", "<=", ">=", "<", ">", "in"],
     &["+", "-"],
@@ -189,11 +189,11 @@ impl Parser {
         })
     }
 
-    /// Expressions with commas between them, to the closing bracket.
+    /// Expressions separated by commas, up to the closing bracket.
     fn list(&mut self, close: &str) -> Option<Vec<Expr>> {
         let mut list = Vec::new();
         while !self.take(close) {
-            // `[?a]` is an element that may be missing.
+            // `[?a]` is an optional element.
             let optional = self.take("?");
             let expr = self.expr()?;
             list.push(if optional { Expr::Opaque } else { expr });
@@ -205,7 +205,7 @@ impl Parser {
         Some(list)
     }
 
-    /// What stands in the braces of a map.
+    /// The entries of a map, up to the closing brace.
     fn entries(&mut self) -> Option<()> {
         while !self.take("}") {
             self.take("?");

@@ -1,14 +1,14 @@
-//! Whole numbers of which only the bounds are known.
+//! Whole numbers that are known by their bounds.
 //!
-//! `(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) <= 1` has an answer for some objects of which only
-//! one of the fields is known, and bounds are enough to find it.
+//! `(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) <= 1` has an answer for some objects of which only one field is
+//! known, and bounds suffice to find it.
 
 /// All whole numbers from `lo` to `hi`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     lo: i128,
     hi: i128,
-    /// `1u` is equal to `1` but not reckoned with: its arithmetic has other bounds.
+    /// `1u` equals `1`, but its arithmetic is not supported: it has other bounds.
     unsigned: bool,
 }
 
@@ -38,13 +38,13 @@ impl Range {
         least.join(Self::int(i64::MAX))
     }
 
-    /// The value, when there is only one.
+    /// The value, if there is only one.
     pub(super) fn exact(self) -> Option<i64> {
         let signed = !self.unsigned && self.lo == self.hi;
         signed.then(|| i64::try_from(self.lo).ok()).flatten()
     }
 
-    /// Everything that is in one of the two.
+    /// The smallest range that contains both.
     pub(super) fn join(self, other: Self) -> Option<Self> {
         (self.unsigned == other.unsigned).then(|| Self {
             lo: self.lo.min(other.lo),
@@ -60,7 +60,7 @@ impl Range {
         (self.lo == self.hi && other.lo == other.hi).then_some(true)
     }
 
-    /// Whether every value of the one is below, or none is below, every value of the other.
+    /// `Some(true)` if every value of `self` is less than every value of `other`, `Some(false)` if none is.
     pub(super) fn less(self, other: Self) -> Option<bool> {
         if self.hi < other.lo {
             Some(true)
@@ -93,7 +93,7 @@ impl Range {
         self.exact()?.checked_rem(other.exact()?).map(Self::int)
     }
 
-    /// The bounds of an operation whose extremes are at the bounds. None when it may overflow.
+    /// The bounds of an operation whose extremes are at the bounds of its operands. `None` if it may overflow.
     fn corners(self, other: Self, op: impl Fn(i128, i128) -> Option<i128>) -> Option<Self> {
         if self.unsigned || other.unsigned {
             return None;

@@ -1,4 +1,4 @@
-//! What rules say about values that are known in part.
+//! Rules evaluated on partly known values.
 
 mod laws;
 mod limits;
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{Effort, Known, Rule};
 
-/// A value as JSON: `"?"` is unknown, `"*"` a stranger, `"-"` absent. Of an object with the field `=`
-/// all fields are known; a list that begins with `"..."` may have other elements.
+/// A value as JSON: `"?"` is unknown, `"*"` another string, `"-"` absent. All fields of an object with the field `=`
+/// are known; a list that begins with `"..."` may have further elements.
 fn known(json: &Value) -> Known {
     match json {
         Value::Null => Known::Null,
@@ -43,7 +43,7 @@ fn holds(rule: &str, this: &str) -> Option<bool> {
     parsed.holds(&known(&serde_json::from_str(this).unwrap()), &mut effort)
 }
 
-/// What each rule says of one value.
+/// Checks the answer of each rule for one value.
 fn say(this: &str, rules: &[(&str, Option<bool>)]) {
     for (rule, answer) in rules {
         assert_eq!(holds(rule, this), *answer, "{rule} of {this}");
@@ -61,7 +61,7 @@ fn a_field_that_is_not_mentioned_may_be_there_unless_all_are_known() {
             ("has(self.b)", absent),
             ("has(self.a) || has(self.b)", YES),
             ("!has(self.b)", absent.map(|absent| !absent)),
-            // Selecting a field that is missing fails.
+            // Selecting a missing field fails.
             ("self.b == 'x'", None),
             ("self['b'] == 'x'", None),
             ("'a' in self", YES),
@@ -70,7 +70,7 @@ fn a_field_that_is_not_mentioned_may_be_there_unless_all_are_known() {
     };
     say(r#"{"a":"?"}"#, &rules(None));
     say(r#"{"a":"?","=":1}"#, &rules(NO));
-    // What is unknown may be no object at all.
+    // An unknown value may not be an object at all.
     say(r#"{"a":"?"}"#, &[("has(self.a.b)", None)]);
     say(r#""?""#, &[("has(self.a)", None), ("true", YES)]);
 }
@@ -92,7 +92,7 @@ fn a_stranger_is_no_text_that_is_known() {
             ("self.a.size() == 0", NO),
             ("self.a.size() >= 0", YES),
             ("self.a < 'x'", None),
-            // Put together, the text is no literal of the rule.
+            // A concatenated string is not a literal of the rule.
             ("self.a == 'HTTP' + 'Route'", None),
         ],
     );
@@ -139,7 +139,7 @@ fn a_choice_of_which_both_ways_agree_needs_no_condition() {
             ("has(self.a) ? true : self.missing", YES),
             ("(has(self.b) ? 'x' : 'x') == 'x'", YES),
             ("(has(self.b) ? 'x' : 'y') == 'z'", None),
-            // `self.b` may be missing, and then there is no answer at all.
+            // `self.b` may be missing, and then evaluation fails.
             ("self.b == 1 ? true : true", None),
             ("self.u == 1 ? true : true", YES),
         ],
@@ -220,7 +220,7 @@ fn macros_answer_when_the_elements_they_know_decide() {
     say(
         r#"[1, 1, "?"]"#,
         &[
-            // A second one is enough, whatever the third is.
+            // A second match is enough, whatever the third element is.
             ("self.exists_one(i, i == 1)", NO),
             ("self.filter(i, i == 1).size() == 2", None),
             ("self.map(i, i == 1) == [true, true, false]", None),
@@ -262,7 +262,7 @@ fn lists_and_objects_are_equal_part_by_part() {
             ("self.l == [1]", NO),
             ("[1, 'x', true, null] == [1, 'x', true, null]", YES),
             ("[1, 2] == [3, 4]", NO),
-            // Equal as sets, and the schema may say that they are.
+            // They are equal as sets, and the schema may declare them as such.
             ("[1, 2] == [2, 1]", None),
             ("self.m == self.m", YES),
             ("self.m == self.n", None),

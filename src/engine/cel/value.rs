@@ -1,4 +1,4 @@
-//! Values during evaluation, and what can be said of two of them.
+//! Values during evaluation, and comparisons of them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,15 +8,15 @@ use super::Known;
 use super::budget::Budget;
 use super::range::Range;
 
-/// What is known of the value of an expression.
+/// The known part of the value of an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Value<'a> {
-    /// Nothing: evaluation may even fail.
+    /// Nothing is known: evaluation may even fail.
     Any,
-    /// There is a value, whatever it is.
+    /// Evaluation succeeds with any value.
     Unknown,
     Null,
-    /// A boolean; none when either is possible.
+    /// A boolean; `None` if both are possible.
     Bool(Option<bool>),
     Int(Range),
     Text(&'a str),
@@ -27,7 +27,7 @@ pub(super) enum Value<'a> {
     Map(Fields<'a>),
 }
 
-/// The elements of a list: given, or made by the rule.
+/// The elements of a list, either given or computed by the rule.
 #[derive(Clone, Debug)]
 pub(super) enum Items<'a> {
     Given(&'a [Known]),
@@ -74,13 +74,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The names of the fields that are there.
+    /// The names of the fields that exist.
     pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
         let there = |(_, value): &(&'a Arc<str>, &'a Known)| **value != Known::Absent;
         self.known.iter().filter(there).map(|(name, _)| &**name)
     }
 
-    /// The value of a field. Without the field evaluation fails.
+    /// The value of a field. Evaluation fails without the field.
     pub(super) fn get(self, field: &str) -> Value<'a> {
         self.known.get(field).map_or(Value::Any, Value::from)
     }
@@ -113,7 +113,7 @@ impl Value<'_> {
         range.map_or(Self::Any, Self::Int)
     }
 
-    /// What is known of a value that is one of the two.
+    /// The common knowledge about a value that is one of the two.
     pub(super) fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) => Self::Any,
@@ -144,7 +144,7 @@ impl Value<'_> {
         match (self, other) {
             (Self::Any | Self::Unknown, _) | (_, Self::Any | Self::Unknown) => None,
             (Self::Null, Self::Null) => Some(true),
-            // A stranger equals no text that is known. Two strangers may be equal.
+            // Another string equals no known string. Two of them may be equal.
             (Self::Null, _)
             | (_, Self::Null)
             | (Self::Text(_), Self::Stranger)
@@ -154,18 +154,18 @@ impl Value<'_> {
             (Self::Text(a), Self::Text(b)) => budget.look_through(a).then(|| a == b),
             (Self::List(a), Self::List(b)) => budget.deeper(|budget| lists_equal(a, b, budget)),
             (Self::Map(a), Self::Map(b)) => budget.deeper(|budget| maps_equal(*a, *b, budget)),
-            // Where types differ, the value is none that the rule was written for.
+            // A value of a different type is not one that the rule was written for.
             _ => None,
         }
     }
 
-    /// Whether this is one of the elements, or one of the keys.
+    /// Whether it is an element of a list, or a key of an object.
     pub(super) fn is_in(&self, other: &Self, budget: &mut Budget) -> Self {
         match (self, other) {
             (Self::Any, _) => Self::Any,
             (_, Self::List(items)) => Self::Bool(is_among(self, items, budget)),
             (value, Self::Among(items)) => {
-                // It may be one of the elements that are not known.
+                // It may be one of the unknown elements.
                 let found = is_among(value, &Items::Given(items), budget);
                 Self::Bool(found.filter(|found| *found))
             }
@@ -175,7 +175,7 @@ impl Value<'_> {
         }
     }
 
-    /// Whether this is less than the other.
+    /// Whether it is less than another value.
     pub(super) fn is_less(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Bool(a.less(*b)),
@@ -209,8 +209,8 @@ fn is_among(value: &Value<'_>, items: &Items<'_>, budget: &mut Budget) -> Option
     found
 }
 
-/// Lists that are sets or maps by their schema are equal in any order, and the schema is not known
-/// here. So only an element that the other list cannot have makes two lists different.
+/// Lists that are sets or maps by their schema are equal in any order, and the schema is not known here. Two lists
+/// are therefore different only if one has an element that the other cannot have.
 fn lists_equal(a: &Items<'_>, b: &Items<'_>, budget: &mut Budget) -> Option<bool> {
     if a.len() != b.len() {
         return Some(false);

@@ -1,4 +1,4 @@
-//! Policies without settings, and what of a policy its controllers take otherwise than attache does.
+//! Policies without settings, and behaviour of controllers that differs from the model of attache.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::engine::profile::{Caveat, Op, Strategy};
 use crate::engine::snapshot::Snapshot;
 
 impl Policy {
-    /// What its controllers do with it that is not modelled.
+    /// Behaviour of its controllers that is not modelled.
     pub fn caveats<'a>(&'a self, snapshot: &'a Snapshot) -> impl Iterator<Item = &'a str> {
         let is_backend = |kind: &Arc<str>| {
             let kind = GroupKind::gateway_api(kind);
@@ -45,8 +45,8 @@ impl Policy {
             .map(|caveat| &*caveat.text)
     }
 
-    /// The same as its controllers take it where they reject it and keep policies above it out: it replaces these by
-    /// nothing.
+    /// The policy as its controllers treat it when they reject it and it still replaces policies above it: it has no
+    /// settings.
     pub(in crate::engine) fn without_settings(&self) -> Self {
         Self {
             pieces: Box::new([Piece::nothing(self.key())]),
@@ -55,17 +55,17 @@ impl Policy {
         }
     }
 
-    /// Whether it has no settings, and counts for nothing.
+    /// Whether it has no settings and does not count.
     pub fn counts_for_nothing(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Whether it has no settings. It may take the place of others all the same (design 9, ruling 35).
+    /// Whether it has no settings. It may still replace others (design 9, ruling 35).
     pub fn is_empty(&self) -> bool {
         self.pieces.iter().all(Piece::is_empty)
     }
 
-    /// Whether it has no settings, and merges with others where it counts at all.
+    /// Whether it has no settings, and merges with others if it counts at all.
     pub fn adds_nothing(&self) -> bool {
         let merges = |stanza: &Stanza| {
             let is_additive = matches!(stanza.strategy, Strategy::Merge(_, Op::Additive));
@@ -75,7 +75,7 @@ impl Policy {
         self.counts_for_nothing() || (self.is_empty() && stanzas.all(merges))
     }
 
-    /// Whether it has no settings and replaces others whole.
+    /// Whether it has no settings and replaces others as a whole.
     pub fn replaces_by_nothing(&self) -> bool {
         let mut parts = self.parts();
         !self.pieces.is_empty() && self.is_empty() && parts.all(Part::is_whole)

@@ -1,4 +1,4 @@
-//! Some fields of a spec. The others are skipped, which takes a small part of the time of reading them.
+//! Reads some fields of a spec. The other fields are skipped, which takes a small part of the time of reading them.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 use crate::engine::literal;
 use crate::engine::object::Object;
 
-/// The fields at these dotted paths of an object's `spec`, where they stand there; of two of one name the last.
-/// Nothing where it cannot be read.
+/// The fields at these dotted paths of an object's `spec`, if they exist; the last of several with the same name.
+/// Empty if the spec cannot be read.
 pub fn fields(object: &Object, paths: &[&str]) -> Value {
     let nothing = || Value::Object(Map::new());
     let spec = object.spec.as_deref();
     spec.map_or_else(nothing, |spec| picked(spec, paths).unwrap_or_else(nothing))
 }
 
-/// What stands at these paths of a text, if it is an object.
+/// The values at these paths of a text, if it is an object.
 fn picked(text: &str, paths: &[&str]) -> Option<Value> {
     let all: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
     let mut below: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Strategy and settings of a policy's spec.
+//! The strategy and the settings in a policy's spec.
 
 use serde_json::{Map, Value};
 
@@ -12,27 +12,27 @@ use crate::engine::work;
 pub enum StrategyFault {
     /// The kind has no strategy of this name.
     Unknown {
-        /// Field path.
+        /// The field path.
         path: String,
-        /// What stands there.
+        /// The name.
         name: String,
-        /// Whether all names that the kind has are known.
+        /// Whether all strategies of the kind are known.
         sure: bool,
     },
     /// Two strategies in one policy: these fields contradict each other.
     Multiple {
-        /// Field path of the first.
+        /// The field path of the first.
         first: String,
-        /// Field path of the second.
+        /// The field path of the second.
         second: String,
     },
 }
 
-/// The stanzas of a spec with the strategy of each.
+/// The stanzas of a spec, each with its strategy.
 ///
 /// # Errors
-/// When the spec names a strategy that the kind does not have, or more than one (GEP-713, merge
-/// strategies: an instance declares one).
+/// If the spec names a strategy that the kind does not have, or more than one (GEP-713, merge strategies: an instance
+/// declares one).
 pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyFault> {
     let strategies = &profile.strategies.value;
     let named = match &strategies.path {
@@ -52,7 +52,7 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
             }
         }
     }
-    // What a stanza cannot hold does not contradict one.
+    // Settings that a stanza cannot contain do not contradict one.
     let apart: &[String] = if found.is_empty() {
         &[]
     } else {
@@ -77,15 +77,15 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
     Ok(found.into_iter().map(|(_, stanza)| stanza).collect())
 }
 
-/// Whether a policy has both stanzas, and its kind lets it though nothing says what they come to.
+/// Whether a policy has both stanzas, and its kind allows that without defining the result.
 pub fn carries_both(spec: &Value, strategies: &Strategies) -> bool {
     let has = |name: &str| spec.get(name).is_some_and(Value::is_object);
     let both = |names: StanzaNames| has(names.defaults) && has(names.overrides);
     strategies.takes_both && strategies.stanzas.is_some_and(both)
 }
 
-/// What a spec says of the fields in which all policies of one target must agree, as text: equal values are equal
-/// texts. Empty where the kind has none.
+/// The values of the fields in which all policies of one target must agree, as text: equal values have equal texts.
+/// Empty if the kind has none.
 pub(super) fn agreed(spec: &Value, profile: &Profile) -> String {
     if *profile.same_target != SameTarget::EqualField {
         return String::new();
@@ -95,7 +95,7 @@ pub(super) fn agreed(spec: &Value, profile: &Profile) -> String {
     serde_json::to_string(&values.collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// The settings of one stanza, taken out of a spec: what is no target and no strategy.
+/// Takes the settings of one stanza out of a spec: everything but targets and strategy.
 pub(in crate::engine) fn take(spec: &mut Value, place: StanzaPlace, profile: &Profile) -> Value {
     let Value::Object(spec) = spec else {
         return Value::Object(Map::new());
@@ -116,7 +116,7 @@ pub(in crate::engine) fn take(spec: &mut Value, place: StanzaPlace, profile: &Pr
     Value::Object(stanza)
 }
 
-/// The same, looked at in a spec.
+/// Like [`take`], by reference.
 pub(in crate::engine) fn settings_of<'a>(
     spec: &'a Value,
     place: StanzaPlace,
@@ -135,7 +135,7 @@ pub(in crate::engine) fn settings_of<'a>(
     })
 }
 
-/// The routes on which a policy with these settings is refused, by their places in the profile.
+/// The routes on which a policy with these settings is invalid, by index in the profile.
 pub(super) fn refused(spec: &Value, profile: &Profile) -> Vec<usize> {
     let all = profile.on_routes.iter().enumerate();
     let refuses = all.filter(|(_, on)| {
@@ -145,7 +145,7 @@ pub(super) fn refused(spec: &Value, profile: &Profile) -> Vec<usize> {
     refuses.map(|(place, _)| place).collect()
 }
 
-/// How many values it holds, itself one of them; a map counts for several.
+/// The number of values in a value, including itself; a map counts several times.
 pub(super) fn values(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(values).sum::<usize>(),
@@ -159,8 +159,8 @@ fn is_excluded(name: &str, profile: &Profile) -> bool {
     has(&profile.exclude) || profile.only.as_ref().is_some_and(|only| !has(only))
 }
 
-/// The strategy that a field names; a name that means nothing to the engine is custom where the
-/// kind's names are not all known.
+/// The strategy that a field names. A name that the engine does not know is custom, unless all names of the kind are
+/// known.
 fn named(spec: &Value, path: &str, profile: &Profile) -> Result<Option<Strategy>, StrategyFault> {
     let Some(name) = at(spec, path).and_then(Value::as_str) else {
         return Ok(None);
@@ -180,7 +180,7 @@ fn named(spec: &Value, path: &str, profile: &Profile) -> Result<Option<Strategy>
     }
 }
 
-/// A stanza's own `strategy` says in what pieces; the stanza says who wins.
+/// The strategy of a stanza: its own `strategy` decides the units of merging, the stanza decides who wins.
 fn stanza_strategy(
     body: &Value,
     stanza: &str,

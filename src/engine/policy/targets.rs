@@ -17,46 +17,46 @@ use crate::engine::shared;
 /// One entry of a target field.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// Field path: `spec.targetRefs[0]`.
+    /// The field path: `spec.targetRefs[0]`.
     pub path: String,
-    /// The field that it stands in.
+    /// The target field.
     pub field: &'a RefField,
-    /// What it names, or what is wrong with it.
+    /// The target, or the fault of the entry.
     pub target: Result<TargetRef, Fault>,
-    /// A field that is not written as the API server knows it, but can only mean one thing.
+    /// A field that is misspelled, but can only mean one thing.
     pub spelling: Option<Spelling>,
-    /// Whether its group is a guess, because nothing says it.
+    /// Whether its group is guessed, because the entry has none.
     pub guessed: bool,
-    /// Whether it has a name and a selector: then the name counts.
+    /// Whether it has both a name and a selector, of which the name counts.
     pub both: bool,
-    /// The namespace that it says, where the kind or the field does not read it.
+    /// Its namespace, if the kind or the field ignores it.
     pub unread: Option<Arc<str>>,
 }
 
-/// A field in another spelling than the right one.
+/// A field with a wrong spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spelling {
     /// `kind` or `group`.
     pub field: &'static str,
-    /// What stands there; nothing where the field is left out.
+    /// The value; empty if the field is missing.
     pub written: String,
-    /// What it is taken for.
+    /// The value that it stands for.
     pub right: String,
 }
 
-/// What makes an entry name nothing.
+/// Why an entry does not refer to anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is not an object; the type that it has.
+    /// It is not an object, but of this type.
     NotAnObject(&'static str),
-    /// A part of it is missing or empty: `kind`, or `name` where there is no selector.
+    /// A part is missing or empty: `kind`, or `name` without a selector.
     Missing(&'static str),
-    /// `group` carries a version.
+    /// `group` contains a version.
     Versioned(String),
 }
 
-/// Most entries that are read; the CRDs of projects take 16 and less. Each may select all objects of a
-/// kind, so what they cost together is a product.
+/// The maximum number of entries that are read; the CRDs of projects allow 16 or fewer. Each may select all objects
+/// of a kind, so their cost is a product.
 pub const MOST_ENTRIES: usize = 64;
 
 /// The first [`MOST_ENTRIES`] entries of the target fields, in the order of the profile and of the spec.
@@ -86,7 +86,7 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
     found
 }
 
-/// How many entries stand in a field, whether or not all are read.
+/// The number of entries in a field, whether or not all are read.
 pub fn written(spec: &Value, field: &RefField) -> usize {
     match at(spec, &field.path) {
         Some(Value::Array(items)) if field.many => items.len(),
@@ -101,7 +101,7 @@ pub fn has_unread(spec: &Value, profile: &Profile) -> bool {
     fields.map(|field| written(spec, field)).sum::<usize>() > MOST_ENTRIES
 }
 
-/// Whether a selector of everything is the same as none: for kinds that act on their namespace.
+/// Whether a selector of everything means the same as no target, for kinds that then act on their namespace.
 fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
     let everything = match selection(value, field) {
         Some(Select::Labels(Some(selector))) => selector.is_empty(),
@@ -111,7 +111,7 @@ fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
     everything && field.default_kind.is_some() && *profile.without == Without::Namespace
 }
 
-/// Fields that are set and not read, each with the field because of which it is not.
+/// Fields that are set and ignored, each with the field that takes precedence.
 pub fn hidden<'a>(spec: &Value, profile: &'a Profile) -> Vec<(&'a str, &'a str)> {
     let set = |path: &str| at(spec, path).is_some_and(|value| !value.is_null());
     let hiding = profile.refs.iter().filter(|field| set(&field.path));
@@ -119,8 +119,7 @@ pub fn hidden<'a>(spec: &Value, profile: &'a Profile) -> Vec<(&'a str, &'a str)>
     pairs.filter(|(path, _)| set(path)).collect()
 }
 
-/// What a policy names: its entries without the faulty ones, or what its kind makes of a policy
-/// without any.
+/// The targets of a policy: its valid entries, or the default target of its kind if there are no entries.
 pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<TargetRef> {
     let entries = entries(spec, profile);
     let unsaid = entries.is_empty();
@@ -131,7 +130,7 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
     }
     if unsaid && *profile.without == Without::Namespace {
         let own = &object.key.namespace;
-        // A policy of the root namespace acts on all of them.
+        // A policy in the root namespace acts on all Namespaces.
         let select = if profile.root.as_ref() == Some(own) {
             Select::Labels(Some(Box::default()))
         } else {
@@ -143,14 +142,14 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
 }
 
 impl Entry<'_> {
-    /// Whether it is sure which kinds a target of it may have.
+    /// Whether all kinds that can be its target are known.
     pub fn knows_kinds(&self, profile: &Profile, target: &TargetRef) -> bool {
         knows_kinds(profile, self.field, target, self.guessed)
     }
 }
 
 impl Select {
-    /// A reference without section to objects of a kind.
+    /// A reference without a section to objects of a kind.
     fn of(self, gk: GroupKind) -> TargetRef {
         TargetRef {
             gk,
@@ -194,7 +193,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     }
     let reads_namespace = match *profile.cross_namespace {
         CrossNamespace::Ignored => false,
-        // There any other namespace is refused.
+        // For these kinds any other namespace is an error.
         CrossNamespace::Forbidden => true,
         _ => field.namespace != Some(false),
     };
@@ -223,15 +222,15 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     }
 }
 
-/// Whether it is sure which kinds can be targets. What a CRD says of references by name says nothing of those by
-/// labels, nor which group it means where none is written.
+/// Whether all kinds that can be targets are known with certainty. Rules of a CRD about references by name do not
+/// apply to selectors, and do not say which group is meant if there is none.
 fn knows_kinds(profile: &Profile, field: &RefField, target: &TargetRef, guessed: bool) -> bool {
     let by_name = !guessed && (!target.selects() || field.kinds.is_some());
     let allow = profile.allow.as_ref();
     allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
 }
 
-/// Whether nothing sure is against the section that a target names.
+/// Whether no certain fact rules out the section of a target.
 fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> bool {
     let is_said = profile.allow.as_ref().is_some_and(Fact::is_said);
     target.is_whole()
@@ -240,8 +239,8 @@ fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> 
             && (!is_said || profile.takes_section_of(&target.gk))
 }
 
-/// The kind that was meant where only the case differs: of Gateway API, core, or those that the
-/// policy kind allows.
+/// The kind that was meant if only the case differs: a kind of Gateway API, a core kind, or one that the policy kind
+/// allows.
 fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
     let known = gateway_kinds()
         .chain(["Namespace", "Service"].map(GroupKind::core))
@@ -283,8 +282,8 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     let select = match (name, selection(item, field)) {
         (Some(name), _) => Select::Name(name),
         (None, Some(selection)) => selection,
-        // Where the field says the kind, nothing at all selects everything. So does an entry of a
-        // field of selectors without labels.
+        // If the field implies the kind, an empty entry selects everything. So does an entry without labels in a
+        // field of selectors.
         (None, None)
             if (map.is_empty() && field.default_kind.is_some())
                 || field.path == "targetSelectors" =>
@@ -305,7 +304,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     })
 }
 
-/// The section that an entry names. One that is called by its number is written as a number by some kinds.
+/// The section of an entry. Some kinds write a section that is identified by number as a number.
 fn section(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     match entry.get(field.section_member())? {
         Value::String(text) if !text.is_empty() => Some(shared::text(text)),
@@ -316,13 +315,13 @@ fn section(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     }
 }
 
-/// The port whose sections an entry names.
+/// The port of an entry, whose sections are the target.
 fn port(entry: &Map<String, Value>, field: &RefField) -> Option<u16> {
     let port = entry.get(field.port_field.as_deref()?)?;
     u16::try_from(port.as_u64()?).ok()
 }
 
-/// Members whose meaning nobody knows, without those that are not read at all.
+/// Members of unknown meaning, without those that nobody reads.
 fn unknown(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     let is_unknown = |name: &str, value: &Value| {
         let is_read = field
@@ -337,7 +336,7 @@ fn unknown(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     serde_json::to_string(&all).ok().map(Into::into)
 }
 
-/// `namespaces` of an entry, as listeners write it.
+/// `namespaces` of an entry, in the format of listeners.
 fn namespaces(item: &Value) -> From {
     let Some(namespaces) = item.get("namespaces") else {
         return From::Same;
@@ -353,8 +352,8 @@ fn namespaces(item: &Value) -> From {
     }
 }
 
-/// What an entry selects, if it does: by the labels of the field's own key, by `selector`, or by
-/// itself where `matchLabels` or `matchExpressions` stand in it.
+/// The selector of an entry, if it has one: labels under the field's own key, `selector`, or the entry itself if it
+/// contains `matchLabels` or `matchExpressions`.
 fn selection(item: &Value, field: &RefField) -> Option<Select> {
     let own = field.labels.as_deref().and_then(|key| item.get(key));
     if let Some(labels) = own {
@@ -369,7 +368,7 @@ fn selection(item: &Value, field: &RefField) -> Option<Select> {
     Some(Select::Labels(selector.map(Box::new)))
 }
 
-/// What a value is, in words.
+/// The type of a value, in words.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! What holds for every text and every value.
+//! Properties that hold for every text and every value.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::known;
 use crate::engine::cel::{Effort, Known, Rule};
 
-/// Words that rules are made of, so that many of the random texts can be read.
+/// Fragments of rules, so that many of the random texts can be parsed.
 const WORDS: &[&str] = &[
     "self",
     "self.a",
@@ -66,7 +66,7 @@ const WORDS: &[&str] = &[
     "é",
 ];
 
-/// Rules of every kind, for values as [`values`] makes them.
+/// Rules of every kind, for values from [`values`].
 const RULES: &[&str] = &[
     "self.a == 'x' || self.b in ['x', 'y']",
     "has(self.a) ? self.a == self.b : !has(self.b)",
@@ -90,7 +90,7 @@ const RULES: &[&str] = &[
     "self.a.size() == 0 || self == self.b",
 ];
 
-/// Values with the fields and texts that [`RULES`] ask for, unknown parts included.
+/// Values with the fields and strings that [`RULES`] refer to, including unknown parts.
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         3 => Just(json!("?")),
@@ -118,12 +118,12 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// One of the values that `value` may be, by the choices given: more is known, nothing otherwise.
+/// A value that `value` may stand for, chosen by `choices`: unknown parts may become known.
 fn learn(value: &Value, choices: &mut impl Iterator<Item = (u8, Value)>) -> Value {
     let (choice, chosen) = choices.next().unwrap();
     match value {
         Value::String(text) if text == "?" && choice > 0 => chosen,
-        // Words of no rule. Two strangers may be the same one.
+        // Strings of no rule. Two other strings may be equal.
         Value::String(text) if text == "*" && choice > 0 => {
             json!(format!("stranger{}", choice % 2))
         }

@@ -1,4 +1,4 @@
-//! What is not read, and what would take too long.
+//! Rules that are not supported, and rules that would take too long.
 
 use super::{NO, YES, holds};
 use crate::engine::cel::{Effort, Known, Rule};

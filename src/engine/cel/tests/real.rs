@@ -1,10 +1,10 @@
-//! The rules that policy CRDs have about their targets and the fields beside them.
+//! Rules of real policy CRDs about their targets and related fields.
 
 use super::{NO, YES, holds, say};
 
 const ROUTES: &str = "['HTTPRoute', 'GRPCRoute', 'UDPRoute', 'TCPRoute', 'TLSRoute']";
 
-/// What a rule says of a target of each kind, the stranger among them.
+/// Checks the answer of a rule for a target of each kind, and for another kind.
 fn kinds(rule: &str, this: &str, allowed: &[&str], refused: &[&str]) {
     for kind in allowed {
         assert_eq!(holds(rule, &this.replace('$', kind)), YES, "{rule}: {kind}");
@@ -367,7 +367,7 @@ fn envoy_gateway_merges_on_some_kinds_only() {
             &["Gateway", "GRPCRoute"],
             &["TCPRoute"],
         );
-        // Whether it merges is not known, nor how else it targets.
+        // It is unknown whether the policy merges, and which other targets it has.
         let gateway = format!("{{{target}}}").replace('$', "Gateway");
         say(&gateway, &[(routes, None), (&fewer, None)]);
         let merged = gateway.replace("}}", r#"},"mergeType":"?"}"#);
