@@ -1,7 +1,7 @@
-//! JSON patches for the mutating endpoint (design 3.5): only of what is absent or provably wrong.
+//! JSON patches for the mutating endpoint (design 3.5), which change only what is absent or provably wrong.
 //!
-//! Each mutation edits a copy of the object; the patch is the difference. Applied to its own result a
-//! mutation changes nothing, so that replicas, reinvocations and `kubectl apply` do not fight it.
+//! Each mutation edits a copy of the object; the patch is the difference. A mutation is idempotent, so that replicas,
+//! reinvocations and `kubectl apply` do not fight it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,30 +25,30 @@ mod project;
 mod strategy;
 mod targets;
 
-/// What can be mended.
+/// A mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mutation {
-    /// The spelling of target references.
+    /// Corrects the spelling of target references.
     NormalizeTargets,
-    /// A strategy that is assumed is written down.
+    /// Writes the default strategy into policies that name none.
     DefaultStrategy,
-    /// `<domain>/<Kind>Affected` on targets whose status has no conditions.
+    /// Sets `<domain>/<Kind>Affected` on targets whose status has no conditions.
     AffectedAnnotation,
-    /// `targetRef` becomes `targetRefs`.
+    /// Moves `targetRef` to `targetRefs`.
     MigrateTargetRef,
-    /// Settings are written into the fields of targets that they control.
+    /// Writes settings into the fields of targets that they control.
     ProjectFields,
 }
 
-/// Which mutations are on and off, as the configuration says it.
+/// The configured mutations: `true` for on, `false` for off.
 pub type Switches = BTreeMap<Mutation, bool>;
 
-/// The mutations that are on. None is by default: each changes what users wrote.
+/// The enabled mutations. None by default: each changes what users wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutations(BTreeSet<Mutation>);
 
-/// An object that is being mended, and what has changed it so far.
+/// An object during mutation, and the mutations that have changed it.
 struct Mending {
     object: Value,
     hash: u64,
@@ -58,7 +58,7 @@ struct Mending {
 // === impl Mutation ===
 
 impl Mutation {
-    /// Every mutation, in the order in which they are tried.
+    /// Every mutation, in the order in which they run.
     pub const ALL: [Self; 5] = [
         Self::NormalizeTargets,
         Self::MigrateTargetRef,
@@ -82,20 +82,19 @@ impl Mutation {
 // === impl Mutations ===
 
 impl Mutations {
-    /// Those that are switched on.
+    /// The mutations that are switched on.
     pub fn new(switches: &Switches) -> Self {
         let on = switches.iter().filter(|(_, on)| **on);
         Self(on.map(|(mutation, _)| *mutation).collect())
     }
 
-    /// Whether one is on.
+    /// Whether a mutation is enabled.
     pub fn has(&self, mutation: Mutation) -> bool {
         self.0.contains(&mutation)
     }
 }
 
-/// The patch for a request, and what has to be said of it. Objects that cannot be read are left to
-/// the validating endpoint.
+/// The patch for a request, and findings about it. Objects that cannot be read are left to the validating endpoint.
 pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Verdict {
     let writes = matches!(request.operation, Operation::Create | Operation::Update);
     let counts = writes && request.subresource.is_empty() && !on.0.is_empty();
@@ -116,7 +115,7 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
         return Verdict::default();
     }
     let mut mending = Mending::of(before.clone());
-    // A write that leaves the spec alone is not about it: finalizers, labels.
+    // A write that leaves the spec unchanged is not about it, but about finalizers or labels.
     let old = request.old.and_then(|old| Incoming::parse(old).ok());
     let same_spec = |old: Incoming<'_>| old.same_spec(&parts) && request.read(old).is_ok();
     if !old.is_some_and(same_spec) {
@@ -131,7 +130,7 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     verdict
 }
 
-/// Whether anything that is on may change an object of the kind.
+/// Whether an enabled mutation may change objects of the kind.
 fn concerns(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> bool {
     let gk = &request.gk;
     snapshot.profile(gk).is_some()
@@ -194,7 +193,7 @@ impl Mending {
         }
     }
 
-    /// Lets a mutation do its work, and notes it where that changed something.
+    /// Runs a mutation, and records it if it changed the object.
     fn by<T>(&mut self, mutation: Mutation, mend: impl FnOnce(&mut Value) -> T) -> T {
         let said = mend(&mut self.object);
         let hash = hash(&self.object);
@@ -206,7 +205,7 @@ impl Mending {
     }
 }
 
-/// What tells an object from a changed one without keeping a copy: it may have megabytes.
+/// Detects a change without a copy of the object, which may have megabytes.
 fn hash(object: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     object.hash(&mut hasher);
@@ -217,8 +216,8 @@ fn value(text: &RawValue) -> Option<Value> {
     literal::from_str(text.get()).ok()
 }
 
-/// The patch from one to the other. A patch that does not apply fails the request whatever the
-/// failure policy says, so it is tried first, and none is sent where it does not lead there.
+/// The patch from one value to the other. A patch that does not apply fails the request regardless of the failure
+/// policy, so it is tried first. It is empty if it does not yield `after`.
 fn difference(before: &Value, after: &Value) -> Patch {
     if before == after {
         return Patch::default();
@@ -231,7 +230,7 @@ fn difference(before: &Value, after: &Value) -> Patch {
     }
 }
 
-/// Sets an annotation of an object, or takes it away.
+/// Sets or removes an annotation of an object.
 fn annotate(object: &mut Value, key: &str, value: Option<String>) {
     let Some(Value::Object(meta)) = object.get_mut("metadata") else {
         return;
@@ -252,7 +251,7 @@ fn annotate(object: &mut Value, key: &str, value: Option<String>) {
     }
 }
 
-/// The value at a dotted path, to be changed.
+/// The value at a dotted path, mutable.
 fn at_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     path.split('.')
         .try_fold(value, |value, key| value.get_mut(key))

@@ -1,7 +1,7 @@
-//! What was written into an object from policies, as an annotation of the object says it (ruling 18).
+//! The annotation that records the values of policies written into an object (ruling 18).
 //!
-//! Without it a value of a policy would pass for the object's own: it would outrank later defaults and
-//! outlive the policy.
+//! Without it such a value would appear to be the object's own: it would outrank later defaults and outlive the
+//! policy.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use super::literal;
 /// The annotation.
 pub const ANNOTATION: &str = "attache.dev/projected";
 
-/// The longest text of it, in bytes. All annotations of an object together may have 256 KiB.
+/// The maximum length of its text in bytes. All annotations of an object together may have 256 KiB.
 pub const LONGEST: usize = 32 << 10;
 
-/// Values that were written, by JSON pointer from the object.
+/// The written values, by JSON pointer from the root of the object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Projected(BTreeMap<String, Written>);
 
-/// One value that was written.
+/// One written value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Written {
     /// The policies that it came from.
@@ -29,7 +29,7 @@ pub struct Written {
     /// The value.
     #[serde(deserialize_with = "literal::value")]
     pub value: Value,
-    /// The object's own value, which gave way to an override.
+    /// The object's own value that an override replaced.
     #[serde(
         default,
         deserialize_with = "literal::optional",
@@ -41,20 +41,20 @@ pub struct Written {
 // === impl Projected ===
 
 impl Projected {
-    /// Reads the text of the annotation; none where it is not ours.
+    /// Parses the text of the annotation; `None` if attache did not write it.
     pub fn parse(text: &str) -> Option<Self> {
         (text.len() <= LONGEST)
             .then(|| serde_json::from_str(text).ok())
             .flatten()
     }
 
-    /// Reads it from an object.
+    /// Reads the annotation of an object.
     pub fn of(object: &Value) -> Option<Self> {
         let annotations = object.get("metadata")?.get("annotations")?;
         Self::parse(annotations.get(ANNOTATION)?.as_str()?)
     }
 
-    /// The text of the annotation; none where there is nothing to say.
+    /// The text of the annotation; `None` if it is empty.
     pub fn text(&self) -> Option<String> {
         if self.0.is_empty() {
             return None;
@@ -62,16 +62,15 @@ impl Projected {
         serde_json::to_string(self).ok()
     }
 
-    /// Notes a value.
+    /// Records a value.
     pub fn note(&mut self, pointer: &str, written: Written) {
         self.0.insert(pointer.to_owned(), written);
     }
 
-    /// Gives a spec back what it had of its own, wherever what was written stands unchanged. Values of
-    /// other fields are not touched, whatever the annotation says: users can write it.
+    /// Restores the object's own values in a spec wherever a written value is unchanged. It does not touch the values
+    /// of other fields, whatever the annotation says: users can write it.
     pub fn take_out(&self, spec: &mut Value) {
-        // What stands inside comes after what it stands in: an object that was made for others is
-        // empty by the time it is looked at.
+        // Inner pointers sort after outer ones: an object created for inner values is empty when its own turn comes.
         for (pointer, written) in self.0.iter().rev() {
             let place = pointer
                 .strip_prefix("/spec")
@@ -94,7 +93,7 @@ impl Projected {
     }
 }
 
-/// Goes down one key in a JSON pointer; gives the length to cut it back to.
+/// Appends a key to a JSON pointer; returns the length to truncate it to afterwards.
 pub(crate) fn descend(pointer: &mut String, key: &str) -> usize {
     let before = pointer.len();
     pointer.push('/');
@@ -102,7 +101,7 @@ pub(crate) fn descend(pointer: &mut String, key: &str) -> usize {
     before
 }
 
-/// A key as it stands in a JSON pointer (RFC 6901).
+/// A key as a token of a JSON pointer (RFC 6901).
 pub(crate) fn token(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

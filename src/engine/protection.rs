@@ -1,6 +1,7 @@
-//! Protections that a change takes away: authentication, rate limits and the like, as the profiles of kinds name them.
+//! Protections that a change removes: authentication, rate limits and the like, as the profiles of kinds define them.
 //!
-//! A path loses a protection when a setting that gives it was in force before the change, and none is in force after it.
+//! A path loses a protection if a setting that provides it was in force before the change, and none is in force after
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,26 +15,26 @@ use super::profile::{Profile, Protection};
 use super::setting::Setting;
 use super::snapshot::Snapshot;
 
-/// What the profiles call the protection by allowed origins.
+/// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";
 
 /// A protection that some paths lose.
 #[derive(Clone, Debug)]
 pub struct Loss {
-    /// What users call it: `authentication`.
+    /// The name for users: `authentication`.
     pub protection: Arc<str>,
     /// The effective targets of these paths.
     pub objects: BTreeSet<ObjectKey>,
-    /// The settings that gave it; empty where only the kind's own controller knows them.
+    /// The settings that provided it; empty if only the kind's own controller knows them.
     pub settings: BTreeMap<LeafPath, Setting>,
-    /// The policies that gave it.
+    /// The policies that provided it.
     pub by: BTreeSet<ObjectKey>,
     /// The policies of the kind that are in force there after the change.
     pub now: BTreeSet<ObjectKey>,
 }
 
-/// The protections of a kind that a change takes away; the states are those before and after it. Paths that come or go
-/// with the change lose nothing.
+/// The protections of a kind that a change removes; `states` are the snapshots before and after it. Paths that appear
+/// or disappear with the change lose nothing.
 pub fn lost<'a>(
     states: [&Snapshot; 2],
     kind: &GroupKind,
@@ -56,7 +57,7 @@ pub fn lost<'a>(
 // === impl Policy ===
 
 impl Policy {
-    /// Whether it has a setting that gives the protection of this name.
+    /// Whether it has a setting that provides the protection of this name.
     pub fn protects_by(&self, name: &str) -> bool {
         let mut protections = self.profile.protects.iter();
         let gives = |protection: &&Protection| &*protection.name == name;
@@ -71,7 +72,7 @@ impl Policy {
     }
 }
 
-/// Finds what becomes of one protection, each pair of results once: there are many paths and few results.
+/// Compares results for one protection, each pair once: there are many paths and few results.
 struct Losing<'a> {
     profile: &'a Profile,
     protection: &'a Protection,
@@ -121,7 +122,7 @@ impl<'a> Losing<'a> {
         }
     }
 
-    /// Notes a setting. Policies may set it to different values: then one of them is shown, in whatever order they come.
+    /// Records a setting. If policies set it to different values, one of them is kept, regardless of their order.
     fn note(&mut self, path: LeafPath, value: Setting) {
         let known = self.loss.settings.get(&path);
         if known.is_none_or(|known| value.text() < known.text()) {
@@ -129,14 +130,14 @@ impl<'a> Losing<'a> {
         }
     }
 
-    /// What of a result gives the protection: policies, and the settings where these are known.
+    /// The part of a result that provides the protection: policies, and the settings if they are known.
     fn given(
         &self,
         snapshot: &Snapshot,
         effective: &Effective,
     ) -> Vec<(ObjectKey, Option<(LeafPath, Setting)>)> {
         if effective.is_opaque() {
-            // Its controller alone knows the result: then what each of the policies sets counts.
+            // Only the controller knows the result, so the settings of each policy count.
             let policies = effective.policies().into_iter();
             let found = policies.filter(|key| {
                 let policy = snapshot.policy(key).into_iter();
@@ -152,7 +153,7 @@ impl<'a> Losing<'a> {
         found.collect()
     }
 
-    /// Whether a setting gives the protection, and is none that switches it off.
+    /// Whether a setting provides the protection, and does not switch it off.
     fn gives(&self, path: &LeafPath) -> bool {
         let under = |setting: &Vec<String>| is_under(path, setting);
         let mut settings = self.protection.settings.iter();

@@ -1,4 +1,4 @@
-//! Rules on a policy: what can never take effect as written (design section 4).
+//! Rules on a policy that find what can never take effect as written (design section 4).
 
 use serde_json::Value;
 
@@ -21,13 +21,13 @@ mod target;
 pub use fields::{of_policy, of_spec, served};
 pub use form::form;
 
-/// Everything that is wrong with a policy.
+/// All findings on a policy.
 pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     validate_read(snapshot, policy, policy::spec(&policy.object), usize::MAX)
 }
 
-/// The same with its spec, which has been read. Where more objects than `most` would have to be held against its
-/// selectors, nobody asks whether each selects something.
+/// Like [`validate`], with the parsed spec. Selectors that match nothing are found only if at most `most` objects
+/// have to be compared with the policy's selectors.
 pub(super) fn validate_read(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -52,7 +52,7 @@ pub(super) fn validate_read(
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        // There is no such policy.
+        // Such a policy is rejected, so it does not exist.
         Ok(_) if policy.strategies.is_none() => {}
         Ok(_) => findings.extend(empty(policy)),
     }
@@ -61,7 +61,7 @@ pub(super) fn validate_read(
     findings
 }
 
-/// A policy that waits for sections, all of which are there.
+/// The finding on a policy marked as waiting for sections, all of which exist.
 fn no_longer_pending(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -89,7 +89,7 @@ fn no_longer_pending(
     })
 }
 
-/// What a policy without settings does. What it replaces is said once that is known.
+/// The finding on a policy without settings. The policies that it replaces are added later.
 fn empty(policy: &Policy) -> Option<Finding> {
     let message = if policy.adds_nothing() {
         "it has no settings, so it has no effect"
@@ -101,14 +101,13 @@ fn empty(policy: &Policy) -> Option<Finding> {
     Some(Finding::new(Code::SpecEmpty, policy.key(), message).at("spec"))
 }
 
-/// Whether a policy may go without a target: it acts on its namespace, its targets name it, or the
-/// kind says that it may.
+/// Whether a policy may have no target: it acts on its namespace, objects name it, or its kind allows it.
 fn needs_none(profile: &Profile) -> bool {
     let otherwise = profile.annotation.is_some() || *profile.without != Without::Nothing;
     otherwise || (profile.required.is_said() && !*profile.required)
 }
 
-/// Kinds that are attached by labels alone name no target.
+/// Whether the policy is attached by labels alone, so it names no target.
 fn selects_otherwise(spec: &Value) -> bool {
     let fields = ["targetSelectors", "selector", "workloadSelector"];
     fields.iter().any(|field| spec.get(field).is_some())
@@ -132,7 +131,8 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
         .only_if(profile.required.is_said())
 }
 
-/// Both stanzas, of a kind whose definition lets them stand together though nothing says what they come to.
+/// The finding on a policy with both stanzas, for kinds whose definition allows them together without defining the
+/// result.
 fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Finding> {
     let strategies = &profile.strategies;
     let names = strategies.stanzas?;
@@ -192,7 +192,7 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
     }
 }
 
-/// Whether a kind is one that policies can stand on or reach (design 3.1, the rows of targets).
+/// Whether policies may be attached to objects of a kind, or reach them (design 3.1, the rows of targets).
 pub fn is_target_kind(gk: &GroupKind) -> bool {
     is_gateway_kind(gk) || gk.is_core("Service") || gk.is_core("Namespace")
 }

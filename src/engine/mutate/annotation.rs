@@ -1,5 +1,5 @@
-//! `affected-annotation`: `<domain>/<Kind>Affected: "true"` on objects whose status has no place for
-//! the condition (GEP-713, target object status; ruling 19).
+//! `affected-annotation`: sets `<domain>/<Kind>Affected: "true"` on objects whose status cannot contain the condition
+//! (GEP-713, target object status; ruling 19).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::engine::ids::GroupKind;
 use crate::engine::object::Object;
 use crate::engine::snapshot::Snapshot;
 
-/// Kinds of the core group whose status has no conditions.
+/// Kinds of the core group without conditions in their status.
 const CORE: [&str; 3] = ["ConfigMap", "Secret", "ServiceAccount"];
 
 const AFFECTED: &str = "Affected";
 
-/// Whether objects of a kind are known to have no conditions. Those of routes stand with each parent.
+/// Whether objects of a kind are known to have no conditions. Routes have conditions for each parent.
 pub(super) fn is_for(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     if gk.group.is_empty() {
         return CORE.contains(&&*gk.kind);
@@ -27,10 +27,10 @@ pub(super) fn is_for(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     crd.is_some_and(|crd| !crd.facts.mending.has_conditions)
 }
 
-/// Sets the annotations of the policies that act on an object, and takes away those of others.
+/// Sets the annotations for the policies that act on an object, and removes those for other kinds.
 ///
-/// Only names that attache could have given are taken away, and only of kinds whose policies it knows:
-/// older forms and those of other domains are somebody else's.
+/// Removes only names that attache could have written, and only for kinds whose policies it knows: older forms and
+/// those of other domains belong to others.
 pub(super) fn mark(snapshot: &Snapshot, object: &Object, value: &mut Value) {
     let after = snapshot.suppose(Arc::new(object.clone()));
     let mut survey = Survey::bounded(&after);
@@ -57,7 +57,7 @@ pub(super) fn mark(snapshot: &Snapshot, object: &Object, value: &mut Value) {
     }
 }
 
-/// Whether attache could have written an annotation for a policy kind that it knows all policies of.
+/// Whether attache could have written an annotation, for a policy kind whose policies are all known.
 fn is_ours(snapshot: &Snapshot, key: &str) -> bool {
     let Some((domain, kind)) = key.split_once('/') else {
         return false;
@@ -69,8 +69,8 @@ fn is_ours(snapshot: &Snapshot, key: &str) -> bool {
     kinds.any(|gk| snapshot.knows(gk) && domains(snapshot, gk).iter().any(|d| **d == *domain))
 }
 
-/// The domains under which conditions of a kind may be named: its profile's, else those of the
-/// controllers in the cluster and the kind's group.
+/// The domains of conditions of a kind: its profile's, otherwise those of the controllers in the cluster and the
+/// kind's group.
 fn domains(snapshot: &Snapshot, gk: &GroupKind) -> Vec<Arc<str>> {
     let profile = snapshot.profile(gk);
     if let Some(domain) = profile.and_then(|profile| profile.domain.value.clone()) {

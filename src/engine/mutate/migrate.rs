@@ -1,4 +1,4 @@
-//! `migrate-target-ref`: what the singular field says goes to the plural one.
+//! `migrate-target-ref`: moves the value of the singular field to the plural one.
 
 use std::collections::BTreeSet;
 
@@ -13,18 +13,18 @@ use crate::engine::profile::{Profile, RefField};
 const SINGLE: &str = "targetRef";
 const PLURAL: &str = "targetRefs";
 
-/// What was moved. A manifest goes on saying the singular: when it comes to name something else, the
-/// plural that is stored is known to be the one that we wrote.
+/// The reference that was moved. A manifest keeps the singular: when it names something else later, this shows that
+/// attache wrote the stored plural.
 const ANNOTATION: &str = "attache.dev/migrated-target-ref";
 
-/// Moves `targetRef` to `targetRefs` where every version of the kind has both. One that says the same
-/// is taken away. Two that differ stay: which is meant is not for us to say.
+/// Moves `targetRef` to `targetRefs` if every version of the kind has both. A singular that equals the plural is
+/// removed. If they differ, both stay: attache cannot decide which is meant.
 pub(super) fn migrate(object: &mut Value, profile: &Profile, crd: Option<&Crd>) {
     let field = |name: &str| profile.refs.iter().find(|field| field.path == name);
     let (Some(_), Some(plural)) = (field(SINGLE), field(PLURAL)) else {
         return;
     };
-    // Without the definition it is not known that one version has both.
+    // Only the definition shows that one version has both.
     if !plural.many || !crd.is_some_and(|crd| crd.facts.mending.takes_plural) {
         return;
     }
@@ -76,7 +76,7 @@ fn moved(object: &Value) -> Option<Value> {
     literal::from_str(annotations.get(ANNOTATION)?.as_str()?).ok()
 }
 
-/// Whether entries of a field have all parts of a reference.
+/// Whether entries of a field support all parts of a reference.
 fn takes(field: &RefField, reference: &Value) -> bool {
     let refused = |part: &str, takes: Option<bool>| {
         takes == Some(false) && reference.get(part).is_some_and(|value| !value.is_null())
@@ -84,8 +84,8 @@ fn takes(field: &RefField, reference: &Value) -> bool {
     !refused("sectionName", field.sections) && !refused("namespace", field.namespace)
 }
 
-/// The spec with the reference in the plural field, where it names the same there as in the singular:
-/// the fields may have other defaults, and the singular may have hidden more than the plural.
+/// The spec with the reference in the plural field, if it names the same target there as in the singular: the fields
+/// may have different defaults, and the singular may have taken precedence over more fields than the plural does.
 fn plural_instead(
     spec: &Map<String, Value>,
     reference: &Value,
@@ -102,7 +102,7 @@ fn plural_instead(
     same.then_some(next)
 }
 
-/// What a spec names, whatever the order; none where an entry is faulty.
+/// The targets of a spec, regardless of order; `None` if an entry is malformed.
 fn names(spec: &Value, profile: &Profile) -> Option<BTreeSet<String>> {
     let targets = entries(spec, profile).into_iter().map(|e| e.target.ok());
     let named = |target: Option<TargetRef>| target.map(|target| format!("{target:?}"));

@@ -1,4 +1,4 @@
-//! `project-fields`: settings go into the fields of targets that they control. Overrides, then the
+//! `project-fields`: writes settings into the fields of targets that they control. Overrides come first, then the
 //! object's own value, then defaults; scalar by scalar (GEP-713 of 2021, merging into existing fields).
 
 use std::sync::Arc;
@@ -18,11 +18,11 @@ mod write;
 
 use claim::Claim;
 
-/// Writes what the policies that hold for an object say of its fields; what was written before and
-/// stands unchanged is taken out first.
+/// Writes the settings of the policies that apply to an object into its fields. Values written before that are
+/// unchanged are removed first.
 pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -> Vec<Finding> {
     let kinds: Vec<&Arc<Profile>> = snapshot.controls(&object.key.gk).collect();
-    // What a kind says is not known before its policies are.
+    // Without all policies of a kind, its settings are unknown.
     if kinds.is_empty() || !kinds.iter().all(|profile| snapshot.knows(&profile.gk)) {
         return Vec::new();
     }
@@ -57,7 +57,7 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
     if let Some(place) = value.get_mut("spec") {
         *place = spec;
     }
-    // One that cannot be read is not ours to take away.
+    // An annotation that cannot be read is not ours to remove.
     if text.is_some() || old.is_some() {
         annotate(value, ANNOTATION, text);
     }

@@ -1,4 +1,4 @@
-//! `default-strategy`: the strategy that is assumed where a policy names none is written down.
+//! `default-strategy`: writes the default strategy into a policy that names none.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,8 @@ use super::at_mut;
 use crate::engine::policy::{StanzaPlace, at, stanzas};
 use crate::engine::profile::{Op, Profile, Strategy};
 
-/// Writes the strategy where the kind has a place and a name for it. Only into an object that is
-/// there: a stanza that is made to hold it would stand beside bare settings, and many kinds refuse
-/// that (ruling 29).
+/// Writes the strategy if the kind has a field and a name for it. Only into an existing object: a stanza that is
+/// created for it would be next to settings outside of stanzas, which many kinds reject (ruling 29).
 pub(super) fn fill_in(spec: &mut Value, profile: &Profile) {
     let Ok(found) = stanzas(spec, profile) else {
         return;
@@ -52,7 +51,7 @@ pub(super) fn fill_in(spec: &mut Value, profile: &Profile) {
     }
 }
 
-/// How users write a strategy. What only the controller knows has no certain name.
+/// The name that users write for a strategy. A custom strategy has no certain name.
 fn name_of<'a, T: PartialEq>(names: &'a BTreeMap<String, T>, of: &T, op: Op) -> Option<&'a str> {
     let mut names = names.iter().filter(|(_, strategy)| *strategy == of);
     let (name, _) = names.next().filter(|_| op != Op::Custom)?;

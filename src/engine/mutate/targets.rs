@@ -1,4 +1,4 @@
-//! `normalize-targets`: a version in `group`, `core` for the empty group, a kind in another case.
+//! `normalize-targets`: corrects a version in `group`, `core` for the empty group, and the case of a kind.
 
 use serde_json::Value;
 
@@ -6,18 +6,18 @@ use super::at_mut;
 use crate::engine::policy::{Entry, Fault, entries, has_unread};
 use crate::engine::profile::Profile;
 
-/// One field of an entry, and what it has to say.
+/// A correction of one field of an entry.
 struct Fix {
-    /// JSON pointer from `spec`.
+    /// The JSON pointer, from `spec`.
     entry: String,
     field: &'static str,
     right: String,
 }
 
-/// A kind may be in the wrong case behind a group that is wrong twice.
+/// A kind may be in the wrong case behind a group with two mistakes.
 const ROUNDS: usize = 3;
 
-/// Mends the target references of a policy.
+/// Corrects the target references of a policy.
 pub(super) fn normalize(object: &mut Value, profile: &Profile) {
     let kept: Vec<&str> = profile
         .refs
@@ -26,7 +26,7 @@ pub(super) fn normalize(object: &mut Value, profile: &Profile) {
         .filter(|path| has_owned_entries(object, path))
         .collect();
     let spec = object.get_mut("spec");
-    // What is not read now would be once another entry is taken away.
+    // Entries that are not read now would be read once another entry is removed.
     let Some(spec) = spec.filter(|spec| !has_unread(spec, profile)) else {
         return;
     };
@@ -48,9 +48,8 @@ pub(super) fn normalize(object: &mut Value, profile: &Profile) {
     fold(spec, profile, &mended);
 }
 
-/// Whether somebody applies the entries of a list one by one (server-side apply of a list that is
-/// keyed by group, kind and name). Mended, an entry would be nobody's: it would stay when it is taken
-/// out of the manifest.
+/// Whether a client applies the entries of a list one by one (server-side apply of a list keyed by group, kind and
+/// name). A corrected entry would have no owner: it would remain when it is removed from the manifest.
 fn has_owned_entries(object: &Value, path: &str) -> bool {
     let managers = object
         .get("metadata")
@@ -72,7 +71,7 @@ fn has_owned_entries(object: &Value, path: &str) -> bool {
 fn fix(entry: &Entry<'_>) -> Option<Fix> {
     let (field, right) = match (&entry.target, &entry.spelling) {
         (Err(Fault::Versioned(group)), _) => ("group", without_version(group)?),
-        // A group that is left out is only guessed.
+        // A group for a missing one is only guessed.
         (Ok(_), Some(spelling)) if !spelling.written.is_empty() => {
             (spelling.field, spelling.right.clone())
         }
@@ -88,7 +87,7 @@ fn fix(entry: &Entry<'_>) -> Option<Fix> {
     })
 }
 
-/// The group of `group/version`; none where it is not certain that it is that.
+/// The group of `group/version`; `None` unless it certainly has that form.
 fn without_version(group: &str) -> Option<String> {
     let (group, version) = group.split_once('/')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
@@ -100,8 +99,8 @@ fn without_version(group: &str) -> Option<String> {
     (is_version && !group.is_empty()).then(|| group.to_owned())
 }
 
-/// Takes away entries that say, once mended, what another says: where a list is keyed by group and
-/// kind the API server would refuse the two.
+/// Removes entries that equal another one after the correction: the API server would reject both in a list keyed by
+/// group and kind.
 fn fold(spec: &mut Value, profile: &Profile, mended: &[String]) {
     for field in profile.refs.iter().filter(|field| field.many) {
         let Some(Value::Array(items)) = at_mut(spec, &field.path) else {

@@ -53,7 +53,7 @@ impl Unreadable {
         self.is_much
     }
 
-    /// The part that cannot be read, without its content and without keys from the input: objects do not belong into
+    /// The part that cannot be read, without its content and without keys from the input: objects do not belong in
     /// logs.
     pub fn part(&self) -> &str {
         &self.part

@@ -1,4 +1,4 @@
-//! What the definition of a kind says of an object as a whole: its version, fields that there are not, rules.
+//! Findings by the definition of a kind on an object as a whole: its version, unknown fields, violated rules.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::engine::object::{Crd, gateway_versions};
 use crate::engine::policy::{self, Policy};
 use crate::engine::profile::{Unknown, VersionSchema};
 
-/// What the definition of a policy says of it: for manifests that no API server has seen.
+/// Findings by the definition on a policy, for manifests that no API server has checked.
 pub fn of_policy(policy: &Policy) -> Vec<Finding> {
     let mut spec = policy::spec(&policy.object);
     let mut findings = broken(policy, &spec);
@@ -20,8 +20,8 @@ pub fn of_policy(policy: &Policy) -> Vec<Finding> {
     findings
 }
 
-/// Whether an object of Gateway API is of a version that there is: one that its definition serves, or without a
-/// definition one that some release had.
+/// The finding if the version of a Gateway API object does not exist: the definition does not serve it or, without a
+/// definition, no release has it.
 pub fn served(key: &ObjectKey, version: &str, definition: Option<&Crd>) -> Option<Finding> {
     let of_releases = gateway_versions(&key.gk);
     let known: Vec<&str> = match definition {
@@ -32,8 +32,8 @@ pub fn served(key: &ObjectKey, version: &str, definition: Option<&Crd>) -> Optio
     (!is_served).then(|| no_version(key, version, &known))
 }
 
-/// What the definition of an object of Gateway API says of its spec, in a version that it serves. The fields that there
-/// are not are taken away.
+/// Findings by the definition on the spec of a Gateway API object in a served version. Removes the fields that the
+/// definition does not have.
 pub fn of_spec(key: &ObjectKey, version: &str, definition: &Crd, spec: &mut Value) -> Vec<Finding> {
     let schemas = &definition.facts.versions;
     let Some(schema) = schemas.iter().find(|schema| *schema.name == *version) else {
@@ -45,7 +45,7 @@ pub fn of_spec(key: &ObjectKey, version: &str, definition: &Crd, spec: &mut Valu
     findings
 }
 
-/// A version that the kind does not have: the API server takes no such object.
+/// The finding on a version that the kind does not have: the API server rejects the object.
 pub(super) fn version(policy: &Policy) -> Option<Finding> {
     let version = policy.unknown_version()?;
     let known: Vec<&str> = policy.profile.versions.iter().map(|v| &**v).collect();
@@ -65,7 +65,7 @@ fn no_version(key: &ObjectKey, version: &str, known: &[&str]) -> Finding {
         .about(version.to_owned())
 }
 
-/// Fields that the definition does not have: the API server drops them.
+/// Findings on fields that the definition does not have: the API server drops them.
 pub(super) fn unknown(policy: &Policy, fields: &[Unknown]) -> Vec<Finding> {
     unknown_to(policy.key(), &written_in(policy), fields)
 }
@@ -87,7 +87,7 @@ fn unknown_to(key: &ObjectKey, of: &str, fields: &[Unknown]) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Rules of the definition that the spec surely breaks.
+/// Findings on rules of the definition that the spec certainly violates.
 pub(super) fn broken(policy: &Policy, spec: &Value) -> Vec<Finding> {
     match policy.schema() {
         Some(schema) => broken_by(policy.key(), &written_in(policy), schema, spec),
@@ -110,7 +110,7 @@ fn broken_by(key: &ObjectKey, of: &str, schema: &VersionSchema, spec: &Value) ->
     findings.collect()
 }
 
-/// A field without which the policy is refused.
+/// The finding on a missing field without which the policy is rejected.
 pub(super) fn unmet(policy: &Policy, spec: &Value) -> Option<Finding> {
     let needs = policy.profile.unmet(spec)?;
     let kind = &policy.profile.gk.kind;
@@ -126,7 +126,7 @@ fn written_in(policy: &Policy) -> String {
     version.map_or_else(|| kind.to_string(), |version| format!("{kind} {version}"))
 }
 
-/// A path without the places in lists: a field stays the same where others move.
+/// A path without list indexes, so that a field keeps its identity when others move.
 fn without_indexes(path: &str) -> String {
     let mut parts = path.split('[');
     let first = parts.next().unwrap_or_default().to_owned();

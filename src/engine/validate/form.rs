@@ -1,5 +1,5 @@
-//! The form of target references: what the API server checks by its schemas before it asks anybody.
-//! For manifests that no API server has seen.
+//! The form of target references: the checks that the API server makes by schema. For manifests that no API server
+//! has checked.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::engine::hint::{nearest, quoted};
 use crate::engine::policy::{self, Policy, at, type_name};
 use crate::engine::profile::RefField;
 
-/// The texts of a reference, and the most characters of each: those of Gateway API's own types.
+/// The string members of a reference with their maximum lengths in characters: those of Gateway API's own types.
 const TEXTS: [(&str, usize); 5] = [
     ("group", 253),
     ("kind", 63),
@@ -17,10 +17,10 @@ const TEXTS: [(&str, usize); 5] = [
     ("namespace", 63),
     ("sectionName", 253),
 ];
-/// What else references of some kinds have: labels in the place of a name.
+/// Further members of references in some kinds: labels instead of a name.
 const SELECTING: [&str; 4] = ["selector", "matchLabels", "matchExpressions", "namespaces"];
 
-/// What the API server would refuse, or drop, in the target references of a policy.
+/// Findings on parts of the target references that the API server would reject or drop.
 pub fn form(policy: &Policy) -> Vec<Finding> {
     let spec = policy::spec(&policy.object);
     let mut findings = fields::broken(policy, &spec);
@@ -52,7 +52,7 @@ fn reference(
     findings: &mut Vec<Finding>,
 ) {
     let Value::Object(members) = item else {
-        // That it is no object is said by the rules on targets.
+        // The rules on targets report an entry that is not an object.
         return;
     };
     for (name, value) in members {
@@ -84,8 +84,8 @@ fn text(policy: &Policy, path: String, name: &str, value: &Value, most: usize) -
     Some(finding(policy, path, message, name).only_if(sure))
 }
 
-/// A member that references do not have. What other kinds than those of a definition at hand take is
-/// not known for sure.
+/// The finding on a member that references do not have. Without the definition at hand, the members that a kind
+/// allows are not known with certainty.
 fn unknown(
     policy: &Policy,
     field: &RefField,

@@ -6,13 +6,13 @@ use crate::engine::finding::{Code, Finding};
 use crate::engine::policy::{Entry, MOST_ENTRIES, Policy, TargetRef, has_unread, hidden, written};
 use crate::engine::profile::RefField;
 
-/// The most targets of a policy where nothing says otherwise (GEP-2648).
+/// The default maximum number of targets of a policy (GEP-2648).
 const MOST: usize = 16;
 
-/// Targets that stand twice, and more targets than the kind takes.
+/// Findings on duplicate targets, and on more targets than the kind allows.
 ///
-/// A refusal needs the CRD or a profile to say so (`maxItems`, list map keys); else it is a warning
-/// (ruling 10).
+/// A refusal requires that the CRD or a profile states the limit (`maxItems`, list map keys); otherwise it is a
+/// warning (ruling 10).
 pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[Entry<'_>]) -> Vec<Finding> {
     let mut findings = duplicates(policy, entries);
     findings.extend(both_forms(policy, entries));
@@ -41,7 +41,7 @@ pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[Entry<'_>]) -> 
     findings
 }
 
-/// Fields of targets that are not read, because another is set.
+/// Findings on target fields that are ignored because another field is set.
 pub(super) fn unread(policy: &Policy, spec: &Value) -> Vec<Finding> {
     let hidden = hidden(spec, &policy.profile).into_iter();
     let findings = hidden.map(|(field, by)| {
@@ -53,8 +53,8 @@ pub(super) fn unread(policy: &Policy, spec: &Value) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Different targets in a field of one and a field of many: implementations read one of them. Equal ones are
-/// the same said twice (ruling 29).
+/// The finding on different targets in a singular and a plural field: implementations read one of them. Equal targets
+/// are the same target written twice (ruling 29).
 fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
     let single = entries.iter().find(|entry| !entry.field.many)?;
     let mut plural = entries.iter().filter(|entry| entry.field.many).peekable();
@@ -76,8 +76,8 @@ fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
     )
 }
 
-/// Whether an entry names the same target as another. Those that differ in a member of unknown meaning do not, unless
-/// the definition says that they do.
+/// Whether an entry names the same target as another one. Entries that differ in a member of unknown meaning do not,
+/// unless the definition says so.
 fn is_same(one: &Entry<'_>, other: &Entry<'_>, target: &TargetRef) -> bool {
     let Ok(named) = &one.target else {
         return false;

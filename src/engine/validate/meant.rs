@@ -1,4 +1,4 @@
-//! What was most likely meant by a target that does not exist, or by labels that no object has.
+//! Suggestions for a target that does not exist, or for labels that no object has.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::engine::policy::{Entry, Policy, TargetRef};
 use crate::engine::profile::CrossNamespace;
 use crate::engine::snapshot::Snapshot;
 
-/// Objects among which a request looks for the one that was meant.
+/// The maximum number of objects that a request searches for a suggestion.
 const MOST: usize = 1_000;
 
-/// `; did you mean "cart"?`, or where the object of that name is; empty where nothing is near.
+/// `; did you mean "cart"?`, or the location of an object with that name; empty without a close match.
 ///
-/// A request, which bounds what may be selected (`most`), has little time: of many objects none is looked up. It is
-/// told of other namespaces only what parentRefs tell as well: Gateways and `ListenerSets`.
+/// A request, which limits selection by `most`, has little time, so it does not search among many objects. From other
+/// namespaces it learns only what parentRefs disclose as well: Gateways and `ListenerSets`.
 pub(super) fn hint(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -48,7 +48,7 @@ pub(super) fn hint(
     }
 }
 
-/// What to do about a target in another namespace.
+/// The remedy for a target in another namespace.
 fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
     let kind = &policy.profile.gk.kind;
     let across = *policy.profile.cross_namespace;
@@ -63,8 +63,8 @@ fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
     }
 }
 
-/// `; did you mean exposure=cluster?`: the label of an object that is near to one that was asked for, with the same
-/// value; or the same label with a value near to it.
+/// `; did you mean exposure=cluster?`: a label of some object whose key is close to the requested one with the same
+/// value, or whose key is the same with a close value.
 pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, most: usize) -> String {
     if most != usize::MAX && snapshot.count(&target.gk) > MOST {
         return String::new();

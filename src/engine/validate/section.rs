@@ -1,4 +1,4 @@
-//! Whether the section that a target names is there, and what was most likely meant.
+//! Checks that the section of a target exists, and suggests a correction.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::engine::policy::{Entry, Policy, TargetRef};
 use crate::engine::profile::PortsBy;
 use crate::engine::section::{SectionNames, nameable, on_port, resolve};
 
-/// A section, or a port, that an object does not have.
+/// The finding on a section, or a port, that an object does not have.
 pub(super) fn unknown(
     policy: &Policy,
     entry: &Entry<'_>,
@@ -32,7 +32,7 @@ pub(super) fn unknown(
         _ => return None,
     };
     if let Some(why) = &object.unread {
-        // It may be among what is not known.
+        // It may be in the part that could not be read.
         let message = format!(
             "whether {} has {noun} {about:?} is not known: {why}",
             object.key
@@ -54,7 +54,7 @@ pub(super) fn unknown(
     )
 }
 
-/// What to write instead.
+/// The remedy: the name to write instead.
 fn remedy(object: &Object, noun: &str, name: &str, names: SectionNames) -> String {
     if let Some(meant) = port_otherwise(object, name, names.ports_by) {
         return meant;
@@ -63,7 +63,7 @@ fn remedy(object: &Object, noun: &str, name: &str, names: SectionNames) -> Strin
     let mut nameable: Vec<&str> = labels.iter().map(|label| &**label).collect();
     let mut seen = BTreeSet::new();
     nameable.retain(|name| seen.insert(*name));
-    // One index is as near to another as any: only names can be mistyped.
+    // All indexes are equally close to each other: only names can be mistyped.
     let given = object.sections().unwrap_or_default();
     let mut given: Vec<&str> = given.into_iter().map(|name| &**name).collect();
     given.retain(|name| nameable.contains(name));
@@ -74,7 +74,7 @@ fn remedy(object: &Object, noun: &str, name: &str, names: SectionNames) -> Strin
     }
 }
 
-/// A port that is named by its number where only names count, or the other way round.
+/// A hint on a port named by number where only names count, or by name where only numbers count.
 fn port_otherwise(object: &Object, name: &str, by: PortsBy) -> Option<String> {
     let Node::Service { ports } = &object.node else {
         return None;

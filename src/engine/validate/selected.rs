@@ -1,4 +1,4 @@
-//! Rules on what a target selects by labels.
+//! Rules on the objects that a target selects by labels.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::engine::object::{From, Object};
 use crate::engine::policy::{Entry, Policy, TargetRef};
 use crate::engine::snapshot::Snapshot;
 
-/// Most objects that are looked at one by one.
+/// The maximum number of objects that are examined one by one.
 const MOST: usize = 64;
-/// Labels that take more room than this are not repeated.
+/// Longer labels are not repeated in the message.
 const LONGEST: usize = 100;
 
-/// It selects nothing, nothing that may be named from here, or nothing with that section: the first of them is named.
-/// Others may come that it selects, so this is told and refuses nothing. Only where the kind is known and listed, as
-/// for names, and where there are not more than `most` to ask.
+/// The finding on a target that selects nothing, nothing that the policy may reach, or nothing with that section; it
+/// names the first such object. Matching objects may be created later, so this is a warning. Only for kinds that are
+/// known and listed, as for names, and if at most `most` comparisons are needed.
 pub(super) fn finding(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -38,7 +38,7 @@ pub(super) fn finding(
         return None;
     }
     found.sort_by(|a, b| a.key.cmp(&b.key));
-    // What no grant covers, or has no such section, is left out in silence where something is left.
+    // Objects that no grant covers, or that have no such section, are ignored if others remain.
     let (attached, others): (Vec<_>, Vec<_>) = found
         .into_iter()
         .partition(|object| reach(snapshot, policy, target, &object.key).is_attached());

@@ -11,7 +11,7 @@ use crate::engine::profile::{CrossNamespace, Only};
 use crate::engine::section::{has_none, is_ambiguous};
 use crate::engine::snapshot::Snapshot;
 
-/// Everything that is wrong with one entry.
+/// All findings on one entry.
 pub(super) fn findings(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -26,8 +26,8 @@ pub(super) fn findings(
             let unsupported = unsupported_kind(policy, entry, target);
             findings.extend(unserved_group(snapshot, policy, entry, target));
             let about = about_target(snapshot, policy, entry, target, most);
-            // One mistake is told once: of what cannot be a target, or is looked for elsewhere, it does not matter
-            // whether it exists.
+            // Report one mistake once: whether the target exists does not matter if it cannot be a target, or if the
+            // controllers look for it elsewhere.
             let refused = unsupported.as_ref().is_some_and(Finding::refuses);
             let is_told = unsupported.is_some() || unread.is_some();
             let about =
@@ -49,8 +49,8 @@ pub(super) fn findings(
     findings
 }
 
-/// A kind in another case than it is served in, or `core` for the empty group. It is taken for what
-/// was meant; the API server compares to the letter.
+/// The finding on a kind in a different case than it is served in, or on `core` for the empty group. attache accepts
+/// what was meant; the API server compares exactly.
 fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
@@ -132,7 +132,7 @@ fn about_target(
     unknown.or_else(|| ambiguous(policy, entry, found, target.section.as_deref()?))
 }
 
-/// A section of a kind that has none, or of which the policy kind takes none.
+/// The finding on a section of a kind without sections, or of one whose sections the policy kind does not support.
 fn sectionless(
     policy: &Policy,
     entry: &Entry<'_>,
@@ -171,7 +171,7 @@ fn unsupported(
         .only_if(sure)
 }
 
-/// Only where the kind is known and listed: a kind that the API server does not serve is legal.
+/// Only for kinds that are known and listed: a kind that the API server does not serve is legal.
 fn not_found(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -189,7 +189,7 @@ fn not_found(
     })
 }
 
-/// A kind that cannot be a target, as far as the profile says which can.
+/// The finding on a kind that cannot be a target, if the profile lists those that can.
 fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
     let allow = policy.profile.allow.as_ref()?;
     let taken = policy
@@ -201,7 +201,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
         let named = &target.gk.kind;
         let mut same_kind = allow.value.iter().filter(|a| a.gk.kind == *named);
         let message = match same_kind.next() {
-            // It was left out, where that means the core group.
+            // The group is missing, which means the core group.
             Some(meant) if target.gk.group.is_empty() => format!(
                 "{named} is not of the core group; write group {:?}",
                 &*meant.gk.group
@@ -215,7 +215,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
     })
 }
 
-/// A namespace that the kind or the field does not read, and that is not the policy's own.
+/// The finding on a namespace that the kind or the field ignores, and that is not the policy's own.
 fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let own = &policy.key().namespace;
     let unread = entry
@@ -223,7 +223,7 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
         .as_ref()
         .filter(|namespace| *namespace != own)?;
     let kind = &policy.profile.gk.kind;
-    // A kind that does not read it may still define it; a field that has none is another matter.
+    // A kind that ignores it may still define the field; a reference without that field rejects it.
     let refused = *policy.profile.cross_namespace != CrossNamespace::Ignored;
     let message = if refused {
         format!(
@@ -244,7 +244,7 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     )
 }
 
-/// No section, of a kind that needs one.
+/// The finding on a missing section, for kinds that need one.
 fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
     let kind = &policy.profile.gk.kind;
     let noun = section_noun(&target.gk).unwrap_or("section");
@@ -255,8 +255,8 @@ fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Fi
         .about(member)
 }
 
-/// A group in which nothing is served, where a served one is near or has a kind of that name: a kind
-/// that a controller made up is legal and must not hide a typing error (ruling 9).
+/// The finding on a group in which nothing is served, if a served group is close or has a kind of that name: a kind
+/// that a controller made up is legal, and must not hide a typing error (ruling 9).
 fn unserved_group(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -286,7 +286,7 @@ fn unserved_group(
     )
 }
 
-/// What may not be named from here, or has not been allowed to be.
+/// The finding on an object that the policy may not name, or for which a grant is missing.
 pub(super) fn out_of_reach(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -296,7 +296,7 @@ pub(super) fn out_of_reach(
 ) -> Option<Finding> {
     let (kind, own) = (&policy.profile.gk.kind, &policy.key().namespace);
     let (code, field, message, sure) = match reach(snapshot, policy, target, object) {
-        // What it cannot stand on is told of its kind, or of its section.
+        // Other rules report this, for the kind or for the section.
         Reach::Free | Reach::Consumer | Reach::Untaken => return None,
         Reach::Forbidden => (
             Code::TargetNamespaceForbidden,
@@ -367,7 +367,7 @@ fn other_name(policy: &Policy, object: &ObjectKey) -> String {
     format!("{kind} on {object} has no effect; of this kind it can target {names}")
 }
 
-/// Two sections of one name: a policy on it stands on both.
+/// The finding on two sections with the same name: a policy on that name is attached to both.
 fn ambiguous(policy: &Policy, entry: &Entry<'_>, object: &Object, name: &str) -> Option<Finding> {
     is_ambiguous(object, name).then(|| {
         let noun = section_noun(&object.key.gk).unwrap_or("section");

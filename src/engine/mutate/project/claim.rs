@@ -1,4 +1,4 @@
-//! What policies say of the fields of one object, and whose word counts.
+//! The values that policies set for the fields of one object, and which of them take precedence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::engine::policy::Precedence;
 use crate::engine::profile::{Class, Control, Direction, Profile, Strategy};
 use crate::engine::projected::descend;
 
-/// A value for one field. Objects are taken apart: a claim has a scalar, a list, or a whole map.
+/// A value for one field. Objects are split: a claim has a scalar, a list, or a whole map.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
-    /// Keys from `spec`; one that ends in `[]` holds a list.
+    /// Keys from `spec`; a key that ends in `[]` holds a list.
     pub(super) field: Vec<String>,
     pub(super) value: Value,
     /// Whether it replaces the object's own value.
     pub(super) overrides: bool,
-    /// Whether `false`, 0 and the empty text in the object say nothing.
+    /// Whether `false`, 0 and the empty string in the object count as unset.
     pub(super) zero_is_unset: bool,
     pub(super) policies: BTreeSet<ObjectKey>,
     is_direct: bool,
@@ -38,7 +38,8 @@ impl Claim {
         names.join(", ")
     }
 
-    /// The first of the claims at these fields that is about the same field, or one within the other.
+    /// The first of the claims at `places` with the same field, or with a field that contains this one or is
+    /// contained in it.
     fn met(&self, places: &BTreeMap<Vec<String>, usize>) -> Option<usize> {
         let above =
             (0..self.field.len()).filter_map(|length| places.get(self.field.get(..length)?));
@@ -48,9 +49,8 @@ impl Claim {
     }
 }
 
-/// The claims of a kind on an object. Where paths through the object come to different values there is
-/// none: the field is one for all of them. The same where only the controller knows what comes of the
-/// policies.
+/// The claims of a kind on an object. There is no claim if paths through the object have different values, because
+/// the field is shared by all of them, or if only the controller knows the result of the policies.
 pub(super) fn claims(
     survey: &mut Survey<'_>,
     profile: &Arc<Profile>,
@@ -116,7 +116,7 @@ fn said(effective: &Effective, profile: &Profile, key: &ObjectKey) -> Option<Vec
     Some(found)
 }
 
-/// Takes settings apart.
+/// Splits settings into claims.
 struct Taking<'a> {
     profile: &'a Profile,
     zero_is_unset: bool,
@@ -151,7 +151,7 @@ impl Taking<'_> {
         }
     }
 
-    /// What came from several policies is an override where all of it is.
+    /// A value from several policies is an override if all of its parts are.
     fn leaf(&mut self, value: &Value, setting: &[String], field: Vec<String>) {
         let mut pointer = String::new();
         for key in setting {
@@ -183,9 +183,9 @@ impl Taking<'_> {
     }
 }
 
-/// Of claims on one field the first counts: that of a direct kind, then overrides, then the oldest
-/// policy, then by name (GEP-713 of 2021, conflict resolution). The others that say something else are
-/// given beside the one that counts.
+/// Sorts claims by precedence; the first claim on a field counts: direct kinds first, then overrides, then the oldest
+/// policy, then by name (GEP-713 of 2021, conflict resolution). Returns the claims that count, and the pairs of a
+/// claim that counts and one that contradicts it.
 pub(super) fn settled(mut claims: Vec<Claim>) -> (Vec<Claim>, Vec<(Claim, Claim)>) {
     claims.sort_by(|a, b| {
         let rank = |claim: &Claim| (!claim.is_direct, !claim.overrides);

@@ -6,8 +6,8 @@ use super::claim::Claim;
 use crate::engine::merge::is_unset;
 use crate::engine::projected::{Projected, Written, descend};
 
-/// Writes a claim where the object lets it, and notes what was written. Of a list of objects each item
-/// that is there is treated in turn; objects that are left out are made.
+/// Writes a claim if the object permits it, and records what was written. In a list of objects, each existing item is
+/// processed; missing objects are created.
 pub(super) fn write(spec: &mut Value, claim: &Claim, written: &mut Projected) {
     let mut writing = Writing {
         claim,
@@ -82,8 +82,8 @@ impl Writing<'_> {
     }
 }
 
-/// A list in the place of a map, or of a scalar, would be refused by the API server, and with it the
-/// request. Scalars of different types have one form: some fields take several.
+/// The API server would reject a list in place of a map or a scalar, and with it the request. Scalars of different
+/// types have the same form, because some fields support several types.
 fn same_form(one: &Value, other: &Value) -> bool {
     let form = |value: &Value| match value {
         Value::Object(_) => 0,
