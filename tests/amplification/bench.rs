@@ -1,7 +1,7 @@
-//! What time the bodies take that are made to take much: `cargo bench --bench hostile`. With `-- --only TEXT` those
-//! whose name has the text in it.
+//! The time of reviews for expensive bodies: `cargo bench --bench hostile`. With `-- --only TEXT` only those whose name
+//! contains the text.
 //!
-//! The tests count their memory and their allocations, which are the same each time.
+//! The tests measure memory and allocations, which are deterministic.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -29,12 +29,12 @@ use bodies::Hostile;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What is promised.
+/// The promised limit.
 const MOST: Duration = Duration::from_millis(100);
-/// Shown one by one.
+/// The number of bodies shown individually.
 const SHOWN: usize = 10;
 
-/// A body, and what its answer took at the endpoint that takes longer.
+/// A body, and its time at the slower endpoint.
 struct Timed {
     name: String,
     length: usize,
@@ -84,7 +84,7 @@ fn main() {
     }
 }
 
-/// The slowest first.
+/// Sorted by time, slowest first.
 fn timed(groups: &[fn() -> Vec<Hostile>], only: &str, time: Timing) -> Vec<Timed> {
     let hostile = groups.iter().flat_map(|group| group());
     let hostile = hostile.filter(|hostile| hostile.name.contains(only));
@@ -93,7 +93,7 @@ fn timed(groups: &[fn() -> Vec<Hostile>], only: &str, time: Timing) -> Vec<Timed
     timed
 }
 
-/// The first review of a server that has just started: no settings of policies have been read.
+/// The first review of a new server: no policy settings have been parsed.
 fn first(hostile: &Hostile) -> Timed {
     let conduct = states::configuration().conduct();
     let body = hostile.body();
@@ -113,7 +113,7 @@ fn first(hostile: &Hostile) -> Timed {
     }
 }
 
-/// It keeps a name of its own, by which its instructions are counted.
+/// Not inlined, so that its instructions can be counted by name.
 #[inline(never)]
 fn time(hostile: &Hostile) -> Timed {
     let (snapshot, body) = (hostile.state.get(), hostile.body());
@@ -128,7 +128,7 @@ fn time(hostile: &Hostile) -> Timed {
     let absent = rests_on(snapshot, &body);
     let read = |object: ObjectKey| (object, Reading::Answered);
     let live = Evidence::Live(absent.iter().cloned().map(read).collect());
-    // What rests on absence is judged again once that has been read.
+    // A finding that rests on absence is reviewed again after a live read.
     let ask = |endpoint| {
         let took = once(endpoint, &Evidence::Cached);
         if endpoint == Endpoint::Mutate || absent.is_empty() {
@@ -136,7 +136,7 @@ fn time(hostile: &Hostile) -> Timed {
         }
         took + once(endpoint, &live)
     };
-    // The better of two: the first one may meet what is not in memory yet.
+    // The better of two runs: the first may load data into memory.
     let endpoints = [Endpoint::Validate, Endpoint::Mutate];
     let took = endpoints.map(|endpoint| ask(endpoint).min(ask(endpoint)));
     Timed {
@@ -146,7 +146,7 @@ fn time(hostile: &Hostile) -> Timed {
     }
 }
 
-/// The objects that a review of a body asks to be read live.
+/// The objects that the review of a body asks to be read live.
 fn rests_on(snapshot: &Snapshot, body: &str) -> Vec<ObjectKey> {
     let envelope = Envelope::parse(body.as_bytes()).unwrap();
     let request = envelope.request();

@@ -1,4 +1,4 @@
-//! Bodies made to take much: each a little, or as large as the API server lets an object be.
+//! Expensive bodies: some small, some as large as the API server allows.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -24,45 +24,45 @@ pub(crate) use topology::topology;
 /// The uid of every body.
 pub(crate) const UID: &str = "u";
 const MIB: usize = 1 << 20;
-/// The API server takes objects of 3 MiB.
+/// The size limit of an object in the API server: 3 MiB.
 const LARGEST: usize = 3 * MIB;
 
-/// A state that a body is judged against.
+/// A state for reviews.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
     /// A Gateway, a route and a policy.
     Small,
-    /// One class over 100 Gateways and 10,000 routes.
+    /// A `GatewayClass` with 100 Gateways and 10,000 routes.
     Wide,
-    /// One Gateway with 64 listeners, all of which take 1,000 routes.
+    /// A Gateway with 64 listeners, each with all 1,000 routes.
     Dense,
     /// A thousand policies of each of four kinds on one Gateway.
     Crowded,
-    /// One class over 200 Gateways, each with a policy of two thousand settings.
+    /// A `GatewayClass` with 200 Gateways, each with a policy of two thousand settings.
     Heavy,
-    /// One class over ten Gateways with few policies of many settings, and many of few.
+    /// A `GatewayClass` with ten Gateways, with few policies of many settings and many policies of few.
     Rivals,
-    /// Sixty-four Gateways with policies that conflict by their fields, and one with settings that stand deep.
+    /// Sixty-four Gateways with policies that conflict by their fields, and one with deeply nested settings.
     Disputed,
-    /// One class over two thousand routes that set fields themselves.
+    /// A `GatewayClass` with two thousand routes that set fields themselves.
     Owned,
     /// A thousand routes to Services on all of 64 listeners.
     Backends,
-    /// Two thousand policies that select by labels among three thousand routes.
+    /// Two thousand policies with label selectors, and three thousand routes.
     Selected,
-    /// Ten thousand routes with sixteen hostnames each, under listeners with hostnames.
+    /// Ten thousand routes with sixteen hostnames each, on listeners with hostnames.
     Hostnames,
-    /// Policies on five thousand sections of one object, and three thousand that merge by rules of their own.
+    /// Policies on five thousand sections of one object, and three thousand with custom merge rules.
     Sections,
-    /// Ten thousand Services of one Namespace.
+    /// Ten thousand Services in one Namespace.
     Called,
-    /// One class over a hundred Gateways with six policies each, whose settings are few and long.
+    /// A `GatewayClass` with a hundred Gateways with six policies each, whose settings are few and long.
     Long,
-    /// Five thousand policies on a class, and one on every second of 10,000 routes.
+    /// Five thousand policies on a `GatewayClass`, and one on every second of 10,000 routes.
     Above,
 }
 
-/// A body, and the state that makes the most of it. Bodies are made one at a time: all of them are a
+/// A body, and the state for which it is most expensive. Bodies are made one at a time, since all of them are a
 /// gigabyte.
 #[derive(Clone)]
 pub(crate) struct Hostile {
@@ -73,11 +73,11 @@ pub(crate) struct Hostile {
     old: Option<Rc<str>>,
     /// The name of the object.
     of: &'static str,
-    /// What stands in the envelope instead of something else.
+    /// A replacement in the envelope: the text and its replacement.
     instead: Option<(&'static str, Rc<str>)>,
 }
 
-/// An object, to be judged against the small state.
+/// A review of an object in the small state.
 fn hostile(
     name: &str,
     operation: &'static str,
@@ -95,7 +95,8 @@ fn hostile(
     }
 }
 
-/// That it comes, changes and goes; a policy changes by its zeros, a Gateway by the routes that it takes.
+/// CREATE, UPDATE and DELETE of an object. The update changes the zeros of a policy, and the allowed routes of a
+/// Gateway.
 fn changes(name: &str, state: State, object: &str) -> [Hostile; 3] {
     let of = if name.starts_with("gateway") {
         "edge"
@@ -113,7 +114,7 @@ fn changes(name: &str, state: State, object: &str) -> [Hostile; 3] {
 }
 
 impl Hostile {
-    /// What is sent.
+    /// The request body.
     pub(crate) fn body(&self) -> String {
         let name = self.name.split(' ').nth(1).unwrap_or_default();
         let Kind { group, kind } = Kind::of(name);
@@ -131,7 +132,7 @@ impl Hostile {
     }
 }
 
-/// Which kind a body is about, by the first word of its name.
+/// The kind of the object, by the first word of the body's name.
 #[derive(Clone, Copy)]
 struct Kind {
     group: &'static str,
@@ -173,7 +174,7 @@ fn with(spec: &str) -> String {
     format!(r#"{{"metadata":{{"name":"x","namespace":"infra"}},"spec":{spec}}}"#)
 }
 
-/// As many of these as fit into an object, with commas between them; `#` stands for a number.
+/// As many copies as fit into an object, separated by commas; `#` is replaced by a number.
 fn many(one: &str) -> String {
     let parts: Vec<&str> = one.split('#').collect();
     let mut text = String::with_capacity(LARGEST);
@@ -193,7 +194,7 @@ fn many(one: &str) -> String {
 const TARGET: &str =
     r#""targetRef":{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge"}"#;
 
-/// A policy on the Gateway with something else in it.
+/// A policy on the Gateway with additional fields.
 fn on_edge(rest: &str) -> String {
     with(&format!("{{{TARGET},{rest}}}"))
 }

@@ -1,4 +1,4 @@
-//! What a list of a hundred thousand objects takes that comes in pages and breaks off in the middle, again and again.
+//! The memory of listing a hundred thousand objects in pages, with failures in the middle.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -24,12 +24,12 @@ use tokio::time::{sleep, timeout};
 const OBJECTS: usize = 100_000;
 const ROUTES: &str = "/apis/gateway.networking.k8s.io/v1/httproutes";
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// Beside the state: a page as text and as objects, and what a runtime needs.
+/// Memory besides the state: a page as text and as objects, and the runtime.
 const FIXED: u64 = 16 << 20;
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// What the next lists of routes come to: the page at which they break off, with this answer.
+/// A fake API server. Each list of routes fails at the given page with the given status.
 #[derive(Default)]
 struct Server {
     breaks: Vec<(usize, u16)>,
@@ -37,7 +37,7 @@ struct Server {
     watches: AtomicUsize,
 }
 
-/// A kilobyte, half of which is who wrote which field.
+/// A kilobyte, half of it managed fields.
 fn route(n: usize) -> String {
     let written = r#"{"manager":"kubectl","operation":"Apply","time":"2026-01-01T00:00:00Z","fieldsV1":{"f:spec":{"f:parentRefs":{".":{},"f:name":{}},"f:rules":{".":{},"f:backendRefs":{".":{},"f:name":{},"f:port":{}}}}}}"#;
     format!(
@@ -87,7 +87,7 @@ impl Server {
         }
     }
 
-    /// The first watch of routes is told that its history is gone; all others hear nothing.
+    /// The first watch of routes is told that its history expired; all others receive nothing.
     fn watch(&self, path: &str) -> Response<Body> {
         let gone = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}}"#;
         let is_first = path == ROUTES && self.watches.fetch_add(1, Ordering::Relaxed) == 0;
@@ -153,7 +153,7 @@ async fn until(what: &str, is_so: impl Fn() -> bool) {
     );
 }
 
-/// One thread, so that all is counted, and virtual time, so that nobody waits between two attempts.
+/// A single thread, so that all allocations are counted, and virtual time, so that retries do not wait.
 #[test]
 fn long_lists_that_break_off_take_what_the_state_takes_twice_at_most() {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -162,7 +162,7 @@ fn long_lists_that_break_off_take_what_the_state_takes_twice_at_most() {
         .build()
         .unwrap();
     let server = Arc::new(Server {
-        // Twice before it is first complete, once after the history is gone.
+        // Fails twice before the first complete list, and once after the history expired.
         breaks: vec![(10, 500), (20, 429), (usize::MAX, 0), (100, 503)],
         ..Server::default()
     });
@@ -198,7 +198,7 @@ fn long_lists_that_break_off_take_what_the_state_takes_twice_at_most() {
             );
         });
     });
-    // Beside the state that is there.
+    // In addition to the existing state.
     assert!(
         again.bytes_max <= state + state / 2 + FIXED,
         "{} beside {state}",

@@ -1,6 +1,6 @@
-//! What a body may take: four times its size in memory, beside what is fixed, and a bounded amount of work.
+//! The cost of a body: at most four times its size in memory, plus a constant, and a bounded amount of work.
 //!
-//! Work is counted as allocations, which are the same each time; `make bench` tells the time.
+//! Work is counted in allocations, which are deterministic; `make bench` measures time.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -34,9 +34,9 @@ use attache::http::admission::{Endpoint, respond};
 
 use bodies::Hostile;
 
-/// What an answer may take, whether the body decides or the state: a few bytes may concern forty thousand rules.
+/// The limits of an answer, independent of body and state: a few bytes may concern forty thousand rules.
 struct Most {
-    /// Memory beside three times the body, which itself is the fourth.
+    /// Memory in addition to three times the body; the body itself is the fourth.
     memory: u64,
     /// Allocations.
     work: u64,
@@ -47,10 +47,10 @@ const MOST: Most = Most {
     work: 1_000_000,
 };
 
-/// What settings may take beside three times the body: there the body is nearly all that there is.
+/// The limit of [`Most::memory`] for settings, where the body is nearly all the data.
 const BESIDE_SETTINGS: u64 = 4 << 20;
 
-/// No body of a group goes beyond.
+/// Checks that no body of a group exceeds the limits.
 fn hold(group: fn() -> Vec<Hostile>) {
     hold_to(group, MOST.memory);
 }
@@ -129,7 +129,7 @@ fn what_reaches_far_takes_little() {
     hold(bodies::far);
 }
 
-/// Settings are kept once a review has read them: so do not take more than what they were read from, many times over.
+/// Parsed settings stay in memory after a review: they must not take many times the size of their source.
 #[test]
 fn what_was_read_of_policies_takes_little() {
     const MOST: i64 = 4 << 20;

@@ -1,9 +1,9 @@
-//! What the largest bodies make of a process: the body itself, TLS and the allocator included.
+//! The process's memory for the largest bodies, including the body itself, TLS and the allocator.
 
 use crate::bodies;
 use crate::serving::{Serving, quickstart};
 
-/// Beside four times the body: buffers, and what the allocator keeps for threads.
+/// In addition to four times the body: buffers, and the allocator's caches per thread.
 const FIXED: usize = 32 << 20;
 
 /// `attache serve --from examples/quickstart`.
@@ -17,7 +17,7 @@ impl Process {
         }))
     }
 
-    /// The most that it has held at once since `forget`.
+    /// The peak memory since `forget`.
     fn most(&self) -> usize {
         let path = format!("/proc/{}/status", self.0.pid());
         let status = std::fs::read_to_string(path).unwrap();
@@ -31,7 +31,7 @@ impl Process {
     }
 }
 
-/// One of each sort; the kinds of the quickstart make policies of them.
+/// One body of each group; the kinds of the quickstart make policies of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_takes_four_times_a_body_at_most() {
     let process = Process::start();

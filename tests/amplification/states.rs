@@ -1,4 +1,4 @@
-//! The states that hostile bodies are judged against.
+//! The states for hostile bodies.
 
 use std::sync::{Arc, OnceLock};
 
@@ -97,8 +97,8 @@ pub(crate) fn configuration() -> Configuration {
 }
 
 impl State {
-    /// All objects of it; built when it is first asked for, and kept for all tests. Settings of policies are read when a
-    /// review first asks for them: one of the tests meets them unread.
+    /// The snapshot of the state; built on first use and shared by all tests. Settings of policies are parsed when a
+    /// review first needs them, so one of the tests measures that.
     pub(crate) fn get(self) -> &'static Snapshot {
         static BUILT: [OnceLock<Snapshot>; 15] = [const { OnceLock::new() }; 15];
         BUILT[self as usize].get_or_init(|| self.build())
@@ -204,7 +204,7 @@ impl State {
     }
 }
 
-/// Policies of which one wins whole, policies of which each wins a little, and policies of the older dialect.
+/// Policies of which one wins entirely, policies that each win a little, and policies of the legacy dialect.
 fn rivals() -> Vec<Value> {
     let mut values = Vec::new();
     let mut on = |kind: &str, name: &str, to: &str, strategy: &str, settings: Vec<String>| {
@@ -220,7 +220,7 @@ fn rivals() -> Vec<Value> {
         }
         values.push(policy);
     };
-    // Half of what a policy over them sets is theirs.
+    // Half of the settings of a policy above them.
     let theirs = || (0..4_800).map(|i| format!("leaf{}", 2 * i + 1)).collect();
     for i in 0..9 {
         let name = format!("g{i}");
@@ -246,7 +246,7 @@ fn rivals() -> Vec<Value> {
         values.push(gateway(&name, &["http".to_owned()]));
         values.push(route(2 * i, &name));
     }
-    // Of another class: names of fields that are long, and longer with those above them.
+    // In another GatewayClass: fields with long names below further long names.
     let settings = (0..4_000).map(|i| (format!("leaf{i}"), json!(i)));
     let above = |below, _| json!({"k".repeat(317): below});
     let mut long = policy("RetryPolicy", "infra", "long", "Gateway", "long", None);
@@ -279,7 +279,7 @@ fn route(i: usize, gateway: &str) -> Value {
     let rules: Vec<Value> = (0..4)
         .map(|r| json!({"name": format!("rule{r}"), "backendRefs": [{"name": format!("svc{r}"), "port": 80}]}))
         .collect();
-    // Half of them where a policy may select them.
+    // Half of them in the namespace in which a policy may select them.
     let namespace = if i.is_multiple_of(2) {
         "infra".to_owned()
     } else {
@@ -305,7 +305,7 @@ fn policy(
             "retries": 3, "backoff": {"base": "1s"}}})
 }
 
-/// A kind of which nothing is known but its schema.
+/// A policy kind known only from its schema.
 fn definition() -> Value {
     let reference = json!({"properties": {"group": {}, "kind": {}, "name": {}, "sectionName": {}, "selector": {}}});
     json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",

@@ -1,4 +1,4 @@
-//! What the state of a large cluster takes, with what its controllers wrote into the status of each object.
+//! The memory of a large cluster's state, with the status that controllers wrote on each object.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use crate::life;
 
-/// What 100,000 routes and 10,000 policies may take (docs/performance.md): 150 MiB of a process, of which a fifth is the
-/// program itself and what the allocator keeps.
+/// The limit for 100,000 routes and 10,000 policies (docs/performance.md): 150 MiB of a process, of which a fifth is
+/// the program itself and the allocator's caches.
 const BUDGET: i64 = 120 << 20;
 const OBJECTS: i64 = 110_000;
 
-/// As the watch reads an object.
+/// An object as the watch reads it.
 fn object(gk: &GroupKind, json: &Value) -> Arc<Object> {
     let raw = RawObject::read(&json.to_string());
     Arc::new(raw.to_object(gk).unwrap())
 }
 
-/// A cluster with so many routes, and a tenth of policies.
+/// A cluster with this many routes, and a tenth as many policies.
 fn cluster(routes: usize) -> Snapshot {
     let rules = Configuration::default().rules().unwrap();
     let crd = GroupKind::crd();
@@ -45,7 +45,7 @@ fn cluster(routes: usize) -> Snapshot {
     snapshot
 }
 
-/// What is in memory for a cluster of a size.
+/// The memory of a cluster of this size.
 fn takes(routes: usize) -> i64 {
     let mut kept = None;
     let taken = allocation_counter::measure(|| kept = Some(cluster(routes)));
@@ -53,11 +53,11 @@ fn takes(routes: usize) -> i64 {
     taken.bytes_current
 }
 
-/// Growth is linear: what so many objects more take is told from two small sizes.
+/// Growth is linear, so the difference between two small sizes gives the size per object.
 #[test]
 fn objects_with_status_fit_into_the_budget() {
     let (few, many) = (1_000, 3_000);
-    // What is shared by all objects is there from now on.
+    // Allocates what all objects share.
     takes(few);
     let more = i64::try_from(many - few + (many - few) / 10).unwrap();
     let each = (takes(many) - takes(few)) / more;

@@ -1,4 +1,4 @@
-//! `attache check`: what it prints, in every form, and when it fails.
+//! `attache check`: its output in every format, and its exit codes.
 
 mod changes;
 mod cluster;
@@ -19,15 +19,15 @@ use attache::answer::schema;
 use roxmltree::Document;
 use serde_json::Value;
 
-/// Nothing that is checked here takes so long, on however busy a machine.
+/// The deadline: no check here takes this long, even on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(5);
 
-/// Where the golden files are, and the manifests that they are about.
+/// The directory of the golden files and their manifests.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/check")
 }
 
-/// Runs `attache check` in a directory. A run that does not end is ended, and is a failure.
+/// Runs `attache check` in a directory. A run that hangs is killed and fails the test.
 fn check(directory: &Path, args: &[&str]) -> Output {
     let child = Command::new(env!("CARGO_BIN_EXE_attache"))
         .arg("check")
@@ -81,7 +81,7 @@ fn sarif_is_what_its_schema_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/commands/fixtures/sarif-schema-2.1.0.json");
     let mut sarif: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    // Of a language, which is not told: a pattern that most readers of patterns do not take.
+    // The schema's pattern for languages is not supported by most regex engines, and attache writes no language.
     for of in ["run", "toolComponent"] {
         let language = &mut sarif["definitions"][of]["properties"]["language"];
         language.as_object_mut().unwrap().remove("pattern").unwrap();
@@ -206,7 +206,7 @@ fn names_that_mean_something_to_github_or_xml_are_written_out() {
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
 
-/// The identity of a finding is what it is about, not where it stands.
+/// The identity of a finding is its subject, not its position.
 #[test]
 fn fingerprints_stay_when_lines_move() {
     let dir = tempfile::tempdir().unwrap();
@@ -237,7 +237,7 @@ fn fingerprints_stay_when_lines_move() {
     assert_eq!(all.len(), before.len(), "each its own");
 }
 
-/// The same state, the same bytes, however the work was shared out.
+/// Equal input gives equal output, however the work was distributed over threads.
 #[test]
 fn the_same_manifests_give_the_same_bytes() {
     for format in ["text", "json", "sarif", "junit", "github"] {
@@ -246,7 +246,7 @@ fn the_same_manifests_give_the_same_bytes() {
     }
 }
 
-/// A report is a baseline of what it was made of: nothing is left that counts.
+/// With a report as its own baseline, no finding counts.
 #[test]
 fn a_report_is_its_own_baseline() {
     let dir = tempfile::tempdir().unwrap();

@@ -38,7 +38,8 @@ fn targets_are_described() {
     holds("describe/targets.txt", &said);
 }
 
-/// Routes to other ports are not those of a port, and a policy on one listener or route is not on all paths.
+/// The description of a port has only the routes to that port, and a policy on one listener or route is not on all
+/// paths.
 #[test]
 fn ports_and_listeners_are_described_by_what_concerns_them() {
     let state = "--from tests/commands/describe/ports.yaml -n ns";
@@ -185,7 +186,7 @@ fn the_worked_examples_are_described() {
     }
 }
 
-/// What is said to act on an object is what the engine says: warnings, conditions and counts are of one set.
+/// `describe` shows the same acting policies as the engine: warnings, conditions and counts use one set.
 #[test]
 fn what_acts_is_what_warnings_tell() {
     let mut asked = 0;
@@ -197,7 +198,7 @@ fn what_acts_is_what_warnings_tell() {
             let said = run(&arguments).json();
             let effective = said["effective"].as_array().unwrap();
             if effective.iter().all(|e| e["notAttached"] == true) && !effective.is_empty() {
-                // Nothing is in force where no request comes; a warning tells of it nevertheless.
+                // Nothing is in force without requests; a warning mentions the policy nevertheless.
                 continue;
             }
             let policies = said["policies"].as_array().unwrap();
@@ -219,7 +220,7 @@ fn what_acts_is_what_warnings_tell() {
     assert!(asked > 30, "the questions are gone: {asked}");
 }
 
-/// `Gateway infra/edge` as a command takes it, with its namespace.
+/// `Gateway infra/edge` as an argument of a command, with its namespace.
 fn words(object: &str) -> (String, Option<&str>) {
     let (kind, path) = object.split_once(' ').unwrap();
     match path.split_once('/') {

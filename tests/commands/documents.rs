@@ -1,4 +1,4 @@
-//! What the README and the documents show of the commands is what they say.
+//! The sessions in the README and the documents show the actual output.
 
 #[test]
 fn sessions_in_documents_are_true() {

@@ -1,4 +1,4 @@
-//! The states of `tests/effective` and `tests/kinds` as directories that a command can look at.
+//! The states of `tests/effective` and `tests/kinds` as directories for commands.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use tempfile::TempDir;
 
 use crate::run::root;
 
-/// A state, with what the engine is known to answer in it.
+/// A state with the known answers of the engine.
 pub(crate) struct Example {
-    /// The name of its folder.
+    /// The name of its directory.
     pub(crate) name: String,
     folder: PathBuf,
     state: TempDir,
 }
 
-/// What files cannot say as the engine's own tests do: that a kind without a definition is
-/// cluster-scoped, and that the Namespace of an object is not there.
+/// States that files cannot express: that a kind without a CRD is cluster-scoped, and that the Namespace of an object
+/// does not exist.
 const ELSE: [&str; 2] = ["attach-cluster-scoped", "attach-to-what-is-not-there"];
 
-/// All of them: the worked examples of the proposals, and those of the policy kinds that people run.
+/// All examples: the worked examples of the proposals, and those of real policy kinds.
 pub(crate) fn all() -> Vec<Example> {
     let mut found: Vec<Example> = ["effective", "kinds"].iter().flat_map(|t| of(t)).collect();
     found.retain(|example| !ELSE.contains(&&*example.name));
@@ -68,12 +68,12 @@ impl Example {
         }
     }
 
-    /// Where a command finds it.
+    /// The path for `--from`.
     pub(crate) fn from(&self) -> &str {
         self.state.path().to_str().unwrap()
     }
 
-    /// The changes that are asked about, each with what the engine answers.
+    /// The changes in the example, each with the engine's answer.
     pub(crate) fn changes(&self) -> Vec<(Vec<Step>, Vec<String>)> {
         let asks = documents(&self.folder.join("ask.yaml"));
         let asks = asks.iter().filter_map(|ask| ask.get("impact"));
@@ -84,7 +84,7 @@ impl Example {
         steps.zip(self.sections("- impact: ")).collect()
     }
 
-    /// Objects that are asked about, each with the policies that act on it.
+    /// The objects in the example, each with the policies that act on it.
     pub(crate) fn acting(&self) -> Vec<(String, Vec<String>)> {
         let asks = documents(&self.folder.join("ask.yaml"));
         let objects = asks.iter().filter_map(|ask| ask.get("acting"));
@@ -98,12 +98,12 @@ impl Example {
         objects.zip(acting).collect()
     }
 
-    /// What the engine answers about all policies; none where that is not asked.
+    /// The engine's answer for all policies. `None` if the example does not ask for it.
     pub(crate) fn policies(&self) -> Option<Vec<String>> {
         self.sections("- policies:").into_iter().next()
     }
 
-    /// The lines under each answer that starts so.
+    /// The lines below each answer with this heading.
     fn sections(&self, start: &str) -> Vec<Vec<String>> {
         let text = fs::read_to_string(self.folder.join("expected.yaml")).unwrap();
         let mut found: Vec<Vec<String>> = Vec::new();
@@ -126,7 +126,7 @@ impl Example {
 pub(crate) enum Step {
     /// An object is applied.
     Apply(Value),
-    /// One is deleted: `Gateway infra/edge`.
+    /// An object is deleted: `Gateway infra/edge`.
     Delete(String),
 }
 

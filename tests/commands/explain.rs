@@ -1,5 +1,5 @@
-//! `attache explain`: what is typed and what is said, as pages. Each page has its state in the folder
-//! of its name; `TRYCMD=overwrite` writes what was said into the pages.
+//! `attache explain`: sessions as pages, each with its state in the directory of the same name. `TRYCMD=overwrite`
+//! writes the actual output into the pages.
 
 mod hostile;
 mod properties;

@@ -1,9 +1,9 @@
-//! Folders under git, as the pipelines of users look at them.
+//! Directories under git, as in users' pipelines.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs git in a folder, with no configuration but its own.
+/// Runs git in a directory, isolated from the user's configuration.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) {
     let author = [
         "-c",
@@ -22,7 +22,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// Makes a repository of a folder, with everything in it as one commit.
+/// Makes a directory a repository with one commit of all files.
 pub(crate) fn commit(folder: &Path) {
     git(folder, &["init", "-q"]);
     git(folder, &["add", "."]);

@@ -1,5 +1,5 @@
-//! `attache graph` in all its forms: on the quickstart, on a state in which nothing fits, and on one
-//! whose names are written to break what they stand in.
+//! `attache graph` in all formats: on the quickstart, on a state in which nothing fits, and on one whose names try to
+//! break the formats.
 
 mod dot;
 mod mermaid;
@@ -20,7 +20,7 @@ const QUICKSTART: &str = "examples/quickstart";
 const BROKEN: &str = "tests/commands/graph/broken";
 const HOSTILE: &str = "tests/commands/graph/hostile";
 
-/// What the command prints, errors included.
+/// The output of the command, including errors.
 pub(super) fn attache(args: &[&str]) -> String {
     let ran = run(args);
     let said = String::from_utf8(ran.stderr).unwrap();
@@ -36,7 +36,7 @@ fn run(args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A state in a form, as it would be in a file: without what is said on the standard error.
+/// A state in a format, as in a file: only standard output.
 fn shown(state: &str, form: &str) -> String {
     let ran = run(&["graph", "--from", state, "-o", form]);
     String::from_utf8(ran.stdout).unwrap()
@@ -75,7 +75,7 @@ fn every_form_is_as_agreed() {
         for (name, state) in [("quickstart", QUICKSTART), ("hostile", HOSTILE)] {
             let said = shown(state, form);
             assert_eq!(said, shown(state, form), "the same state, the same bytes");
-            // Of the page what it knows; how it shows that is tested in a browser.
+            // For a page only its data; a browser tests how it is shown.
             let said = if form == "html" {
                 page::data(&said)
             } else {
@@ -92,7 +92,7 @@ fn what_does_not_fit_is_said_with_the_reason() {
     hold("broken.json", &shown(BROKEN, "json"));
 }
 
-/// What is above and below an object, and what is said when there is none.
+/// The ancestors and descendants of an object, and the error if there is no such object.
 #[test]
 fn one_object_and_what_is_around_it() {
     let mut said = String::new();

@@ -1,4 +1,4 @@
-//! What people type because kubectl and curl take it.
+//! Arguments that users type because kubectl and curl accept them.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -85,7 +85,7 @@ fn manifests_are_named_with_f_or_without() {
         let with_f = run(&[command, "-f", &change, "--from", ESTATE]).all();
         assert_eq!(bare, with_f);
     }
-    // Only what is in the namespace is checked, whether manifests are named or not.
+    // Only objects in the namespace are checked, with or without named manifests.
     let all = run(&["check", ESTATE, "-o", "jsonpath={.summary.objects}"]).all();
     let some = run(&["check", ESTATE, "-n", "shop"]).stdout;
     assert!(!some.contains("payments"), "{all}{some}");
@@ -109,7 +109,7 @@ fn colours_are_had_where_they_are_asked_for() {
     assert_eq!(of("auto"), of("never"));
 }
 
-/// What a shell is offered for a line.
+/// The completions that a shell offers for a line.
 fn offered(line: &str) -> Vec<String> {
     let words: Vec<&str> = line.split(' ').collect();
     let said = run(&[&["__complete", "--"], &words[..]].concat()).clean();
@@ -183,7 +183,7 @@ fn shells_and_kubectl_are_given_what_they_ask_for() {
     );
 }
 
-/// An API server that is asked once: what it was asked, and what it answers.
+/// An API server for one request: returns that request, and sends this answer.
 fn api_server(answer: Option<&'static str>) -> (TempDir, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -196,7 +196,7 @@ fn api_server(answer: Option<&'static str>) -> (TempDir, thread::JoinHandle<Stri
         }
         match answer {
             Some(answer) => stream.write_all(answer.as_bytes()).unwrap(),
-            // Until the client has gone.
+            // Waits until the client disconnects.
             None => while stream.read(&mut byte).unwrap_or(0) == 1 {},
         }
         String::from_utf8(head).unwrap().to_lowercase()
@@ -251,7 +251,7 @@ fn a_silent_api_server_is_waited_for_as_long_as_is_said() {
         "1s",
     ]);
     assert!(said.failure().contains("does not answer"));
-    // Otherwise it is twenty seconds.
+    // The default is twenty seconds.
     assert!(
         start.elapsed() < Duration::from_secs(18),
         "{:?}",

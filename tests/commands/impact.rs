@@ -36,7 +36,7 @@ fn the_quickstart_is_told_before_and_after() {
     holds("impact/quickstart-delete.txt", &session(&lines));
 }
 
-/// One document after the other, each applied by itself.
+/// Documents that are applied one after the other, each on its own.
 const APPLIED: &str = include_str!("impact/applied.yaml");
 
 #[test]
@@ -83,7 +83,7 @@ fn the_worked_examples_are_told() {
     }
 }
 
-/// The command tells no other changes than the engine, path by path.
+/// The command reports the same changes as the engine, path by path.
 #[test]
 fn the_command_tells_what_the_engine_finds() {
     let schema = answer::schema::<Impact>();
@@ -130,7 +130,7 @@ fn the_command_tells_what_the_engine_finds() {
     assert!(count > 60, "the questions are gone");
 }
 
-/// Words and standard input for a change.
+/// Arguments and standard input for a change.
 fn arguments(steps: &[Step]) -> (Vec<String>, String) {
     let (mut words, mut stdin) = (Vec::new(), String::new());
     for step in steps {
@@ -261,8 +261,7 @@ fn an_empty_state_is_one_too() {
     );
 }
 
-/// A listener that is renamed or removed, a Gateway, a grant or a backend that goes: what becomes of requests comes
-/// first.
+/// If a listener is renamed or removed, or a Gateway, grant or backend is deleted, the changes to requests come first.
 #[test]
 fn routes_that_lose_their_requests_are_told_first() {
     let state = "--from tests/commands/impact/traffic -n web";
@@ -289,7 +288,7 @@ fn routes_that_lose_their_requests_are_told_first() {
     holds("impact/traffic.txt", &session(&lines));
 }
 
-/// What the API server would refuse or drop of the manifests is said, as `check` says it.
+/// Reports what the API server would refuse or drop in the manifests, as `check` does.
 #[test]
 fn what_the_definitions_do_not_have_is_told() {
     let (state, files) = (

@@ -1,7 +1,7 @@
-//! The commands as people and pipelines run them: the program itself, its output held by files.
+//! The commands as users and pipelines run them: the program itself, with its output in golden files.
 //!
-//! `ATTACHE_BLESS=1 cargo test --test commands` writes what was said into those files; read the difference
-//! before you commit it.
+//! `ATTACHE_BLESS=1 cargo test --test commands` writes the actual output into these files; read the difference before
+//! you commit it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! What pipelines run: the steps of the GitHub Action, the hooks of pre-commit, the script for GitLab. The
-//! job for Argo CD and the standing audit need a cluster: tests/cluster/pipelines.rs.
+//! What pipelines run: the steps of the GitHub Action, the pre-commit hooks, the script for GitLab. The job for Argo CD
+//! and the recurring audit need a cluster: tests/cluster/pipelines.rs.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::run::{root, run};
 const WRONG: &str = "tests/commands/check/faults";
 const CLEAN: &str = "tests/commands/check/clean";
 
-/// A policy that names no target: refused whatever else is there.
+/// A policy without a target: refused in any state.
 const REFUSED: &str = "\
 apiVersion: gateway.networking.k8s.io/v1
 kind: BackendTLSPolicy
@@ -30,7 +30,7 @@ fn yaml(path: &str) -> Value {
     serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The search path with what has just been built at its front.
+/// A PATH with the built program first.
 fn programs() -> OsString {
     let built = Path::new(env!("CARGO_BIN_EXE_attache")).parent().unwrap();
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -53,7 +53,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// Runs the steps of action.yml as a runner does, in `folder`, up to the one that fails.
+/// Runs the steps of action.yml in `folder`, as a runner does, up to the first that fails.
 fn act(folder: &Path, inputs: &[(&str, &str)]) -> (Option<i32>, String) {
     let action = yaml("action.yml");
     let value = |name: &str| {
@@ -71,7 +71,7 @@ fn act(folder: &Path, inputs: &[(&str, &str)]) -> (Option<i32>, String) {
     for step in action["runs"]["steps"].as_array().unwrap() {
         assert_eq!(step["shell"], "bash");
         let script = step["run"].as_str().unwrap();
-        // What is written into a script becomes part of it: inputs may only come as variables.
+        // Text that is expanded into a script becomes code, so inputs may only be environment variables.
         assert!(!script.contains("${{"), "{script}");
         let mut bash = command("bash", folder);
         bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
@@ -97,7 +97,7 @@ fn act(folder: &Path, inputs: &[(&str, &str)]) -> (Option<i32>, String) {
     (Some(0), told)
 }
 
-/// What the step that checks adds to what the one before says: where the program is.
+/// The annotations in the output, without the lines of earlier steps.
 fn annotations(told: &str) -> Vec<&str> {
     told.lines().filter(|line| line.starts_with("::")).collect()
 }
@@ -168,7 +168,7 @@ fn the_action_compares_with_a_baseline_and_a_state() {
     assert!(told.contains("not-there"), "{told}");
 }
 
-/// With `ATTACHE_REQUIRE_PRE_COMMIT=1`, as in CI, it must be there.
+/// Whether pre-commit is available. With `ATTACHE_REQUIRE_PRE_COMMIT=1`, as in CI, it must be.
 fn has_pre_commit() -> bool {
     let found = command("pre-commit", root()).arg("--version").output();
     let found = found.is_ok_and(|output| output.status.success());
@@ -223,7 +223,7 @@ fn a_commit_with_a_policy_that_cannot_take_effect_is_stopped() {
     assert!(printed(&output).contains("Passed"), "{}", printed(&output));
 }
 
-/// Built by Rust or found: the same is run.
+/// Both hooks run the same command, whether Rust builds the program or it is installed.
 #[test]
 fn both_hooks_run_the_program_of_this_package() {
     let hooks = yaml(".pre-commit-hooks.yaml");
@@ -237,7 +237,7 @@ fn both_hooks_run_the_program_of_this_package() {
     assert_eq!(env!("CARGO_PKG_NAME"), "attache");
 }
 
-/// The first block of YAML under a heading of docs/pipelines.md.
+/// The first YAML block below a heading of docs/pipelines.md.
 fn snippet(heading: &str) -> Value {
     let text = fs::read_to_string(root().join("docs/pipelines.md")).unwrap();
     let (_, under) = text.split_once(&format!("\n## {heading}\n")).unwrap();

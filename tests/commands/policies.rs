@@ -75,7 +75,7 @@ fn the_worked_examples_are_listed() {
         let list = |output| run(&["policies", "--from", example.from(), "-A", "-o", output]);
         let answer = list("json").json();
         let listed = answer["policies"].as_array().unwrap();
-        // An age changes from day to day.
+        // Ages change from day to day.
         if listed.iter().any(|policy| !policy["created"].is_null()) {
             holds(
                 &format!("policies/{}.json", example.name),
@@ -90,7 +90,7 @@ fn the_worked_examples_are_listed() {
     }
 }
 
-/// The command tells no other states than the engine.
+/// The command reports the same states as the engine.
 #[test]
 fn the_command_tells_what_the_engine_finds() {
     let schema = answer::schema::<Policies>();
@@ -125,7 +125,7 @@ fn found(lines: &[String]) -> Vec<String> {
         if let Some(policy) = line.strip_prefix("  - ") {
             let (name, state) = policy.split_once(": ").unwrap();
             let word = state.split([',', ' ']).next().unwrap();
-            // An attached policy of which no more is known has no effect that is known.
+            // An attached policy without a known effect counts as `NoEffect`.
             let word = if word == "Accepted" { "NoEffect" } else { word };
             found.push((format!("{name}: {word}"), BTreeSet::new()));
         } else if let Some(places) = line.trim().strip_prefix("acts on: ") {
@@ -145,7 +145,7 @@ fn found(lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What acts on an object is what warnings and conditions tell.
+/// The command shows the same acting policies as warnings and conditions.
 #[test]
 fn the_command_tells_who_acts() {
     let mut count = 0;
@@ -178,7 +178,7 @@ fn sections_are_told_apart() {
         ("w05-sections", "Gateway/my-gateway#http", ""),
         ("w10-example-2-atomic", "Service/b1#80", "p1 p2 p3"),
         ("w10-example-2-atomic", "HTTPRoute/r4#rule-1", "p3"),
-        // A direct policy on the whole keeps the sections that have none of their own.
+        // A direct policy on the whole object still applies to sections without their own.
         ("w19-section-and-whole", "HTTPRoute/http-app-1#bar", "bar"),
         ("w19-section-and-whole", "HTTPRoute/http-app-1#baz", "whole"),
     ] {

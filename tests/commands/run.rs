@@ -1,4 +1,4 @@
-//! Runs the program, and compares what it says with a file.
+//! Runs the program and compares its output with a golden file.
 
 use std::fs;
 use std::io::Write as _;
@@ -7,19 +7,19 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// How a run ended.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
 }
 
-/// Runs `attache` with arguments, in the root of the repository, without a cluster.
+/// Runs `attache` in the root of the repository, without a cluster.
 pub(crate) fn run(arguments: &[&str]) -> Ran {
     run_with(arguments, "")
 }
 
-/// The same with something on the standard input.
+/// [`run`] with text on standard input.
 pub(crate) fn run_with(arguments: &[&str], stdin: &str) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
         .args(arguments)
@@ -32,7 +32,7 @@ pub(crate) fn run_with(arguments: &[&str], stdin: &str) -> Ran {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    // Whoever does not read it closes it.
+    // A program that does not read its input closes it.
     let _ = input.write_all(stdin.as_bytes());
     drop(input);
     let output = child.wait_with_output().unwrap();
@@ -46,13 +46,13 @@ pub(crate) fn run_with(arguments: &[&str], stdin: &str) -> Ran {
 // === impl Ran ===
 
 impl Ran {
-    /// The standard output of a run that found nothing wrong.
+    /// The standard output of a successful run.
     pub(crate) fn clean(self) -> String {
         assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
         self.stdout
     }
 
-    /// What is said of a run that could not be made.
+    /// The error of a run that failed.
     pub(crate) fn failure(self) -> String {
         assert_eq!(self.code, 2, "{}{}", self.stdout, self.stderr);
         assert_eq!(self.stdout, "");
@@ -64,7 +64,7 @@ impl Ran {
         serde_json::from_str(&self.clean()).unwrap()
     }
 
-    /// All of it, as a terminal would show it.
+    /// The whole output, as a terminal shows it.
     pub(crate) fn all(&self) -> String {
         let code = match self.code {
             0 => String::new(),
@@ -79,7 +79,7 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Holds what was said against the file `tests/commands/<name>`.
+/// Compares an output with the file `tests/commands/<name>`.
 pub(crate) fn holds(name: &str, said: &str) {
     let file: PathBuf = root().join("tests/commands").join(name);
     if std::env::var_os("ATTACHE_BLESS").is_some() {
@@ -93,7 +93,7 @@ pub(crate) fn holds(name: &str, said: &str) {
     );
 }
 
-/// Runs each line as a person would type it; the answers one after the other, each under its line.
+/// Runs each line as typed by a user; returns the lines, each with its output.
 pub(crate) fn session(lines: &[&str]) -> String {
     let told = lines.iter().map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -102,7 +102,7 @@ pub(crate) fn session(lines: &[&str]) -> String {
     told.collect::<Vec<String>>().join("\n")
 }
 
-/// That a document is as its schema says.
+/// Checks a document against its schema.
 pub(crate) fn fits(document: &Value, schema: &Value) {
     let validator = jsonschema::validator_for(schema).unwrap();
     let faults: Vec<String> = validator

@@ -1,4 +1,4 @@
-//! What controllers report, in every command that shows policies.
+//! The status that controllers report, in every command that shows policies.
 
 use attache::answer::policies::Policies;
 use attache::answer::schema;
@@ -27,7 +27,7 @@ fn what_a_controller_rejects_is_not_in_force_and_every_command_says_so() {
     holds("status/session.txt", &session(&lines));
 }
 
-/// Which target a rejection is about follows from its reason; a controller that says "overridden" is believed beside.
+/// The reason of a rejection tells which target it is about; a report of "overridden" is also believed.
 #[test]
 fn what_is_reported_of_one_target_does_not_hold_for_the_others() {
     let lines: Vec<String> = [

@@ -1,4 +1,5 @@
-//! What people see on terminals of several widths: no line is wider, headings stand over their columns, and no name is broken.
+//! Tables on terminals of several widths: no line is wider, headings are aligned with their columns, and no name is
+//! broken.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +8,12 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::run::{holds, run};
 use crate::terminal::on_terminal;
 
-/// A realistic estate with its usual mistakes.
+/// A realistic estate with common mistakes.
 const ESTATE: &str = "tests/commands/estate";
-/// How wide terminals are.
+/// Common widths of terminals.
 const WIDTHS: [u16; 4] = [80, 100, 120, 200];
 
-/// What people ask; all that prints tables is in it.
+/// Commands that print every kind of table.
 const ASKED: [&str; 16] = [
     "policies -A",
     "policies -n shop",
@@ -55,7 +56,7 @@ fn no_line_is_wider_than_the_terminal_and_no_name_is_broken() {
     }
 }
 
-/// What looks like a name: words with a slash, a hash or a dot within.
+/// Words that look like names: with a slash, a hash or a dot inside.
 fn names(text: &str) -> BTreeSet<String> {
     let words = text
         .split_whitespace()
@@ -94,7 +95,7 @@ fn headings_stand_over_their_columns() {
     }
 }
 
-/// Where the columns of a line begin: after two spaces or more.
+/// The start of each column in a line: after two spaces or more.
 fn columns(line: &str) -> impl Iterator<Item = usize> {
     let starts =
         (2..line.len()).filter(|at| line[..*at].ends_with("  ") && !line[*at..].starts_with(' '));

@@ -1,4 +1,4 @@
-//! What people see on a terminal, and what a file gets.
+//! Output on a terminal and in a file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -11,7 +11,7 @@ use crate::run::{root, run};
 
 const POLICIES: [&str; 4] = ["policies", "-A", "--from", "examples/quickstart"];
 
-/// What a terminal of so many columns is sent, and whether the command succeeded; not what is said on the standard error.
+/// The standard output on a terminal with this many columns, and whether the command succeeded.
 pub(crate) fn sent_to_terminal(columns: u16, command: &mut Command) -> (String, bool) {
     let size = Winsize {
         ws_row: 24,
@@ -27,18 +27,18 @@ pub(crate) fn sent_to_terminal(columns: u16, command: &mut Command) -> (String, 
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // The command keeps them too.
+    // The command keeps copies of the terminal.
     command.stdin(Stdio::null()).stdout(Stdio::null());
     drop(terminal.slave);
     let mut sent = Vec::new();
-    // When the last one that wrote to it is gone, reading a terminal fails.
+    // Reading a terminal fails when its last writer is gone.
     let _ = File::from(terminal.master).read_to_end(&mut sent);
     let succeeded = child.wait().unwrap().success();
     let text = String::from_utf8(sent).unwrap().replace("\r\n", "\n");
     (text, succeeded)
 }
 
-/// What a terminal of so many columns is sent by a command that succeeds.
+/// The output of a successful command on a terminal with this many columns.
 pub(crate) fn on_terminal(
     columns: u16,
     arguments: &[&str],
@@ -67,7 +67,7 @@ fn colours_are_for_terminals_and_for_those_who_want_them() {
     for environment in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         assert_eq!(on_terminal(200, &POLICIES, &[environment]), plain);
     }
-    // As no-color.org has it, an empty one says nothing.
+    // As no-color.org specifies, an empty value has no effect.
     assert_eq!(on_terminal(200, &POLICIES, &[("NO_COLOR", "")]), coloured);
 }
 
@@ -99,7 +99,7 @@ fn what_is_too_wide_goes_on_in_its_column_and_no_name_is_cut() {
     ] {
         assert!(table(&shown).contains(name), "{name}\n{shown}");
     }
-    // Where nothing could be read any more, lines are longer than the terminal.
+    // On an unreadably narrow terminal, lines are longer than its width.
     let narrow = on_terminal(10, &arguments, &[("NO_COLOR", "1")]);
     assert!(narrow.contains("edge-retries"), "{narrow}");
 }

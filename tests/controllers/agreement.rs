@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 
 use crate::disagreements::Known;
 
-/// What was compared with a project.
+/// The counts of a comparison with one project.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) project: String,
     pub(crate) release: String,
     pub(crate) scenarios: usize,
     pub(crate) policies: usize,
-    /// Those of which both say whether they are accepted, and why not.
+    /// Policies on whose acceptance, and reason, both agree.
     pub(crate) accepted_agreed: usize,
-    /// Those of which both say the same also of being overridden and merged.
+    /// Policies on which both also agree about overriding and merging.
     pub(crate) policies_agreed: usize,
     /// Settings on listeners and rules.
     pub(crate) settings: usize,
@@ -73,7 +73,7 @@ pub(crate) fn page(all: &[(Counts, Vec<Known>)]) -> String {
     out
 }
 
-/// The table of projects with what was measured: the last column of `docs/versions.md`.
+/// Fills in the measured agreement: the last column of the table in `docs/versions.md`.
 pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
     let mut named = BTreeSet::new();
     let lines = text.lines().map(|line| {
@@ -89,7 +89,7 @@ pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
                 line.to_owned()
             };
         };
-        // Of a commit of a Go module its hash.
+        // The release of a commit in a Go module is its hash.
         let release = counts.release.rsplit('-').next().unwrap_or_default();
         assert!(
             releases.contains(release),
@@ -115,7 +115,7 @@ pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
 }
 
 fn percent(part: usize, whole: usize) -> String {
-    // Rounded down: all is only said of all.
+    // Rounded down: 100 % means all.
     let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(1000);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }

@@ -1,4 +1,4 @@
-//! What attache says of a scenario, in the words of the recordings.
+//! attache's answers for a scenario, in the format of the recordings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::cases::{nothing, object};
 use crate::recording::Scenario;
 use crate::settings::{On, Settings};
 
-/// What was said of one state.
+/// The answers for one state.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Target by target, by policy.
+    /// The outcome on each target, by policy.
     pub(crate) policies: BTreeMap<String, Vec<OnTarget>>,
     /// The settings of each kind in force at `listener`, or at `listener route#rule`.
     pub(crate) in_force: BTreeMap<(String, String), BTreeMap<String, Vec<String>>>,
-    /// Those of them that keep somebody out.
+    /// Those of them that protect.
     pub(crate) protecting: BTreeSet<(String, String, String)>,
 }
 
-/// What became of a policy on a target.
+/// The outcome of a policy on a target.
 #[derive(Debug)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -37,11 +37,11 @@ pub(crate) struct OnTarget {
     pub(crate) target: String,
     /// `Accepted`, or why not.
     pub(crate) accepted: &'static str,
-    /// Whether there is such an object.
+    /// Whether the target exists.
     pub(crate) exists: bool,
-    /// Whether it does something, or another policy keeps it from that.
+    /// Whether the policy acts there, or would if another policy did not override it.
     pub(crate) attached: bool,
-    /// Whether another policy has its place somewhere.
+    /// Whether another policy overrides it somewhere.
     pub(crate) overridden: bool,
     pub(crate) merged: bool,
 }
@@ -105,7 +105,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
     said
 }
 
-/// What is in force: of each policy that is in force whole, else of all of them together.
+/// The settings in force: per policy if they are in force side by side, else of all policies together.
 fn in_force(effective: &Effective) -> Vec<(String, Value)> {
     let spec = effective.spec().map(|(spec, _)| spec).unwrap_or_default();
     match spec {
@@ -119,7 +119,7 @@ fn in_force(effective: &Effective) -> Vec<(String, Value)> {
     }
 }
 
-/// Where the settings of paths through an object are recorded.
+/// The places at which the settings on paths through an object are recorded.
 fn places(on: On, ends: &Ends, object: &Object) -> BTreeSet<String> {
     let listeners = ends.uppers.iter().filter_map(|upper| upper.last());
     let listeners = listeners.map(text);
@@ -143,7 +143,7 @@ fn state<'a>(objects: impl Iterator<Item = &'a Value>) -> Snapshot {
     let mut changes = Vec::new();
     for written in objects {
         let kind = written["kind"].as_str().unwrap();
-        // Neither is of any concern to attache.
+        // Secrets do not concern attache.
         if kind != "Secret" {
             changes.push(Change::Applied(Arc::new(object(written))));
         }

@@ -1,4 +1,4 @@
-//! Where attache and a controller say different things of a scenario.
+//! Compares the answers of attache and of a controller for a scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,26 +9,26 @@ use crate::answers::{Answers, OnTarget};
 use crate::recording::{Scenario, condition};
 use crate::settings::{Condition, On, Settings, Status};
 
-/// One thing on which they differ.
+/// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Disagreement {
     pub(crate) about: About,
     /// The scenario and the place.
     pub(crate) at: String,
-    /// What each says.
+    /// Both answers.
     pub(crate) said: String,
 }
 
-/// What they differ on.
+/// The subject of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum About {
-    /// attache says that a setting which protects is in force, and it is not.
+    /// attache claims that a protecting setting is in force, and it is not.
     FalseProtection,
     /// Whether a policy is accepted.
     Accepted,
-    /// Whether other policies have its place.
+    /// Whether other policies override it.
     Overridden,
-    /// Whether it was merged with another.
+    /// Whether it is merged with another.
     Merged,
     /// Which settings are in force.
     InForce,
@@ -85,7 +85,7 @@ pub(crate) fn compare(
     found
 }
 
-/// The ancestors on which the controller reports a target.
+/// The ancestors for which the controller reports on a target.
 fn ancestors(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<String> {
     let mut found = parents(scenario, status, target);
     if status.on_sets_of_gateways && !target.contains('#') {
@@ -99,7 +99,7 @@ fn ancestors(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<Str
     found
 }
 
-/// The target itself, or what its route is attached to. A route of a route is reported on where that one is.
+/// The target itself, or the parents of its route. A child route counts for the parents of its parent route.
 fn parents(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<String> {
     let object = target.split('#').next().unwrap_or_default();
     match scenario.routes.as_ref().and_then(|all| all.get(object)) {
@@ -114,7 +114,7 @@ fn parents(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<Strin
     }
 }
 
-/// `Kind/namespace/name` of a reference of an object.
+/// `Kind/namespace/name` of a reference in an object.
 fn object_name(reference: &Value, of: &Value) -> String {
     let kind = reference["kind"].as_str().unwrap_or("Gateway");
     format!("{kind}/{}", path(reference, of))
@@ -162,7 +162,7 @@ fn compare_policy(
             if conditions_of.of_some {
                 continue;
             }
-            // The controller passes over what is not there and what is another's.
+            // The controller ignores missing targets and those of other controllers.
             for on in on.iter().filter(|on| on.exists && on.attached) {
                 let attache = if on.overridden {
                     "overridden"
@@ -182,7 +182,7 @@ fn compare_policy(
         let accepted = types.find_map(|name| condition(conditions, name));
         let (status, reason) = accepted.unwrap_or(("", "nothing"));
         let controller = if status == "True" { "Accepted" } else { reason };
-        // What is wrong with one target is said of all that have this ancestor.
+        // A fault of one target is reported for all targets with this ancestor.
         let bad = on.iter().find(|on| on.accepted != "Accepted");
         let attache = match (&conditions_of.no_effect, bad.or(on.first())) {
             (_, None) => "nothing",
@@ -201,7 +201,7 @@ fn compare_policy(
         if controller != "Accepted" {
             continue;
         }
-        // attache tells of a target with whom a policy is merged, the controller of each listener of its parents.
+        // attache reports merges per target, the controller per listener of the target's parents.
         let of_targets = |name: &str| {
             let mut own = on
                 .iter()
@@ -216,7 +216,7 @@ fn compare_policy(
         let word = |yes| if yes { "yes" } else { "no" }.to_owned();
         let merged = on.iter().any(|on| on.merged);
         let overridden = on.iter().any(|on| on.overridden);
-        // What is lost to a policy with which this one is merged does not count as overridden to the controllers.
+        // For controllers, settings lost in a merge do not count as overridden.
         let in_merge = merged && says_merged;
         if conditions_of.overridden.is_some()
             && says_overridden != overridden
@@ -269,7 +269,7 @@ fn in_force(
             };
             let empty = BTreeMap::new();
             let controller = controller.unwrap_or(&empty);
-            // Every request is answered so: nothing gets through, whatever is in force.
+            // The controller answers every request with this status, so nothing gets through.
             let refuses = controller.get("response") == Some(&Value::from(500));
             let controller = of_kind.among(controller);
             let names: BTreeSet<&String> = controller.keys().chain(attache.keys()).collect();

@@ -1,4 +1,4 @@
-//! The disagreements that are known, each with its reason.
+//! The known disagreements, each with its reason.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,15 +9,15 @@ use serde::Deserialize;
 
 use crate::compare::Disagreement;
 
-/// Stands where nobody has said why yet.
+/// The reason of a disagreement that nobody has explained yet.
 const UNEXPLAINED: &str = "";
 
-/// Disagreements of one reason.
+/// Disagreements with one reason.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Known {
     pub(crate) reason: String,
-    /// `<about>: <where>: <what each says>`.
+    /// `<about>: <where>: <both answers>`.
     pub(crate) disagreements: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ fn line(one: &Disagreement) -> String {
     format!("{}: {}: {}", one.about.word(), one.at, one.said)
 }
 
-/// What was found under the reasons that are known; what has none comes first.
+/// Groups the disagreements by their known reasons; unexplained ones come first.
 pub(crate) fn sorted(known: &[Known], found: &[Disagreement]) -> Vec<Known> {
     let mut reasons: BTreeMap<&str, &str> = BTreeMap::new();
     for group in known {
@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
-/// What is wrong with the file: what is missing, what is there no more, what has no reason.
+/// The faults of the file: missing disagreements, obsolete ones, and ones without a reason.
 pub(crate) fn differences(known: &[Known], found: &[Disagreement]) -> String {
     let mut wrong = String::new();
     let mut left: Vec<&str> = Vec::new();

@@ -1,13 +1,13 @@
-//! What attache says, against what the controllers' own code said of the same states.
+//! Compares attache's answers with those of the controllers' own code for the same states.
 //!
 //! Each `<project>/*.yaml` holds scenarios: a state, the conditions that the project wrote on policies and routes, and
-//! the settings in force on each rule of its translated configuration. `make record-controllers` makes them anew.
-//! `<project>/settings.yaml` says where a policy has the settings that were recorded, and which of them protect.
+//! the settings in force on each rule of its translated configuration. `make record-controllers` records them again.
+//! `<project>/settings.yaml` maps the recorded settings to fields of policies, and says which of them protect.
 //!
-//! Every disagreement stands in `<project>/disagreements.yaml` with its reason: one more, or one less, fails. An answer
-//! "in force" about a setting that protects may never be among them. `ATTACHE_BLESS=1` writes that file and
-//! `docs/agreement.md`; a disagreement without a reason fails all the same. `ATTACHE_CASE=name` looks at the scenarios with
-//! that in their name, and prints what was said of them.
+//! Every disagreement is in `<project>/disagreements.yaml` with its reason: one more, or one less, fails. A claim that
+//! a protecting setting is in force may never be among them. `ATTACHE_BLESS=1` writes that file and
+//! `docs/agreement.md`; a disagreement without a reason still fails. `ATTACHE_CASE=name` compares only scenarios with
+//! that in their name, and prints both answers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -32,7 +32,7 @@ use std::fs;
 use agreement::Counts;
 use compare::{About, Disagreement};
 
-/// The projects that were recorded.
+/// The recorded projects.
 const PROJECTS: [&str; 3] = ["envoy-gateway", "istio", "kgateway"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The recorded scenarios as they stand in the files.
+//! The recorded scenarios.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,14 +12,14 @@ use serde_json::Value;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recording {
     pub(crate) project: String,
-    /// The release that said it.
+    /// The recorded release.
     pub(crate) release: String,
     /// Objects of every scenario.
     pub(crate) common: Vec<Value>,
     pub(crate) scenarios: Vec<Scenario>,
 }
 
-/// A state, and what was said of it.
+/// A state, and the controller's answers.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Scenario {
@@ -28,13 +28,13 @@ pub(crate) struct Scenario {
     #[allow(dead_code, reason = "for who reads the file")]
     pub(crate) about: String,
     pub(crate) state: Vec<Value>,
-    /// `Kind/namespace/name` to ancestor to conditions. A policy that the controller did not look at is not there.
+    /// `Kind/namespace/name` to ancestor to conditions. Policies that the controller ignored are missing.
     #[serde(default)]
     pub(crate) policies: Conditions,
-    /// The same of routes and their parents.
+    /// The same for routes and their parents.
     #[serde(default)]
     pub(crate) routes: Conditions,
-    /// Conditions of listeners and `ListenerSet`s that are not simply accepted.
+    /// Conditions of listeners and `ListenerSets` that are not simply accepted.
     #[serde(default)]
     #[allow(dead_code, reason = "for who reads the file")]
     pub(crate) listeners: Option<BTreeMap<String, String>>,
@@ -45,7 +45,7 @@ pub(crate) struct Scenario {
 
 pub(crate) type Conditions = Option<BTreeMap<String, BTreeMap<String, String>>>;
 
-/// A condition out of `Accepted Overridden Ready=False/Pending`: its status and reason.
+/// The status and reason of a condition in `Accepted Overridden Ready=False/Pending`.
 pub(crate) fn condition<'a>(all: &'a str, name: &'a str) -> Option<(&'a str, &'a str)> {
     all.split(' ').find_map(|one| {
         let (found, rest) = one.split_once('=').unwrap_or((one, "True"));
@@ -54,7 +54,7 @@ pub(crate) fn condition<'a>(all: &'a str, name: &'a str) -> Option<(&'a str, &'a
     })
 }
 
-/// The recordings of a project, by name of file.
+/// The recordings of a project, by file name.
 pub(crate) fn read_all(dir: &Path) -> Vec<Recording> {
     let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
     let is_recording = |path: &std::path::PathBuf| {
@@ -82,7 +82,7 @@ pub(crate) fn read_all(dir: &Path) -> Vec<Recording> {
     all
 }
 
-/// The rules that a place stands for. Where all rules of a route are one, each is recorded with what the route has.
+/// The rules at a place. If all rules of a route are equal, the place names the route, and each rule has its settings.
 fn rule_names(place: &str, state: &[Value]) -> Vec<String> {
     let Some((_, route)) = place.split_once(' ') else {
         return vec![place.to_owned()];
@@ -109,7 +109,7 @@ fn rule_names(place: &str, state: &[Value]) -> Vec<String> {
     names.collect()
 }
 
-/// A rule without a name is recorded by its place, `[0]`; attache calls it `rule-1`.
+/// The recording numbers unnamed rules, `[0]`; attache calls that one `rule-1`.
 fn rule_name(place: &str) -> String {
     let Some((route, index)) = place
         .strip_suffix(']')

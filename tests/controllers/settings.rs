@@ -1,4 +1,4 @@
-//! Where a policy has the settings that were recorded, and which of them protect.
+//! Maps the recorded settings to fields of policies; says which of them protect.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,41 +11,41 @@ use serde_json::Value;
 
 use crate::recording::condition;
 
-/// `settings.yaml` of a project.
+/// The `settings.yaml` of a project.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// The group of its policies, where a kind does not say another.
+    /// The group of its policies, unless a kind has another.
     pub(crate) group: String,
-    /// What it says in their status.
+    /// How the project writes status.
     pub(crate) status: Status,
-    /// By kind of policy.
+    /// The policy kinds.
     pub(crate) kinds: BTreeMap<String, OfKind>,
 }
 
-/// How a project tells what became of a policy.
+/// How a project reports the outcome of a policy.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Status {
-    /// It is accepted; any of these types.
+    /// The policy is accepted; any of these condition types.
     #[serde(default = "accepted")]
     pub(crate) accepted: Vec<String>,
-    /// The reason for which a policy is not accepted on a target where nothing of it acts.
+    /// The reason of a policy that is not accepted on a target because none of its settings acts there.
     #[serde(default)]
     pub(crate) no_effect: Option<String>,
-    /// Another policy has its place.
+    /// Another policy overrides it.
     #[serde(default)]
     pub(crate) overridden: Option<Condition>,
-    /// It is put together with others.
+    /// It is merged with others.
     #[serde(default)]
     pub(crate) merged: Option<Condition>,
-    /// It says nothing of some kinds and targets: only what it says is compared.
+    /// The project does not report on some kinds and targets: only what it reports is compared.
     #[serde(default)]
     pub(crate) of_some: bool,
-    /// Its ancestors are whole objects: no listeners, and no parents of routes that name one.
+    /// Its ancestors are whole objects: no listeners, and no parents of routes.
     #[serde(default)]
     pub(crate) of_objects: bool,
-    /// What is said of a policy on a Gateway is said on the Gateway's `ListenerSet`s too.
+    /// Reports on a policy for a Gateway appear for the Gateway's `ListenerSets` too.
     #[serde(default)]
     pub(crate) on_sets_of_gateways: bool,
 }
@@ -54,7 +54,7 @@ fn accepted() -> Vec<String> {
     vec!["Accepted".to_owned()]
 }
 
-/// A condition that is met: of this type, and of this status and reason where they are given.
+/// A condition of this type, and with this status and reason if given.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Condition {
@@ -64,13 +64,13 @@ pub(crate) struct Condition {
     reason: Option<String>,
 }
 
-/// The settings of a kind that were recorded.
+/// The recorded settings of a kind.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OfKind {
-    /// Its group, where it is not that of most.
+    /// Its group, if it differs from the project's.
     group: Option<String>,
-    /// Where they are recorded.
+    /// The places at which they are recorded.
     #[serde(default)]
     pub(crate) on: On,
     pub(crate) settings: BTreeMap<String, Setting>,
@@ -95,25 +95,25 @@ pub(crate) enum On {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Setting {
-    /// Pointers into the spec; `*` is every item of a list or map. None where the policies themselves were recorded.
+    /// Pointers into the spec; `*` matches every item of a list or map. Empty if the policies themselves are recorded.
     #[serde(default)]
     at: Vec<String>,
-    /// It is set by policies that have one of these values at a pointer; by all where there is none.
+    /// Only policies with one of these values at a pointer have the setting. Empty: all policies.
     #[serde(default)]
     only: BTreeMap<String, Vec<Value>>,
-    /// The order of its values means nothing.
+    /// The order of its values has no meaning.
     #[serde(default)]
     unordered: bool,
-    /// Whether somebody is kept out by it.
+    /// Whether it protects.
     #[serde(default)]
     pub(crate) protects: bool,
-    /// Where this is set it protects only as long as something else works, and nobody can tell that from objects.
+    /// A field that makes the protection depend on something that objects do not show.
     #[serde(default)]
     may_fail_open: Option<String>,
-    /// The controller writes its values without this at the start.
+    /// A prefix that the controller's values do not have.
     #[serde(default)]
     without: String,
-    /// And without what comes from here on.
+    /// A separator; the controller's values have neither it nor what follows.
     #[serde(default)]
     until: String,
 }
@@ -137,7 +137,7 @@ impl Condition {
 // === impl On ===
 
 impl On {
-    /// Whether settings that are recorded so may stand at a place.
+    /// Whether settings with these places can be at a place.
     pub(crate) fn takes(self, place: &str) -> bool {
         match self {
             Self::Rules => place.contains(' '),
@@ -147,7 +147,7 @@ impl On {
         }
     }
 
-    /// Whether the paths through an object lead to such places.
+    /// Whether paths through an object lead to these places.
     pub(crate) fn is_at(self, object: &Object) -> bool {
         let node = &object.node;
         let is_entry = object.key.gk.kind.as_ref() == "ServiceEntry";
@@ -167,7 +167,7 @@ impl Setting {
         self.unordered || self.at.is_empty()
     }
 
-    /// Whether a policy with these settings sets it.
+    /// Whether a policy with this spec has the setting.
     fn is_of(&self, spec: &Value) -> bool {
         let mut only = self.only.iter();
         only.all(|(pointer, values)| values.contains(spec.pointer(pointer).unwrap_or(&Value::Null)))
@@ -187,7 +187,7 @@ impl Setting {
 // === impl Settings ===
 
 impl Settings {
-    /// The kinds, by their names.
+    /// The kinds with their names.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&String, GroupKind, &OfKind)> {
         self.kinds.iter().map(|(name, of)| {
             let group = of.group.as_ref().unwrap_or(&self.group);
@@ -199,7 +199,7 @@ impl Settings {
 // === impl OfKind ===
 
 impl OfKind {
-    /// The settings among these that keep somebody out.
+    /// The settings among `names` that protect.
     pub(crate) fn protecting<'a>(
         &'a self,
         specs: &'a [(String, Value)],
@@ -217,8 +217,7 @@ impl OfKind {
         names.filter(protects).collect()
     }
 
-    /// The recorded settings that policies have: what is in force of each policy or of several together, under their
-    /// names.
+    /// The recorded settings that policies have, by the names of these policies: one policy, or several that merge.
     pub(crate) fn of(&self, specs: &[(String, Value)]) -> BTreeMap<String, Vec<String>> {
         let found = self.settings.iter().filter_map(|(name, setting)| {
             let mut values = Vec::new();
@@ -240,7 +239,7 @@ impl OfKind {
         found.collect()
     }
 
-    /// Those of this kind out of what was recorded at one place.
+    /// The settings of this kind among those recorded at one place.
     pub(crate) fn among(
         &self,
         recorded: &BTreeMap<String, Value>,

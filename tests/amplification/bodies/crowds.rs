@@ -1,10 +1,10 @@
-//! One more where there are many, and small changes that reach far.
+//! One more object in a crowded state, and small changes with large effects.
 
 use std::rc::Rc;
 
 use super::{Hostile, State, changes, hostile, with};
 
-/// One more where there are many.
+/// One more object in a crowded state.
 pub(crate) fn crowds() -> Vec<Hostile> {
     let leaves: Vec<String> = (0..2_000).map(|i| format!(r#""leaf{i}":0"#)).collect();
     let on = |kind: &str, name: &str, rest: &str| {
@@ -65,7 +65,7 @@ pub(crate) fn crowds() -> Vec<Hostile> {
         .collect()
 }
 
-/// Policies that lose to others what they set, and win from others.
+/// Policies that lose settings to some policies and override others.
 fn rivals() -> Vec<(&'static str, State, String)> {
     let leaves: Vec<String> = (0..4_000).map(|i| format!(r#""leaf{i}":0"#)).collect();
     let leaves = leaves.join(",");
@@ -124,7 +124,7 @@ fn rivals() -> Vec<(&'static str, State, String)> {
     ]
 }
 
-/// Small changes that reach far.
+/// Small changes with large effects.
 pub(crate) fn far() -> Vec<Hostile> {
     let on_class = with(
         r#"{"targetRef":{"group":"gateway.networking.k8s.io","kind":"GatewayClass","name":"c"},"retries":9}"#,

@@ -1,4 +1,4 @@
-//! Definitions of policy kinds.
+//! CRDs of policy kinds.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Hostile, MIB, hostile, many};
 
-/// Definitions.
+/// CRDs.
 #[allow(clippy::too_many_lines)] // A list.
 pub(crate) fn definitions() -> Vec<Hostile> {
     let text = json!({"type": "string"});

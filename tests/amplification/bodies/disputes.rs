@@ -1,4 +1,4 @@
-//! Policies that conflict with others by what they set, and policies over targets that set the same themselves.
+//! Policies that conflict by their settings, and policies on targets that set the same fields themselves.
 
 use super::{Hostile, State, changes, with};
 

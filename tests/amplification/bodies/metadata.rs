@@ -1,10 +1,10 @@
-//! Metadata, envelopes, and whatever nobody reads.
+//! Metadata, envelopes, and data that attache does not read.
 
 use std::rc::Rc;
 
 use super::{Hostile, LARGEST, TARGET, hostile, many};
 
-/// Metadata and whatever nobody reads.
+/// Metadata, and data that attache does not read.
 pub(crate) fn metadata() -> Vec<Hostile> {
     let meta = |more: &str| {
         format!(
@@ -80,7 +80,7 @@ pub(crate) fn metadata() -> Vec<Hostile> {
     found
 }
 
-/// Envelopes that are much themselves.
+/// Large envelopes.
 fn requests() -> Vec<Hostile> {
     let bad: Rc<str> = r#"{"metadata":{"name":"x","namespace":"infra"},"spec":{"targetRef":{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"htpp"},"retries":1}}"#.into();
     let long = "\\u0001".repeat(LARGEST / 6 - 100);

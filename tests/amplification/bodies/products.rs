@@ -1,8 +1,8 @@
-//! Small changes where there is much of one thing on much of another.
+//! Small changes in states where large numbers multiply.
 
 use super::{Hostile, State, changes, with};
 
-/// One more policy, and changes of what is there.
+/// One more policy, and changes of existing ones.
 pub(crate) fn products() -> Vec<Hostile> {
     let reference = |group: &str, kind: &str, name: &str| {
         format!(r#"{{"group":"{group}","kind":"{kind}","name":"{name}"}}"#)

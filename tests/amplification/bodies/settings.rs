@@ -1,10 +1,10 @@
-//! Settings that are much when they are read.
+//! Settings that are expensive to parse.
 
 use std::rc::Rc;
 
 use super::{Hostile, LARGEST, hostile, many, on_edge};
 
-/// Settings that are much when they are read.
+/// Settings that are expensive to parse.
 pub(crate) fn settings() -> Vec<Hostile> {
     let deep = |open: &str, close: &str| {
         on_edge(&format!(

@@ -1,10 +1,10 @@
-//! Targets: many, odd, and with names that nobody would write.
+//! Many targets, unusual targets, and targets with absurd names.
 
 use std::rc::Rc;
 
 use super::{Hostile, LARGEST, State, TARGET, hostile, many, on_edge, with};
 
-/// Targets: many, odd, and with names that nobody would write.
+/// Many targets, unusual targets, and targets with absurd names.
 #[allow(clippy::too_many_lines)] // A list.
 pub(crate) fn targets() -> Vec<Hostile> {
     let list = |one: &str| with(&format!(r#"{{"targetRefs":[{}],"retries":3}}"#, many(one)));

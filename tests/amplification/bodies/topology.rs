@@ -1,10 +1,10 @@
-//! Objects of the topology with more in them than their CRDs allow.
+//! Topology objects larger than their CRDs allow.
 
 use std::rc::Rc;
 
 use super::{Hostile, State, hostile, many, with};
 
-/// Objects of the topology with more in them than their CRDs allow.
+/// Topology objects larger than their CRDs allow.
 #[allow(clippy::too_many_lines)] // A list.
 pub(crate) fn topology() -> Vec<Hostile> {
     let listeners = |one: &str| {

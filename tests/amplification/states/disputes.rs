@@ -1,10 +1,10 @@
-//! Policies that conflict by what they set, and targets that set fields themselves.
+//! Policies that conflict by their settings, and targets that set fields themselves.
 
 use serde_json::{Map, Value, json};
 
 use super::{gateway, policy, route};
 
-/// Most targets of a policy.
+/// The limit of targets per policy.
 const TARGETS: usize = 64;
 
 pub(super) fn disputed() -> Vec<Value> {
@@ -21,7 +21,7 @@ pub(super) fn disputed() -> Vec<Value> {
         policy["spec"] = Value::Object(spec);
         values.push(policy);
     };
-    // No two have a field in common.
+    // No two share a field.
     for i in 0..20 {
         let settings = (0..35).map(|leaf| (format!("own{i}x{leaf}"), json!(leaf)));
         on_all("DisputedPolicy", &format!("d{i}"), settings.collect());
@@ -32,7 +32,7 @@ pub(super) fn disputed() -> Vec<Value> {
         let settings = [("mode".to_owned(), json!(mode))].into_iter();
         on_all("AgreeingPolicy", &format!("a{i}"), settings.collect());
     }
-    // Many with many settings meet on any section of one Gateway, on another just so many that all are looked at.
+    // On one Gateway, too many policies with many settings to compare all; on another, just few enough.
     for (name, policies) in [("edge", 60), ("near", 5)] {
         values.push(gateway(name, &["http".to_owned()]));
         for i in 0..policies {
@@ -50,7 +50,7 @@ pub(super) fn disputed() -> Vec<Value> {
             values.push(policy);
         }
     }
-    // Settings that stand a hundred fields deep.
+    // Settings nested a hundred fields deep.
     values.push(gateway("deep", &["http".to_owned()]));
     values.push(route(0, "deep"));
     let mut deep = policy("RetryPolicy", "infra", "deep", "Gateway", "deep", None);

@@ -1,4 +1,4 @@
-//! Much of one thing on much of another.
+//! States in which large numbers multiply.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{gateway, policy, route};
 
 const API: &str = "gateway.networking.k8s.io";
 
-/// One Gateway with 64 listeners, and routes to Services.
+/// A Gateway with 64 listeners, and routes to Services.
 pub(super) fn backends() -> Vec<Value> {
     let listeners: Vec<String> = (0..64).map(|i| format!("l{i}")).collect();
     let mut values = vec![gateway("edge", &listeners)];
@@ -38,7 +38,7 @@ pub(super) fn selected() -> Vec<Value> {
     values
 }
 
-/// One Gateway with 64 listeners of other hostnames, and routes with sixteen hostnames each.
+/// A Gateway with 64 listeners with different hostnames, and routes with sixteen hostnames each.
 pub(super) fn hostnames() -> Vec<Value> {
     let listeners: Vec<String> = (0..64).map(|i| format!("l{i}")).collect();
     let mut edge = gateway("edge", &listeners);
@@ -56,7 +56,7 @@ pub(super) fn hostnames() -> Vec<Value> {
     values
 }
 
-/// Direct policies on very many sections of one object, and policies that merge by rules that nobody knows.
+/// Direct policies on very many sections of one object, and policies with custom merge rules.
 pub(super) fn sections() -> Vec<Value> {
     let mut values = vec![gateway("edge", &["http".to_owned()]), route(0, "edge")];
     for i in 0..80 {
@@ -86,7 +86,7 @@ pub(super) fn sections() -> Vec<Value> {
     values
 }
 
-/// Policies whose values are long lists, on a hundred Gateways and their routes, and on one Gateway of kinds whose
+/// Policies with long lists as values, on a hundred Gateways and their routes, and on one Gateway with kinds whose
 /// policies conflict.
 pub(super) fn long() -> Vec<Value> {
     let list = json!(vec![json!({"a": 0}); 2_500]);
@@ -116,7 +116,7 @@ pub(super) fn long() -> Vec<Value> {
     values
 }
 
-/// Ten thousand Services of one Namespace that clients of a mesh call.
+/// Ten thousand Services in one Namespace that clients of a mesh call.
 pub(super) fn called() -> Vec<Value> {
     let mut values: Vec<Value> = (0..10_000).map(|i| service(&format!("s{i}"))).collect();
     values.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "infra"}}));

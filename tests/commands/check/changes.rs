@@ -1,4 +1,4 @@
-//! Changes of the estate: what `impact` and `check` say of them.
+//! `impact` and `check` on changes of the estate.
 
 use std::process::Command;
 
@@ -29,7 +29,7 @@ fn a_change_says_first_what_it_takes_away() {
     assert!(grant.starts_with("Traffic\n  HTTPRoute tools/partner-orders no longer reaches Service payments/pay: no ReferenceGrant"), "{grant}");
     let cors = impact(&["-f", "estate-changes/sp-cart.yaml"]);
     assert!(cors.starts_with("Protection lost\n"), "{cors}");
-    // Of routes that get no requests any more it is enough to say that.
+    // Routes without requests are reported once.
     assert!(!renamed.contains("Protection lost\n  ON"), "{renamed}");
     let comment = impact(&["-f", "estate-changes/gw-rename.yaml", "-o", "markdown"]);
     assert!(comment.starts_with("**attache impact**: "), "{comment}");

@@ -1,6 +1,6 @@
-//! `check` against an API server: manifests on top of what is there, and what is there by itself.
+//! `check` against an API server: manifests on top of its state, and its state alone.
 //!
-//! The server only lists, from memory; `tests/cluster` has the real one.
+//! The server only answers lists, from memory; `tests/cluster` has a real one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 use super::{check, json, root, stdout, with_code};
 
-/// Lists by path; none where it is forbidden.
+/// Lists by path; `None` if the list is forbidden.
 type Lists = BTreeMap<String, Option<Vec<Value>>>;
 
-/// A server of the manifests of the ratchet's state, and a kubeconfig for it.
+/// A server with the manifests of the ratchet's state, and a kubeconfig for it.
 fn serve(change: impl FnOnce(&mut Lists)) -> TempDir {
     let mut lists = Lists::new();
     for (kind, plural) in [
@@ -108,7 +108,7 @@ fn config(dir: &TempDir) -> String {
     dir.path().join("config").to_str().unwrap().to_owned()
 }
 
-/// Code, severity and object of what counts.
+/// Code, severity and object of the findings that count.
 fn told(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let counted = findings.filter(|finding| finding.get("notice").is_none());
@@ -166,7 +166,7 @@ fn what_is_there_is_checked_without_manifests() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
-/// Whoever checks must know what the answer does not rest on.
+/// Users must know what the answer does not cover.
 #[test]
 fn a_kind_that_may_not_be_listed_is_said() {
     let gateways = "/apis/gateway.networking.k8s.io/v1/gateways";

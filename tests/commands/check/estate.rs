@@ -1,5 +1,5 @@
-//! A repository as people have it: charts, kustomizations, Compose files, and 16 mistakes among 27 policies and 12 routes.
-//! Each mistake is said once, and nothing else is.
+//! A realistic repository: charts, kustomizations, Compose files, and 16 mistakes among 27 policies and 12 routes. Each
+//! mistake is reported once, and nothing else is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{check, json, root, stdout};
 
-/// What is wrong with the estate: the object, the code, and a word of the message that helps.
+/// The mistakes of the estate: the object, the code, and a helpful part of the message.
 const MISTAKES: [(&str, &str, &str); 18] = [
     (
         "infra/public-https-tls",
@@ -96,7 +96,7 @@ const MISTAKES: [(&str, &str, &str); 18] = [
         "route-not-attached",
         "serves *.partners.example.com",
     ),
-    // Replaces the policy of the Gateway, whose rate limit is gone with it.
+    // It replaces the policy of the Gateway, so the Gateway's rate limit is lost.
     (
         "payments/pay-traffic",
         "protection-lost",
@@ -104,12 +104,12 @@ const MISTAKES: [(&str, &str, &str); 18] = [
     ),
 ];
 
-/// A folder without programs.
+/// An empty directory for PATH.
 pub(super) fn nothing() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// `check` where neither kustomize nor kubectl nor Helm is.
+/// `check` without kustomize, kubectl or Helm on the PATH.
 pub(super) fn check_alone(directory: &Path, args: &[&str]) -> Output {
     let nothing = nothing();
     Command::new(env!("CARGO_BIN_EXE_attache"))
@@ -121,7 +121,7 @@ pub(super) fn check_alone(directory: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Whether kustomizations can be built here. Says so where they cannot.
+/// Whether kustomizations can be built here. Prints SKIPPED if not.
 fn builds() -> bool {
     let runs = |program: &str, args: &[&str]| {
         let output = Command::new(program).args(args).output();
@@ -138,7 +138,7 @@ fn builds() -> bool {
     there
 }
 
-/// The findings that count, as `namespace/name` and code.
+/// The findings that count: `namespace/name`, code and message.
 pub(super) fn counted(report: &Value) -> Vec<(String, String, String)> {
     let findings = report["findings"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -212,7 +212,7 @@ fn each_mistake_of_the_estate_is_said_once_and_nothing_else() {
     );
 }
 
-/// As kustomize builds it, with the places where people wrote it.
+/// Built as kustomize does, with findings at their position in the source files.
 #[test]
 fn kustomizations_are_built_and_findings_are_where_they_are_written() {
     if !builds() {
@@ -231,7 +231,7 @@ fn kustomizations_are_built_and_findings_are_where_they_are_written() {
     let limit = of("cart-checkout-limit").unwrap();
     assert_eq!(limit["file"], "estate/apps/shop/base/policies.yaml");
     assert_eq!(limit["line"], 25);
-    // The patch counts.
+    // The patch is in effect.
     let describe = Command::new(env!("CARGO_BIN_EXE_attache"))
         .args([
             "describe",
@@ -249,7 +249,7 @@ fn kustomizations_are_built_and_findings_are_where_they_are_written() {
         text.contains("timeout.http.requestTimeout") && text.contains("4s"),
         "{text}"
     );
-    // One directory by itself.
+    // A single directory.
     let report = json(&check(
         &root(),
         &["-k", "estate/apps/shop/overlays/prod", "-o", "json"],
@@ -282,7 +282,7 @@ fn the_report_ends_with_what_failed_and_why() {
         ],
         "{text}"
     );
-    // Refusals come before warnings, and files are apart.
+    // Refusals come before warnings, each grouped by file.
     let severities: Vec<&str> = text
         .lines()
         .filter_map(|line| line.split(": ").nth(1))
@@ -316,12 +316,12 @@ fn what_nobody_wants_checked_is_left_out() {
         .map(|finding| finding["file"].as_str().unwrap())
         .collect();
     assert_eq!(files, ["legacy/keep/b.yaml"]);
-    // A file that is named is read.
+    // A file that the user names is read.
     let output = check_alone(dir.path(), &["legacy/a.yaml"]);
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Overlays for several clusters define the same objects: each is checked with what they have in common.
+/// Overlays for several clusters define the same objects: each is checked together with what they share.
 #[test]
 fn overlays_are_alternatives_and_no_duplicates() {
     if !builds() {

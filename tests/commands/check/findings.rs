@@ -1,4 +1,4 @@
-//! The pages of docs/findings: their examples say what the pages say, and what to do helps.
+//! The pages in docs/findings: their examples give the documented output, and their remedies work.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,14 +9,14 @@ use attache::engine::finding::Code;
 
 use super::{check, stdout};
 
-/// Codes whose example needs a request or a cluster: their pages show what is said there.
+/// Codes whose example needs a request or a cluster: their pages show the output.
 const WITHOUT_FILES: [Code; 3] = [Code::TargetOrphaned, Code::RouteAttached, Code::Unverified];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings")
 }
 
-/// The blocks of a page that begin with these words.
+/// The code blocks of a page in this language.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let begin = format!("```{language}\n");
     let parts = page.split(&*begin).skip(1);
@@ -25,7 +25,7 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// What is said of manifests beside those of the scene and of the page.
+/// The output of `check` for manifests on top of the scene and the page's own state.
 fn said(page: &str, manifests: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");

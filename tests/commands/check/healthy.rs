@@ -1,4 +1,4 @@
-//! A healthy estate: teams override the defaults of the platform, which is what defaults are for.
+//! A healthy estate: teams override the defaults of the platform, as intended.
 
 use std::fmt::Write as _;
 use std::fs;

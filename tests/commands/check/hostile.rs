@@ -1,5 +1,5 @@
-//! Directories that somebody made to hurt, or that just happen: every one ends, says what is wrong, checks
-//! the rest, and takes no more memory than it should.
+//! Hostile or accidental directories: every check ends, reports the fault, checks the rest, and stays within its
+//! memory.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -12,11 +12,11 @@ use tempfile::TempDir;
 
 use super::{check, json, with_code};
 
-/// The most that any check of these tests may take. What is meant is that nothing grows with what is
-/// hostile; a file of 64 MiB is read whole.
+/// The memory limit of any check in these tests. Memory must not grow with hostile input; a file of 64 MiB is read
+/// whole.
 const MOST_MIB: i64 = 400;
 
-/// Its target is not among its kind's; what else lies there must not hide that.
+/// Its target has a version in the group; other files must not hide that.
 const FAULT: &str = "apiVersion: gateway.networking.k8s.io/v1
 kind: BackendTLSPolicy
 metadata: {name: fault, namespace: shop}
@@ -25,7 +25,7 @@ spec:
   - {group: gateway.networking.k8s.io/v1, kind: Gateway, name: edge}
 ";
 
-/// A directory with a fault in it, and with what `fill` puts there.
+/// A directory with the fault and with what `fill` adds.
 fn directory(fill: impl FnOnce(&TempDir)) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("fault.yaml"), FAULT).unwrap();
@@ -37,7 +37,7 @@ fn with_file(name: &str, content: impl AsRef<[u8]>) -> TempDir {
     directory(|dir| fs::write(dir.path().join(name), content).unwrap())
 }
 
-/// Checks a directory; the fault must be found whatever else is there. Gives what cannot be read.
+/// Checks a directory and requires the fault to be found. Returns the unreadable files.
 fn unreadable(dir: &TempDir) -> Vec<String> {
     let report = report(&check(dir.path(), &[".", "-o", "json"]));
     let fault = with_code(&report, "target-group-versioned");
@@ -49,7 +49,7 @@ fn unreadable(dir: &TempDir) -> Vec<String> {
     found.map(line).collect()
 }
 
-/// A check that could run, within its memory.
+/// The report of a check that could run within its memory.
 fn report(output: &Output) -> Value {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{errors}");
@@ -57,7 +57,7 @@ fn report(output: &Output) -> Value {
     json(output)
 }
 
-/// The children of this process so far, whichever test they are of.
+/// The peak over all children of this process so far, including those of other tests.
 fn within_memory() {
     let peak = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() >> 10;
     assert!(peak < MOST_MIB, "{peak} MiB");
@@ -198,7 +198,7 @@ fn lists_in_lists() {
     let text = format!(
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n    - {item}\n"
     );
-    // As kubectl refuses them.
+    // As in kubectl, which refuses them.
     let why = "a list in a list, which kubectl refuses: take its items out of it";
     let found = unreadable(&with_file("lists.yaml", text));
     assert_eq!(found, [format!("lists.yaml:1: deny: {why}")]);
@@ -234,7 +234,7 @@ fn files_without_anything() {
     assert_eq!(unreadable(&dir), Vec::<String>::new());
 }
 
-/// Reading would wait for somebody to write.
+/// Reading a pipe would block until a process writes to it.
 #[test]
 fn pipes_are_passed_over_and_said() {
     let dir = directory(|dir| {
@@ -255,7 +255,7 @@ fn files_that_cannot_be_read() {
     let dir = directory(|dir| {
         symlink("/proc/self/mem", dir.path().join("mem.yaml")).unwrap();
     });
-    // It leads out of the directory.
+    // The link leads out of the directory.
     let why = "a link that leads out of the directory is not followed; --follow-links does";
     assert_eq!(unreadable(&dir), [format!("mem.yaml: warn: {why}")]);
     let report = report(&check(dir.path(), &[".", "--follow-links", "-o", "json"]));

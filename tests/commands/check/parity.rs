@@ -1,4 +1,4 @@
-//! `check` says what the webhook says: every case of `tests/review` in which an object is created.
+//! `check` and the webhook agree in every case of `tests/review` that creates an object.
 
 #[path = "../../cases/mod.rs"]
 #[allow(dead_code, reason = "other tests need the rest")]
@@ -28,7 +28,7 @@ fn the_webhook_says_the_same() {
         let name = case.file_name().unwrap().to_str().unwrap().to_owned();
         let request = fs::read_to_string(case.join("request.yaml")).unwrap();
         let request: Value = serde_saphyr::from_str(&request).unwrap();
-        // A file can be mended, so what cannot be read is refused by `check` and let through by the webhook.
+        // Users can correct a file, so `check` refuses unreadable objects, while the webhook allows them.
         let readable =
             !name.contains("unreadable") && request["object"]["metadata"]["name"].is_string();
         if request["operation"] != "CREATE" || !readable {
@@ -69,7 +69,7 @@ fn by_check(cases: &Path, case: &Path, request: &Value) -> Said {
     ];
     let report = json(&check(dir.path(), &args));
     let findings = report["findings"].as_array().unwrap().iter();
-    // What the API server says before it asks anybody.
+    // The API server itself reports these before it asks a webhook.
     let findings = findings.filter(|finding| finding["code"] != "target-schema");
     let said = findings.map(|finding| {
         let text = |field: &str| finding[field].as_str().map(str::to_owned);
@@ -82,7 +82,7 @@ fn by_check(cases: &Path, case: &Path, request: &Value) -> Said {
     said.collect()
 }
 
-/// None where the object is in the state already: then `check` compares, and the webhook was told wrong.
+/// `None` if the state already has the object: then `check` compares with it, and the recorded request does not fit.
 fn by_webhook(cases: &Path, case: &Path, request: &Value) -> Option<Said> {
     let config = Configuration::read(&cases.join("attache.yaml")).unwrap();
     let files = [cases.join("base.yaml"), case.join("state.yaml")];
@@ -98,7 +98,7 @@ fn by_webhook(cases: &Path, case: &Path, request: &Value) -> Option<Said> {
         return None;
     }
     let verdict = cases::reviewed(&snapshot, request);
-    // What is off says nothing, wherever it is asked.
+    // Codes that are off give no findings in either.
     let findings = verdict.findings.iter();
     let findings = findings.filter(|finding| !finding.code.is_off());
     let said = findings.map(|finding| {

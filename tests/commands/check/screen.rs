@@ -1,4 +1,4 @@
-//! `check` on a terminal: within its width, a finding to a block, refusals first.
+//! `check` on a terminal: wrapped to its width, one block per finding, refusals first.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::root;
 use crate::terminal::sent_to_terminal;
 
-/// What a terminal of so many columns is sent.
+/// The output on a terminal with this many columns.
 fn on_terminal(columns: u16, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
     command

@@ -1,5 +1,4 @@
-//! Requests that nobody sends by mistake: nothing of them brings the command down or gets to the
-//! terminal.
+//! Malicious requests: none crashes the command, and none reaches the terminal unescaped.
 
 use std::process::Command;
 use std::sync::LazyLock;
@@ -14,7 +13,7 @@ use proptest::sample::select;
 
 use super::world::{CASES, loaded};
 
-/// What parsers trip over.
+/// Inputs on which parsers fail.
 const ODD: [&str; 18] = [
     "",
     "*",

@@ -1,5 +1,5 @@
-//! What holds for every state: the order of objects in files says nothing, the rule that wins is the
-//! one that the specification names, and whoever loses loses by a criterion.
+//! Properties of every state: the order of objects in files does not matter, the winning rule is the one that the
+//! specification names, and every losing rule loses by a criterion.
 
 use std::cmp::Reverse;
 
@@ -15,7 +15,7 @@ use super::world::in_order;
 
 /// Hosts of requests.
 const HOSTS: [&str; 3] = ["a.example.com", "b.a.example.com", "other.org"];
-/// Hostnames of listeners and routes; the empty one stands for none.
+/// Hostnames of listeners and routes; the empty one means no hostname.
 const NAMES: [&str; 5] = [
     "",
     "a.example.com",
@@ -23,7 +23,7 @@ const NAMES: [&str; 5] = [
     "*.example.com",
     "*.org",
 ];
-/// Few, so that many rules take one request.
+/// Only a few, so that many rules match one request.
 const PATHS: [&str; 5] = ["/", "/foo", "/foo/", "/foo/bar", "/foobar"];
 const AGES: [&str; 2] = ["2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z"];
 
@@ -49,7 +49,7 @@ struct World {
     listeners: Vec<&'static str>,
     routes: Vec<Route>,
     request: Request,
-    /// Where each object comes in the files.
+    /// The position of each object in the files.
     order: Vec<u32>,
 }
 
@@ -153,7 +153,7 @@ impl World {
         at_gateways(&matching, &self.request, |_| true)
     }
 
-    /// The rules that take the request, the winner first, told as plainly as the specification does.
+    /// The rules that match the request, the winner first, by a direct translation of the specification.
     fn by_hand(&self) -> Vec<(String, usize)> {
         let host = self.request.host.as_deref().unwrap();
         let listeners = self.listeners.iter().filter(|name| covers(name, host));
@@ -202,7 +202,7 @@ impl World {
     }
 }
 
-/// Characters of a hostname without wildcard, then of any.
+/// The number of characters in a hostname without wildcard, then in any hostname.
 fn weight(name: &str) -> (usize, usize) {
     let exact = if name.starts_with('*') { 0 } else { name.len() };
     (exact, name.len())
@@ -260,7 +260,7 @@ impl Match {
             pairs.iter().filter(|(n, _)| n == name).count()
         };
         path && self.method.is_none_or(|method| request.method.as_deref() == Some(method))
-            // A repeated header is a list, which is another value.
+            // A repeated header is a list, which is a different value.
             && self.headers.iter().all(|name| has(&request.headers, name) == 1)
             && self.params.iter().all(|name| has(&request.query, name) > 0)
     }
@@ -327,7 +327,7 @@ proptest! {
             prop_assert!(!considered.message.is_empty(), "{:?}", considered);
             prop_assert!(considered.by != Criterion::NotEvaluated && considered.by != Criterion::NotAttached);
         }
-        // All rules of the listener that take the request are told, in their order.
+        // All rules of the listener that match the request are listed, in order.
         let told: Vec<String> = lost(Criterion::Path).map(|c| named(&c.route)).collect();
         let all: Vec<String> = expected.iter().map(|(route, _)| route.clone()).collect();
         let shown = told.len().min(all.len());

@@ -1,4 +1,4 @@
-//! States for the tests of `attache explain`: the folders of the pages, and manifests in any order.
+//! States for the tests of `attache explain`: the directories of the pages, and manifests in any order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use attache::config::Configuration;
 use attache::engine::profile::ProfileRules;
 use serde_json::Value;
 
-/// The folders that have a page.
+/// The directories that have a page.
 pub(crate) const CASES: [&str; 8] = [
     "tests/commands/explain/listeners",
     "tests/commands/explain/http",
@@ -21,7 +21,7 @@ pub(crate) const CASES: [&str; 8] = [
     "examples/quickstart",
 ];
 
-/// A folder as the command reads it.
+/// A directory as the command reads it.
 pub(crate) fn loaded(folder: &str) -> Loaded {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let config = Configuration::find(None, Some(&root)).unwrap();

@@ -1,6 +1,6 @@
-//! The grammar of Graphviz's language, as far as it is documented.
+//! The documented grammar of Graphviz's language.
 
-/// What a text says.
+/// The content of a graph.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) nodes: Vec<String>,
@@ -14,7 +14,7 @@ enum Token {
     Arrow,
 }
 
-/// Reads a text; panics where it does not follow the grammar.
+/// Parses a text; panics if it violates the grammar.
 pub(super) fn read(text: &str) -> Read {
     let mut tokens = tokens(text);
     tokens.reverse();

@@ -1,7 +1,7 @@
-//! The lines of a Mermaid flowchart, as far as it is written here; what is between quotes has nothing in
-//! it that Mermaid, Markdown or HTML would take for more than text.
+//! The subset of Mermaid flowcharts that attache writes. Quoted text must contain nothing that Mermaid, Markdown or
+//! HTML would interpret.
 
-/// Reads a flowchart: how many nodes and how many edges it has.
+/// Parses a flowchart; returns its numbers of nodes and edges.
 pub(super) fn read(text: &str) -> (usize, usize) {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("flowchart LR"));

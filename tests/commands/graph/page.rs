@@ -1,10 +1,10 @@
-//! What holds for pages before a browser sees them.
+//! Properties of pages that need no browser.
 
 use serde_json::Value;
 
 const DATA: &str = "<script type=\"application/json\" id=\"data\">";
 
-/// What a page says of its state: its data, line by line.
+/// The data of a page, line by line.
 pub(super) fn data(page: &str) -> String {
     format!("{:#}\n", parsed(page))
 }
@@ -16,10 +16,10 @@ fn parsed(page: &str) -> Value {
     serde_json::from_str(data).unwrap()
 }
 
-/// Larger is no page without its data, in bytes.
+/// The size limit of a page without its data, in bytes.
 const LARGEST: usize = 400_000;
 
-/// Panics where a page is not as it should be.
+/// Panics if a page violates a property.
 pub(super) fn check(page: &str, graph: &Value) {
     assert!(page.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';"));
     assert!(!page.contains("unsafe-inline") && !page.contains("unsafe-eval"));

@@ -1,4 +1,4 @@
-//! What holds for pictures: boxes apart, text within its box, nothing from elsewhere.
+//! Properties of pictures: boxes do not overlap, text fits in its box, nothing is loaded.
 
 use roxmltree::{Document, Node};
 
@@ -9,7 +9,7 @@ struct Rect {
     height: f64,
 }
 
-/// Panics where a picture is not as it should be.
+/// Panics if a picture violates a property.
 pub(super) fn check(svg: &str) {
     let document = Document::parse(svg).unwrap();
     for node in document.descendants().filter(Node::is_element) {
@@ -50,7 +50,7 @@ pub(super) fn check(svg: &str) {
     behind(&document);
 }
 
-/// Wires come before boxes: what comes later is drawn above.
+/// Wires come before boxes in the file, so that boxes are drawn above them.
 fn behind(document: &Document<'_>) {
     let wires = document
         .descendants()
@@ -96,7 +96,7 @@ fn whole(cell: Node<'_, '_>) -> Rect {
     }
 }
 
-/// By the widest of the fonts of the style: 0.62 of its size for a character, twice that for wide ones.
+/// With the widest font of the style: 0.62 of the font size per character, twice that for wide ones.
 fn is_within(text: Node<'_, '_>, whole: &Rect) {
     let words = text.text().unwrap_or_default();
     let size = [
