@@ -1,4 +1,4 @@
-//! The bar of counts: what it counts, and what is left of the map when a count is chosen.
+//! The bar of counts: its numbers, and the map with a count as filter.
 
 use serde_json::json;
 

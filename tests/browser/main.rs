@@ -1,7 +1,7 @@
-//! The page of `attache graph -o html` as people use it, in a real browser.
+//! The page of `attache graph -o html` in a real browser.
 //!
-//! Without Chromium and its driver the tests say SKIPPED and pass; with `ATTACHE_REQUIRE_BROWSER=1`, as in
-//! CI, they fail.
+//! Without Chromium and its driver the tests print SKIPPED and pass; with `ATTACHE_REQUIRE_BROWSER=1`, as in CI, they
+//! fail.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -38,7 +38,7 @@ fn a_click_tells_the_policies_and_the_values_with_their_sources() {
         page.says("PartiallyEnforced RetryPolicy infra/edge-retries on Gateway infra/edge")?;
         page.says("Overridden TimeoutPolicy infra/edge-timeouts")
     });
-    // Two kinds of policy: what the Gateway gives and the Namespace changes, and what the route replaces.
+    // Two policy kinds: settings of the Gateway that the Namespace changes, and settings that the route replaces.
     let rows = page.run("return [...document.querySelectorAll('#panel tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent).join(' | '))");
     assert_eq!(
         rows,
@@ -48,7 +48,7 @@ fn a_click_tells_the_policies_and_the_values_with_their_sources() {
             "request | 5s | shop/cart-timeouts",
         ])
     );
-    // A source leads to its policy.
+    // The source of a setting links to its policy.
     page.click("#panel tbody button");
     eventually("the panel tells of the policy", || {
         page.says("PartiallyEnforced")?;
@@ -67,7 +67,7 @@ fn what_is_searched_is_marked_and_in_view() {
     eventually("it is found", || page.text_is("#hits", "1 of 1"));
     let marked = "return [...document.querySelectorAll('.hit')].map((hit) => hit.getAttribute('aria-label'))";
     assert_eq!(page.run(marked), json!(["Service shop/catalog"]));
-    // Nothing moves while it is in view; what is not is brought to the middle.
+    // The map does not move for a hit in view; a hit out of view is centred.
     let (x, y, _) = page.view();
     page.keys("#search", page::ESCAPE);
     page.run("for (let i = 0; i < 30; i += 1) document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowDown', bubbles: true}))");
@@ -123,7 +123,7 @@ fn it_can_be_used_without_a_mouse() {
     let Some(page) = Page::of(QUICKSTART) else {
         return;
     };
-    // Past the search, the buttons and the namespaces.
+    // Past the search field, the buttons and the namespaces.
     let chosen = "return document.activeElement.getAttribute('aria-label')";
     let mut met = Vec::new();
     while met.last() != Some(&json!("Gateway infra/edge")) {
@@ -159,7 +159,7 @@ fn names_are_text_whatever_they_are() {
     };
     let count = page.run("return document.querySelectorAll('.node').length");
     assert!(count.as_u64().unwrap() > 15, "{count}");
-    // Everything that can be told is told.
+    // Shows everything that the page can show.
     page.run(
         "for (const node of document.querySelectorAll('.node')) {
              node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
@@ -176,7 +176,7 @@ fn names_are_text_whatever_they_are() {
         json!(0)
     );
     page.is_quiet();
-    // Even if a name became markup, nothing would run or be loaded.
+    // Even if a name became markup, no script would run and nothing would be loaded.
     let blocked = page.run_later(
         "const done = arguments[0];
          const blocked = [];
@@ -189,7 +189,7 @@ fn names_are_text_whatever_they_are() {
     assert_eq!(blocked, json!(["img-src", "script-src-attr"]));
 }
 
-/// With the fonts that are there.
+/// With the installed fonts.
 #[test]
 fn no_text_is_outside_its_box() {
     for state in [QUICKSTART, BROKEN, HOSTILE, &many(4, 3)] {

@@ -1,4 +1,4 @@
-//! What the map shows: states, overrides, ports and matches; namespaces that open and close; links to objects.
+//! The map: states, overrides, ports and matches; opening and closing namespaces; links to objects.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::eventually::eventually;
 use super::page::{self, Page, many};
 use super::{BROKEN, QUICKSTART};
 
-/// The label of a policy in the map, and the class of its colours.
+/// The label of each policy in the map, and its CSS class.
 const CHIPS: &str = "return [...document.querySelectorAll('#view .chip')]
     .map((chip) => [chip.getAttribute('aria-label'), chip.getAttribute('class').split(' ').pop()].join(' | ')).sort()";
 
@@ -74,7 +74,7 @@ fn what_does_not_fit_is_said_where_it_is() {
         first.starts_with("not attached to Gateway infra/edge"),
         "{said}"
     );
-    // What is not there has a frame and a heading of its own.
+    // Missing objects have their own frame and heading.
     let frame =
         "return document.querySelector('.frame.problems .toggle').getAttribute('aria-label')";
     assert_eq!(
@@ -97,7 +97,7 @@ fn many_routes_are_counted_by_namespace_until_somebody_opens_one() {
         json!("Namespace team-3: 15 routes · 15 backends · 1 policy")
     );
     assert_eq!(page.drawn(), ["Gateway infra/edge", "GatewayClass example"]);
-    // All of it can be read at once.
+    // All text is readable.
     let (_, _, scale) = page.view();
     assert!(scale > 0.6, "{scale}");
     page.click("[aria-label^='Namespace team-3:'] .frame-name");
@@ -144,7 +144,7 @@ fn a_link_leads_to_an_object_in_a_closed_namespace() {
         page.says("Rule of HTTPRoute")?;
         page.says("Exact /api, method GET")
     });
-    // What is chosen is in the address, and the way back leads back.
+    // The selection is in the address, and the browser's back button works.
     page.click("[aria-label='Gateway infra/edge']");
     let hash = || page.run("return location.hash");
     eventually("it is in the address", || {

@@ -1,4 +1,4 @@
-//! The page of a state in a browser, and what people do with it.
+//! The page of a state in a browser, and user actions on it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::webdriver::Browser;
 
-/// Keys as the protocol names them.
+/// Keys by their `WebDriver` names.
 pub(crate) const TAB: &str = "\u{e004}";
 pub(crate) const ENTER: &str = "\u{e007}";
 pub(crate) const ESCAPE: &str = "\u{e00c}";
@@ -20,7 +20,7 @@ pub(crate) struct Page {
     _folder: TempDir,
 }
 
-/// The manifests of a Gateway with many routes in many namespaces, some with policies of their own.
+/// The manifests of a Gateway with many routes in many namespaces, some with their own policies.
 pub(crate) fn many(namespaces: usize, routes: usize) -> String {
     let mut text = String::from(MANY);
     for i in 0..namespaces {
@@ -84,7 +84,7 @@ spec:
 ";
 
 impl Page {
-    /// The page of a state, open; nothing where there is no browser. A state is a directory, or manifests.
+    /// Opens the page of a state, which is a directory or manifests. `None` if there is no browser.
     pub(crate) fn of(state: &str) -> Option<Self> {
         let browser = Browser::start()?;
         let folder = TempDir::new().unwrap();
@@ -124,7 +124,7 @@ impl Page {
         );
     }
 
-    /// What is drawn: the names of the boxes, without what is in closed namespaces.
+    /// The names of the visible boxes, without those in closed namespaces.
     pub(crate) fn drawn(&self) -> Vec<String> {
         let names = self.run(
             "return [...document.querySelectorAll('#view .part:not(.section-row)')].map((e) => e.getAttribute('aria-label')).sort()",
@@ -135,7 +135,7 @@ impl Page {
             .collect()
     }
 
-    /// Runs a script in the page; what it returns.
+    /// Runs a script in the page and returns its result.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.browser
             .post("execute/sync", &json!({"script": script, "args": []}))
@@ -165,20 +165,20 @@ impl Page {
             .post(&format!("element/{element}/value"), &json!({"text": keys}));
     }
 
-    /// Presses a key wherever the focus is.
+    /// Presses a key, wherever the focus is.
     pub(crate) fn press(&self, key: &str) {
         let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
         self.act(&json!({"type": "key", "id": "keys", "actions": actions}));
     }
 
-    /// Turns the wheel over the middle of the picture.
+    /// Turns the wheel above the centre of the picture.
     pub(crate) fn wheel(&self, by: i32) {
         let canvas = self.canvas();
         let scroll = json!([{"type": "scroll", "origin": canvas, "x": 0, "y": 0, "deltaX": 0, "deltaY": by}]);
         self.act(&json!({"type": "wheel", "id": "wheel", "actions": scroll}));
     }
 
-    /// Drags the picture at a place where nothing stands.
+    /// Drags the picture at an empty place.
     pub(crate) fn drag(&self, x: i32, y: i32) {
         let moves = json!([
             {"type": "pointerMove", "origin": self.canvas(), "x": 0, "y": 200},
@@ -207,7 +207,7 @@ impl Page {
         id.as_str().unwrap().to_owned()
     }
 
-    /// Where the picture is, and how large: of its `transform`.
+    /// The position and scale in the picture's `transform`.
     pub(crate) fn view(&self) -> (f64, f64, f64) {
         let transform =
             self.run("return document.querySelector('#view').getAttribute('transform')");
@@ -219,7 +219,7 @@ impl Page {
         (numbers[0], numbers[1], numbers[2])
     }
 
-    /// Whether the picture is so large.
+    /// `Ok` if the picture has this scale.
     pub(crate) fn zoomed(&self, scale: f64) -> Result<(), String> {
         let (_, _, now) = self.view();
         if (now / scale - 1.0).abs() < 0.01 {
@@ -229,7 +229,7 @@ impl Page {
         }
     }
 
-    /// Whether the panel is open and says so, all white space alike.
+    /// `Ok` if the panel is open and contains these words, ignoring white space.
     pub(crate) fn says(&self, words: &str) -> Result<(), String> {
         let text = self.run("const panel = document.querySelector('#panel'); return panel.hidden ? '' : panel.innerText");
         let text: Vec<&str> = text.as_str().unwrap().split_whitespace().collect();
@@ -251,19 +251,19 @@ impl Page {
         if now == text { Ok(()) } else { Err(now) }
     }
 
-    /// Nothing was asked of anybody but the file itself, and nothing went wrong.
+    /// Checks that the browser loaded only the file itself and logged nothing.
     pub(crate) fn is_quiet(&self) {
         assert_eq!(self.browser.log("browser"), Vec::<Value>::new());
         self.is_loaded_from_itself();
     }
 
-    /// Nothing was asked of anybody but the file itself, and what it made.
+    /// Checks that the browser loaded only the file itself and data that it created.
     pub(crate) fn is_loaded_from_itself(&self) {
         let mut asked = 0;
         for entry in self.browser.log("performance") {
             let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
             let params = &message["message"]["params"];
-            // The browser's own first page asks for its own parts.
+            // The browser's own start page loads its own resources.
             let is_ours = params["documentURL"] == self.url;
             let is_made = |url: &Value| url.as_str().is_some_and(|url| url.starts_with("blob:"));
             let is_request = message["message"]["method"] == "Network.requestWillBeSent";

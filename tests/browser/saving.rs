@@ -1,11 +1,11 @@
-//! Pictures that are saved, and commands that are copied.
+//! Saving pictures and copying commands.
 
 use serde_json::json;
 
 use super::HOSTILE;
 use super::page::Page;
 
-/// Keeps what is saved, instead of a file of the machine.
+/// Captures saved files in place of writing them to disk.
 const KEEP: &str = "window.kept = [];
     URL.createObjectURL = ((own) => (blob) => { window.kept.push(blob); return own.call(URL, blob); })(URL.createObjectURL);
     HTMLAnchorElement.prototype.click = function () { window.named = this.download; };";
@@ -24,7 +24,7 @@ fn the_map_is_saved_as_a_picture_with_its_styles_and_legend() {
     assert_eq!(root.tag_name().name(), "svg");
     let elements = || picture.descendants().filter(roxmltree::Node::is_element);
     assert!(elements().any(|element| element.tag_name().name() == "style"));
-    // Names are text here, too.
+    // Names are plain text here, too.
     let foreign = ["script", "img", "image", "foreignObject"];
     assert!(elements().all(|element| !foreign.contains(&element.tag_name().name())));
     assert!(elements().all(|element| element.attributes().all(|a| !a.name().starts_with("on"))));

@@ -1,4 +1,4 @@
-//! A browser behind its driver: as much of the protocol between them as the tests need.
+//! A browser behind its driver: the part of the `WebDriver` protocol that the tests need.
 
 use std::env;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _, stderr};
@@ -11,9 +11,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A browser that is busy on a slow machine.
+/// The timeout of a request to a busy browser on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Alone, and without a word to its maker.
+/// Headless, and without requests to its vendor.
 const ARGUMENTS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -34,7 +34,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// A browser of its own; nothing where the machine has none.
+    /// Starts a browser. `None` if the machine has none.
     pub(crate) fn start() -> Option<Self> {
         let chromium = ["chromium", "chromium-browser", "google-chrome"]
             .into_iter()
@@ -65,7 +65,7 @@ impl Browser {
                 port.trim_end_matches('.').parse().ok()
             })
             .expect("the driver says its port");
-        // It must be able to go on speaking.
+        // The driver's output must be read, or it blocks.
         thread::spawn(move || lines.for_each(drop));
         let mut browser = Self {
             driver,
@@ -87,12 +87,12 @@ impl Browser {
         Some(browser)
     }
 
-    /// Asks something of the session.
+    /// Sends a command to the session.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         self.send("POST", &format!("/session/{}/{path}", self.session), body)
     }
 
-    /// What was logged since the last look.
+    /// The log entries since the last call.
     pub(crate) fn log(&self, kind: &str) -> Vec<Value> {
         let entries = self.post("se/log", &json!({ "type": kind }));
         entries.as_array().unwrap().clone()
@@ -139,7 +139,7 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         if !self.session.is_empty() {
-            // The browser ends with its session, whatever became of the test.
+            // Ends the session, whatever the result of the test, which closes the browser.
             let _ = self.answer("DELETE", &format!("/session/{}", self.session), &json!({}));
         }
         let _ = self.driver.kill();
@@ -153,7 +153,7 @@ fn found(program: &str) -> Option<PathBuf> {
     places.find(|place| place.is_file())
 }
 
-/// Past the test runner's capture, so that it is seen.
+/// Writes to stderr directly, since the test runner would capture other output.
 fn say_skipped() {
     let test = thread::current().name().unwrap_or("a test").to_owned();
     let why = "no Chromium with its driver, so there is no browser to test in";

@@ -1,4 +1,4 @@
-//! Who may read a policy: asked of the API server, remembered for a short time, and a no where there is no answer.
+//! Access reviews: answered by the API server, cached for a short time, and denied without an answer.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -143,7 +143,7 @@ async fn no_answer_within_200_ms_is_a_no_and_is_not_remembered() {
     assert!(asks(&under).await);
 }
 
-/// Everything that an authorizer may look at makes another question, and so does the policy.
+/// A difference in any attribute that an authorizer can see, or in the policy, needs a new review.
 #[tokio::test(start_paused = true)]
 async fn answers_are_not_shared() {
     let server = Server::with_kinds();
@@ -201,7 +201,7 @@ async fn a_kind_that_is_not_served_is_not_asked_about() {
     assert!(server.reviews().is_empty());
 }
 
-/// What is logged on this thread from now on.
+/// The log of this thread from now on.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -230,7 +230,7 @@ async fn the_log_says_once_that_they_fail_and_once_that_they_work_again() {
     let to_log = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_writer(move || writer.clone());
-    // While there is one subscriber alone, what other threads log first is taken for unwanted everywhere.
+    // Without a second subscriber, log calls that other threads reach first would be disabled everywhere.
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry());
     let _logging = tracing::subscriber::set_default(to_log.finish());
     let server = Server::with_kinds();

@@ -1,4 +1,4 @@
-//! What is known has an age: how long nothing was heard of a kind, and what is said of reviews that rest on it.
+//! Stale data: the time since the last message about a kind, and the warnings in reviews that rest on it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use crate::server::*;
 use crate::under::*;
 
-/// As by default.
+/// The default.
 const LIMIT: Duration = Duration::from_mins(5);
 
 fn gateways() -> GroupKind {
@@ -33,7 +33,7 @@ async fn watching(server: &Server) -> Under {
     under
 }
 
-/// What is said of a new object, as the server says it.
+/// The verdict on a new object, with the warnings about stale data.
 fn said(under: &Under, gk: &GroupKind, object: &Value) -> Verdict {
     let text = to_raw_value(object).unwrap();
     let request = Request {
@@ -84,13 +84,13 @@ async fn a_cluster_in_which_nothing_happens_is_never_old() {
     assert!(of_gateway(&under).iter().all(|line| !line.contains(" old")));
 }
 
-/// When something was heard of Gateways, as it is scraped.
+/// The time of the last message about Gateways, as scraped.
 fn heard(under: &Under) -> f64 {
     let series = "attache_cache_last_event_timestamp_seconds{kind=\"Gateway\"}";
     under.metric(series).expect("it is scraped")
 }
 
-/// The time of day, as metrics have it.
+/// The time of day, as in metrics.
 fn now() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap().as_secs_f64()
@@ -172,7 +172,7 @@ async fn what_was_known_before_the_server_went_away_is_said_to_be_old() {
             "first, for it says how to take the rest"
         );
     }
-    // Wrong whatever else is there; but the definitions that say so are old.
+    // Wrong in any state, but the CRDs that say so are stale.
     let mut wrong = policy("RetryPolicy", "infra", "mine", "edge");
     wrong["spec"]["targetRefs"] = json!([]);
     assert!(said(&under, &retry_gk(), &wrong).allowed());
@@ -188,7 +188,8 @@ async fn what_was_known_before_the_server_went_away_is_said_to_be_old() {
     assert!(under.ready());
 }
 
-/// A balancer whose backends are gone, a server that is stopped: connections are taken, and nothing comes.
+/// For example a load balancer without backends, or a stopped server: connections are accepted, and nothing is
+/// answered.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_takes_connections_and_says_nothing_is_not_heard() {
     let server = Server::with_kinds();
@@ -198,7 +199,7 @@ async fn a_server_that_takes_connections_and_says_nothing_is_not_heard() {
     let silent = Instant::now();
     eventually("old", || is_old(&under, &gateways(), LIMIT)).await;
     let took = silent.elapsed();
-    // The watch was renewed a minute before at the most.
+    // The watch was renewed at most a minute before.
     assert!(took <= LIMIT + Duration::from_secs(1), "{took:?}");
     let lines = of_gateway(&under);
     assert!(
@@ -222,7 +223,7 @@ async fn a_kind_that_may_not_be_read_any_more_grows_old_alone() {
         under.state(&retry_gk()),
         Some(KindState::Denied(_))
     ));
-    // Its own reviews rest on it, and those of what it may act on; policies of other kinds do not meet it.
+    // Reviews of this kind and of its targets rest on it; policies of other kinds do not interact with it.
     assert!(of_policy(&under)[0].contains("what is known of RetryPolicy.example.dev is"));
     assert!(of_gateway(&under)[0].contains("what is known of RetryPolicy.example.dev is"));
     let other = policy("LimitPolicy", "infra", "mine", "edge");
@@ -231,7 +232,7 @@ async fn a_kind_that_may_not_be_read_any_more_grows_old_alone() {
         lines.iter().all(|line| !line.starts_with("unverified")),
         "{lines:?}"
     );
-    // What was never known cannot be old.
+    // Data that was never known cannot be stale.
     let fresh = Server::with_kinds();
     fresh.refuse(RETRIES, 403);
     let under = Under::test(&fresh);
@@ -256,7 +257,7 @@ async fn a_list_that_is_too_slow_for_the_history_comes_in_larger_pages() {
     assert_eq!(under.count(&services), 4_200);
     assert_eq!(under.state(&services), Some(KindState::Synced));
 
-    // Later too; and where even the largest pages are too many, what was known stays, and is said to be old.
+    // Also later. If even the largest pages are too many, the known data stays and is reported as stale.
     eventually("watched", || server.is_watched(SERVICES)).await;
     for n in 4_200..8_100 {
         server.put(SERVICES, service(n));

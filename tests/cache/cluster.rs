@@ -1,4 +1,4 @@
-//! Lists and watches become snapshots, and readiness means what it says.
+//! Lists and watches become snapshots, and readiness is accurate.
 
 use std::time::Duration;
 
@@ -133,7 +133,7 @@ async fn of_an_object_that_cannot_be_read_the_name_is_known_and_it_is_counted() 
     server.put(GATEWAYS, odder);
     let under = Under::test(&server);
     under.until_ready().await;
-    // They are there, whatever is odd about them.
+    // Unusual objects are still counted.
     assert_eq!(under.count(&GroupKind::gateway_api("Gateway")), 3);
     let skipped = |n: usize| {
         let line = format!("attache_skipped_objects{{kind=\"Gateway\"}} {n}\n");

@@ -1,4 +1,4 @@
-//! Live reads: short, single, and honest about what they could not find out.
+//! Live reads: short, shared between requests, and explicit about failures.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -64,7 +64,7 @@ fn read(dir: &TempDir) -> Loaded {
     load(&paths, &Arc::new(ProfileRules::default()), "default")
 }
 
-/// Problems with the directory's own path cut off.
+/// The problems, without the directory's own path.
 fn problems(dir: &TempDir, loaded: &Loaded) -> Vec<String> {
     let prefix = format!("{}/", dir.path().display());
     let texts = loaded.problems.iter().map(ToString::to_string);
@@ -144,7 +144,7 @@ fn a_document_that_cannot_be_read_is_named_and_loses_only_itself() {
 fn documents_without_an_object_are_named_by_line() {
     let dir = dir(&[
         ("a.yaml", "---\n# just a comment\n---\n\nkind: Deployment\n"),
-        // These are files of other tools.
+        // Files of other tools.
         ("values.yaml", "replicas: 3\n"),
         ("settings.yaml", "replicas: 3\n"),
         ("odd.yaml", &gateway("odd", "  labels: {n: 1}\n")),
@@ -320,7 +320,7 @@ fn files_that_are_too_large_or_missing_are_refused_by_name() {
     );
 }
 
-/// Whoever unpacks an archive over another may keep size and time.
+/// An archive unpacked over another can keep size and time of a file.
 #[test]
 fn a_file_of_the_same_size_and_time_is_another_one() {
     let dir = dir(&[("a.yaml", &gateway("one", ""))]);

@@ -1,4 +1,4 @@
-//! Watches that die in silence, lists that break off, servers that come back with an older state.
+//! Watches that die silently, lists that fail in the middle, servers that are restored to an older state.
 
 use std::time::Duration;
 
@@ -57,7 +57,8 @@ async fn a_server_that_comes_back_with_an_older_state_is_listed_anew() {
     let under = watching(&server).await;
     server.down(true);
     eventually("noticed", || is_failing(&under)).await;
-    // From a backup: some are not there yet, others still are, and versions are counted from an earlier one.
+    // Restored from a backup: some objects do not exist yet, others exist again, and versions continue from an earlier
+    // one.
     server.restore(1);
     for name in ["a", "b", "edge"] {
         server.forget(GATEWAYS, name);
@@ -74,7 +75,7 @@ async fn a_server_that_comes_back_with_an_older_state_is_listed_anew() {
     eventually("listed anew", || under.get(&older).is_some()).await;
     assert_eq!(under.count(&gateways()), 2, "c and older");
     assert_eq!(under.state(&gateways()), Some(KindState::Synced));
-    // And it is followed from there.
+    // From then on it is watched.
     eventually("watched", || server.is_watched(GATEWAYS)).await;
     server.delete(GATEWAYS, "older");
     eventually("gone", || under.get(&older).is_none()).await;
@@ -117,7 +118,7 @@ async fn a_list_that_breaks_off_begins_anew_and_shows_nothing_by_halves() {
         under.until_ready().await;
         assert_eq!(under.count(&services), 1_200, "{code}");
 
-        // The same later: what was known stays whole.
+        // Also later: the known data stays complete.
         eventually("watched", || server.is_watched(SERVICES)).await;
         server.refuse_pages(SERVICES, code);
         server.forget(SERVICES, "s7");
@@ -153,7 +154,7 @@ async fn a_right_that_is_taken_away_is_named_and_what_was_known_is_kept() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     server.refuse(RETRIES, 403);
-    // The API server ends watches after a minute, and so does who hears nothing.
+    // The API server ends watches after a minute, and so does a client that hears nothing.
     server.black_hole(RETRIES);
     let why = format!("refused: {RETRIES}");
     let denied = KindState::Denied(why.clone());
@@ -166,7 +167,7 @@ async fn a_right_that_is_taken_away_is_named_and_what_was_known_is_kept() {
         (false, false, why)
     );
     assert_eq!(under.count(&retry_gk()), 1);
-    // The others are followed.
+    // The other kinds are watched.
     server.put(GATEWAYS, gateway("infra", "other"));
     let other = gateway_key("infra", "other");
     eventually("followed", || under.get(&other).is_some()).await;
@@ -188,7 +189,7 @@ async fn events_that_come_twice_or_too_late_change_nothing() {
         server.say(GATEWAYS, "ADDED", gateway("infra", "edge"));
         server.say(GATEWAYS, "MODIFIED", gateway("infra", "edge"));
     }
-    // One that is told as changed and was not there is there from then on.
+    // A MODIFIED event for an unknown object adds it.
     server.say(GATEWAYS, "MODIFIED", gateway("infra", "last"));
     let last = gateway_key("infra", "last");
     eventually("all have come", || under.get(&last).is_some()).await;
@@ -200,7 +201,7 @@ async fn events_that_come_twice_or_too_late_change_nothing() {
     assert_eq!(under.count(&gateways()), 1);
 }
 
-/// Deleted and made again while nobody looked: younger, and with what it has now.
+/// Deleted and recreated while the watch was broken: a later creation time and new contents.
 #[tokio::test(start_paused = true)]
 async fn another_object_of_the_same_name_takes_its_place() {
     let server = Server::with_kinds();

@@ -1,4 +1,4 @@
-//! Kinds come and go while the server runs.
+//! Kinds appear and disappear while the server runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -152,7 +152,7 @@ async fn too_many_policy_kinds_are_named_and_do_not_push_others_out() {
     assert_eq!(under.unwatched("limit"), Some(0.0));
 }
 
-/// Other rules: as a changed configuration gives them.
+/// New rules, as after a change of the configuration.
 pub fn rules(profile: &serde_json::Value) -> Arc<ProfileRules> {
     let profile = serde_json::from_value(profile.clone()).unwrap();
     Arc::new(ProfileRules::new(vec![profile], Vec::new()))
@@ -183,7 +183,7 @@ async fn the_configuration_says_otherwise_while_it_runs() {
     };
     eventually("as it says", || class() == Some(Class::Direct)).await;
 
-    // Objects keep an annotation from now on that they dropped when they came: all are listed again.
+    // Objects must keep an annotation that was dropped when they were first read, so all are listed again.
     let listed = server.requests(RETRIES);
     let annotated = json!({"match": said, "targets": {"annotation": {
         "target": {"group": "", "kind": "Service"}, "key": "example.dev/retries"}}});

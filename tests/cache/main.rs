@@ -1,4 +1,4 @@
-//! The cache against an API server of our own making, in virtual time, and against directories.
+//! The cache with a fake API server in virtual time, and with directories.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Objects for the API server of the tests.
+//! Objects for the fake API server.
 
 use attache::engine::ids::{GroupKind, ObjectKey};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub fn gateway_crd() -> Value {
     crd("gateway.networking.k8s.io", "Gateway", "gateways", "v1")
 }
 
-/// The CRD of a policy kind; the plural is made as for `RetryPolicy`.
+/// The CRD of a policy kind; its plural is formed like that of `RetryPolicy`.
 pub fn policy_crd(group: &str, kind: &str) -> Value {
     let plural = kind.to_lowercase().replace("policy", "policies");
     let mut crd = crd(group, kind, &plural, "v1");

@@ -1,4 +1,4 @@
-//! What an API server serves, by its own word, in either form.
+//! API discovery, in the old form and the aggregated one.
 
 use attache::cache::served::{Kind, Served};
 use attache::cache::trouble::Trouble;
@@ -18,7 +18,7 @@ async fn asked(server: &Server) -> Served {
     Served::ask(&server.client()).await.unwrap()
 }
 
-/// A kind by what is expected of it.
+/// An expected kind.
 fn kind(versions: &[&str], plural: &str, aliases: &[&str], namespaced: bool) -> Kind {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).into()).collect();
     Kind {
@@ -49,7 +49,7 @@ fn resources(of: &str, resources: &Value) -> Value {
     json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": of, "resources": resources})
 }
 
-/// One resource of an older server's answer.
+/// A resource in the answer of an older server.
 fn resource(name: &str, kind: &str, namespaced: bool, verbs: &[&str]) -> Value {
     json!({
         "name": name, "singularName": kind.to_lowercase(), "namespaced": namespaced,
@@ -57,7 +57,7 @@ fn resource(name: &str, kind: &str, namespaced: bool, verbs: &[&str]) -> Value {
     })
 }
 
-/// Before Kubernetes 1.27 there are only the names of groups: each version of each is asked for.
+/// Before Kubernetes 1.27 the server lists only groups: each version of each group is asked for.
 #[tokio::test(start_paused = true)]
 async fn an_older_server_is_asked_for_each_version_of_each_group() {
     let server = Server::new();
@@ -86,7 +86,7 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
     );
     says(&server, &of("example.dev", "v1alpha1"), &policies);
     server.refuse(&of("away.dev", "v1"), 503);
-    // It is asked for, and there is nothing to get.
+    // It is asked for, and has nothing to read.
     let reviews = resource(
         "subjectaccessreviews",
         "SubjectAccessReview",
@@ -131,7 +131,7 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
     }
 }
 
-/// Many groups are asked for side by side, and the preferred version is first whoever answers first.
+/// Groups are asked for in parallel; the preferred version comes first, whichever answer arrives first.
 #[tokio::test(start_paused = true)]
 async fn who_answers_first_does_not_decide_which_version_is_preferred() {
     let server = Server::new();
@@ -164,7 +164,7 @@ async fn who_answers_first_does_not_decide_which_version_is_preferred() {
     );
 }
 
-/// One request for all. A group of which the server has heard nothing is there, without its resources.
+/// One request for all. A group whose resources the server does not know appears without them.
 #[tokio::test(start_paused = true)]
 async fn a_newer_server_says_all_in_one_answer() {
     let server = Server::new();

@@ -1,4 +1,4 @@
-//! An API server that lists, watches and gets, and fails as it is told to.
+//! A fake API server for list, watch and get, with failures on command.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -26,7 +26,7 @@ pub const GATEWAYS: &str = "/apis/gateway.networking.k8s.io/v1/gateways";
 pub const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 pub const RETRIES: &str = "/apis/example.dev/v1/retrypolicies";
 
-/// So many events of a kind are kept, as an API server does.
+/// The number of events kept per kind, as in a real API server.
 const HISTORY: usize = 10_000;
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
@@ -40,37 +40,37 @@ struct State {
     down: bool,
     version: u64,
     served: BTreeMap<String, Kind>,
-    /// Refused with this code.
+    /// Paths that are refused with this code.
     refused: BTreeMap<String, u16>,
-    /// Answered with this code and text, word for word.
+    /// Paths that answer with exactly this code and text.
     said: BTreeMap<String, (u16, Bytes)>,
-    /// Answered only when taken out again.
+    /// Paths whose requests hang until they are removed.
     held: BTreeSet<String>,
-    /// All but the first page of a list is refused with this code.
+    /// Paths on which all pages of a list but the first are refused with this code.
     cut: BTreeMap<String, u16>,
-    /// The history is too short for lists of more pages than this.
+    /// Paths on which the history expires during lists of more pages than this.
     short: BTreeMap<String, usize>,
-    /// Pages of the list that was begun last.
+    /// The pages of the latest list, by path.
     pages: BTreeMap<String, usize>,
     requests: Vec<(Instant, String)>,
-    /// Lists that were begun, by path.
+    /// The number of lists begun, by path.
     lists: BTreeMap<String, usize>,
-    /// Whether access reviews say yes.
+    /// Whether access reviews are granted.
     granted: bool,
-    /// Access reviews that were answered.
+    /// The access reviews that were answered.
     reviews: Vec<Value>,
 }
 
 #[derive(Default)]
 struct Kind {
-    /// As text: a hundred thousand of them are listed by benches.
+    /// As text: benches list a hundred thousand of them.
     objects: BTreeMap<String, Bytes>,
     watchers: Vec<Watcher>,
-    /// Open, and never told anything again.
+    /// Open watches that receive nothing any more.
     dead: Vec<Watcher>,
-    /// What was told last at which version, for who goes on from an earlier one.
+    /// The latest events with their versions, for watches from an earlier version.
     history: VecDeque<(u64, Bytes)>,
-    /// The last version that is not there any more.
+    /// The last version that is no longer in the history.
     gone: u64,
 }
 
@@ -86,7 +86,7 @@ impl Server {
         server
     }
 
-    /// Serves a Gateway kind and a policy kind too, with a Gateway and a policy in them.
+    /// Also serves a Gateway kind and a policy kind, with a Gateway and a policy.
     pub fn with_kinds() -> Self {
         let server = Self::new();
         server.install(&gateway_crd());
@@ -155,7 +155,7 @@ impl Server {
         });
     }
 
-    /// Tells the watchers of something that did not happen like that.
+    /// Sends an arbitrary event to the watches.
     pub fn say(&self, path: &str, what: &str, mut object: Value) {
         self.state(|state| {
             state.version += 1;
@@ -164,7 +164,7 @@ impl Server {
         });
     }
 
-    /// Connections of watches that are open die without a word.
+    /// Silences the open watches without closing them.
     pub fn black_hole(&self, path: &str) {
         self.state(|state| {
             let kind = state.served.get_mut(path).expect(path);
@@ -173,7 +173,7 @@ impl Server {
         });
     }
 
-    /// Starts to count again from there, as a server whose state comes from a backup.
+    /// Continues from an earlier version, like a server restored from a backup.
     pub fn restore(&self, version: u64) {
         self.state(|state| {
             state.version = version;
@@ -184,17 +184,17 @@ impl Server {
         });
     }
 
-    /// Refuses all but the first page of lists, until allowed.
+    /// Refuses all pages of lists but the first, until allowed.
     pub fn refuse_pages(&self, path: &str, code: u16) {
         self.state(|state| state.cut.insert(path.to_owned(), code));
     }
 
-    /// Lists of more pages than this are told that their beginning is too old, until allowed.
+    /// Answers lists of more pages than this with an expired history, until allowed.
     pub fn shorten_history(&self, path: &str, pages: usize) {
         self.state(|state| state.short.insert(path.to_owned(), pages));
     }
 
-    /// Deletes without telling the watchers.
+    /// Deletes an object without an event.
     pub fn forget(&self, path: &str, name: &str) {
         self.state(|state| state.served.get_mut(path).unwrap().objects.remove(name));
     }
@@ -211,7 +211,7 @@ impl Server {
         self.state(|state| state.refused.insert(path.to_owned(), code));
     }
 
-    /// A path answers so, word for word, whatever is asked of it.
+    /// A path answers every request with exactly this code and text.
     pub fn answers(&self, path: &str, code: u16, text: &str) {
         let text = Bytes::copy_from_slice(text.as_bytes());
         self.state(|state| state.said.insert(path.to_owned(), (code, text)));
@@ -234,7 +234,7 @@ impl Server {
         self.state(|state| state.held.remove(path));
     }
 
-    /// Refuses connections and cuts those that are open, or ends that.
+    /// Refuses connections and cuts open ones; or stops doing so.
     pub fn down(&self, down: bool) {
         self.state(|state| {
             state.down = down;
@@ -247,7 +247,7 @@ impl Server {
         });
     }
 
-    /// What access reviews say from now on.
+    /// Whether access reviews are granted from now on.
     pub fn grant(&self, granted: bool) {
         self.state(|state| state.granted = granted);
     }
@@ -257,12 +257,12 @@ impl Server {
         self.state(|state| state.reviews.clone())
     }
 
-    /// How often a path was asked.
+    /// The number of requests to a path.
     pub fn requests(&self, path: &str) -> usize {
         self.times(path).len()
     }
 
-    /// When a path was asked.
+    /// The times of requests to a path.
     pub fn times(&self, path: &str) -> Vec<Instant> {
         self.state(|state| {
             let asked = state.requests.iter().filter(|(_, asked)| asked == path);
@@ -270,7 +270,7 @@ impl Server {
         })
     }
 
-    /// How often a list of it was begun.
+    /// The number of lists begun on a path.
     pub fn lists(&self, path: &str) -> usize {
         self.state(|state| state.lists.get(path).copied().unwrap_or_default())
     }
@@ -372,7 +372,7 @@ impl Kind {
         });
     }
 
-    /// From the version on that is asked for.
+    /// A watch from the requested version.
     fn watch(&mut self, query: &str) -> Response<Body> {
         let (sender, receiver) = mpsc::unbounded();
         let from = number(query, "resourceVersion=").unwrap_or(0);
@@ -445,7 +445,7 @@ fn name_of(object: &Value) -> String {
         .to_owned()
 }
 
-/// Where the first version of a CRD is served.
+/// The path of the first version of a CRD.
 fn path_of(crd: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let spec = &crd["spec"];

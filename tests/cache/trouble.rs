@@ -1,4 +1,4 @@
-//! The API server refuses, fails, is away, comes back.
+//! An API server that refuses, fails, goes away and comes back.
 
 use std::time::Duration;
 
@@ -146,7 +146,7 @@ async fn an_api_server_that_goes_away_later_leaves_the_cache_and_readiness() {
     server.put(GATEWAYS, gateway("infra", "meanwhile"));
     server.down(false);
     eventually("watched again", || server.is_watched(GATEWAYS)).await;
-    // The history is gone with the restart.
+    // The restart loses the history.
     server.expire(GATEWAYS);
     let meanwhile = gateway_key("infra", "meanwhile");
     eventually("caught up", || under.get(&meanwhile).is_some()).await;
@@ -179,7 +179,7 @@ async fn a_watch_that_falls_silent_is_renewed() {
     under.until_ready().await;
     eventually("watched", || server.is_watched(GATEWAYS)).await;
     let asked = server.requests(GATEWAYS);
-    // This server never ends a watch by itself, as one behind a dead connection.
+    // This server never ends a watch by itself, as if behind a dead connection.
     sleep(Duration::from_secs(66)).await;
     assert!(server.requests(GATEWAYS) > asked);
 }

@@ -1,4 +1,4 @@
-//! A cluster under test, which follows the API server of the tests.
+//! A cluster under test that watches the fake API server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::server::Server;
 pub struct Under {
     pub cluster: Cluster,
     pub metrics: Arc<Metrics>,
-    /// What the configuration says of kinds.
+    /// The profile rules of the configuration.
     pub rules: watch::Sender<Arc<ProfileRules>>,
 }
 
@@ -65,14 +65,14 @@ impl Under {
             .clone()
     }
 
-    /// The value of a series, named as a scrape names it; none where it is not there.
+    /// The value of a series in a scrape. `None` if it is missing.
     pub fn metric(&self, series: &str) -> Option<f64> {
         let page = self.metrics.text().unwrap();
         let mut values = page.lines().filter_map(|line| line.strip_prefix(series));
         values.find_map(|rest| rest.strip_prefix(' ')?.parse().ok())
     }
 
-    /// How many kinds are not watched for a reason.
+    /// The number of kinds that are not watched for a reason.
     pub fn unwatched(&self, reason: &str) -> Option<f64> {
         self.metric(&format!("attache_unwatched_kinds{{reason=\"{reason}\"}}"))
     }
@@ -82,7 +82,7 @@ impl Under {
     }
 }
 
-/// Waits in virtual time: nothing passes but what the tasks under test wait for themselves.
+/// Waits in virtual time: it advances only when the tasks under test wait.
 pub async fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let waiting = async {
         while !is_so() {

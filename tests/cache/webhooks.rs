@@ -1,4 +1,4 @@
-//! The webhook configurations are kept as they should be, and nothing suffers when they cannot be.
+//! The webhook configurations are kept up to date, and failures to do so harm nothing else.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use crate::under::*;
 
 const CA: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 
-/// An API server with the two configurations and nothing else.
+/// A fake API server with only the two configurations.
 #[derive(Clone, Default)]
 struct Configurations(Arc<Mutex<Stored>>);
 
@@ -31,9 +31,9 @@ struct Stored {
     mutating: Value,
     patches: Vec<Value>,
     reads: usize,
-    /// Answers to the next patches.
+    /// The status codes of the next patches.
     codes: Vec<u16>,
-    /// The answer to everything.
+    /// The status code of every request.
     refused: Option<u16>,
 }
 
@@ -131,7 +131,7 @@ fn status(code: u16, message: &str) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "", "code": code, "message": message})
 }
 
-/// As the manifests with `manage-webhooks` leave them: without rules.
+/// As the manifests with `manage-webhooks` create them: without rules.
 fn installed(endpoint: Endpoint) -> Value {
     let (name, _) = &webhooks(endpoint, false, &Policies::new())[0];
     json!({
@@ -328,7 +328,7 @@ async fn the_kinds_that_are_watched_are_told() {
     );
     under.until_ready().await;
     let told = || under.cluster.watched.borrow().clone();
-    // A kind of Gateway API is no policy kind.
+    // Kinds of Gateway API are not policy kinds.
     assert_eq!(told(), Some(kinds(&["retrypolicies"])));
     let limits = policy_crd("example.dev", "LimitPolicy");
     server.install(&limits);

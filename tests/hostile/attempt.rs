@@ -1,4 +1,4 @@
-//! The table: what is tried, and what must hold.
+//! The table of attempts and their expected results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,27 +8,27 @@ use serde::Deserialize;
 
 use crate::generate;
 
-/// One thing that is tried. In all texts `{{word}}` stands for the values of `each`.
+/// One attempt. In all texts, `{{word}}` is replaced by the values of `each`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Attempt {
-    /// What it is, as a reader of a failure wants to know it.
+    /// Its name in the output of a failed test.
     pub(crate) name: String,
-    /// Values that it is multiplied with: a list, or the name of one in `generate.rs`.
+    /// The values of placeholders: a list, or the name of a list in `generate.rs`. Each combination is an attempt.
     #[serde(default)]
     pub(crate) each: BTreeMap<String, Values>,
-    /// Files of a directory of its own.
+    /// Files of the attempt's directory.
     #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,
-    /// Links in it, and where they lead.
+    /// Symbolic links in the directory and their targets.
     #[serde(default)]
     pub(crate) links: BTreeMap<String, String>,
-    /// Pipes in it, at which nobody writes.
+    /// Pipes in the directory without a writer.
     #[serde(default)]
     pub(crate) pipes: Vec<String>,
-    /// The arguments of `attache`, in that directory.
+    /// The arguments of `attache`, which runs in the directory.
     pub(crate) run: Option<Vec<String>>,
-    /// What it reads on its standard input.
+    /// Its standard input.
     #[serde(default)]
     pub(crate) stdin: String,
     /// A request to the webhook, whose state is the quickstart.
@@ -36,7 +36,7 @@ pub(crate) struct Attempt {
     pub(crate) holds: Holds,
 }
 
-/// Values of a word.
+/// The values of a placeholder.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Values {
@@ -44,33 +44,33 @@ pub(crate) enum Values {
     Listed(Vec<String>),
 }
 
-/// A request, its objects as JSON.
+/// A request, with its objects as JSON.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Review {
     pub(crate) object: String,
-    /// Then it is an UPDATE.
+    /// The old object of an UPDATE.
     pub(crate) old: Option<String>,
-    /// Where it is posted; `/validate`.
+    /// The path of the request; `/validate` by default.
     #[serde(default = "validate")]
     pub(crate) path: String,
 }
 
-/// What must hold.
+/// The expected result.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Holds {
-    /// Exit codes of a command, any of which is right.
+    /// The allowed exit codes of a command.
     pub(crate) exit: Vec<i32>,
-    /// Whether a request passes.
+    /// Whether a request is allowed.
     pub(crate) allowed: Option<bool>,
-    /// What is said, all of it.
+    /// Texts that the output contains, all of them.
     pub(crate) says: Vec<String>,
-    /// What is not.
+    /// Texts that the output does not contain.
     pub(crate) never: Vec<String>,
-    /// MiB that a command takes at most.
+    /// The memory limit of a command in MiB.
     pub(crate) memory: Option<u64>,
-    /// Seconds that it takes at most.
+    /// The time limit in seconds.
     pub(crate) seconds: Option<u64>,
 }
 
@@ -78,7 +78,7 @@ fn validate() -> String {
     "/validate".to_owned()
 }
 
-/// All of them.
+/// All attempts.
 pub(crate) fn attempts() -> Vec<Attempt> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/attempts");
     let mut files: Vec<_> = fs::read_dir(&folder)
@@ -101,7 +101,7 @@ pub(crate) fn attempts() -> Vec<Attempt> {
 // === impl Attempt ===
 
 impl Attempt {
-    /// One for each combination of values.
+    /// One attempt for each combination of values.
     fn each_of(self) -> Vec<Self> {
         let mut all = vec![self.clone()];
         for (word, values) in &self.each {

@@ -1,4 +1,4 @@
-//! Attempts at the command line: a process in a directory of its own.
+//! Attempts at the command line: a process in its own directory.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -15,22 +15,22 @@ use crate::attempt::Attempt;
 use crate::generate::{expanded, is_hidden};
 use crate::table::bytes;
 
-/// What a command may take where its attempt says nothing.
+/// The default time limit of a command, in seconds.
 const SECONDS: u64 = 40;
-/// The same in MiB: what docs/check.md promises.
+/// The default memory limit in MiB, as promised in docs/check.md.
 const MEMORY: u64 = 512;
 
-/// What came of a command.
+/// The result of a command.
 struct Ended {
     status: ExitStatus,
     out: String,
     err: String,
-    /// The most MiB that it had.
+    /// Its peak memory in MiB.
     peak: u64,
     took: Duration,
 }
 
-/// Tries it, and tells what does not hold.
+/// Runs an attempt and reports what it violates.
 pub(crate) fn run(attempt: &Attempt) -> Result<(), String> {
     let dir = laid(attempt);
     let ended = end(attempt, &dir)?;
@@ -87,7 +87,8 @@ pub(crate) fn run(attempt: &Attempt) -> Result<(), String> {
     Ok(())
 }
 
-/// All of it is seen, and no line is a command to a pipeline. What programs read holds what objects hold.
+/// Checks that all output is visible and no line is a workflow command. Output for programs may contain any data of
+/// objects.
 fn seen(attempt: &Attempt, out: &str, err: &str) -> Result<(), String> {
     let arguments = attempt.run.as_deref().unwrap_or_default();
     let is = |word: &str| arguments.iter().any(|argument| argument == word);
@@ -146,7 +147,7 @@ fn end(attempt: &Attempt, dir: &TempDir) -> Result<Ended, String> {
         .spawn()
         .unwrap();
     let mut peak = 0;
-    // Peaks are looked at while it runs: the kernel forgets them with the process.
+    // The peak is read while the process runs: the kernel drops it with the process.
     let status = loop {
         if let Ok(text) = fs::read_to_string(format!("/proc/{}/status", child.id())) {
             peak = peak.max(high_water(&text));

@@ -1,6 +1,6 @@
-//! Lists that attempts are multiplied with, by name, and texts that are too long to be written down.
+//! The named lists of values for attempts, and texts too long to write down.
 
-/// Keys that `serde_json` and other libraries have a meaning of their own for.
+/// Keys with a special meaning in `serde_json` and other libraries.
 const MARKERS: [&str; 5] = [
     "$serde_json::private::RawValue",
     "$serde_json::private::Number",
@@ -9,8 +9,8 @@ const MARKERS: [&str; 5] = [
     "<<",
 ];
 
-/// Characters that are not seen, turn the direction of text or end a line: one of each category, and those that fonts
-/// leave out though they are letters.
+/// Characters that are invisible, change the direction of text or end a line: one of each category, and letters that
+/// fonts leave out.
 const HIDDEN: [char; 34] = [
     '\u{1}',
     '\u{7}',
@@ -53,11 +53,11 @@ pub(crate) fn is_hidden(c: char) -> bool {
     HIDDEN.contains(&c) || (c.is_control() && c != '\n')
 }
 
-/// The list of this name.
+/// The list with this name.
 pub(crate) fn list(name: &str) -> Option<Vec<String>> {
     match name {
         "markers" => Some(MARKERS.map(str::to_owned).into()),
-        // As JSON and YAML write them between quotes.
+        // As JSON and YAML escape them.
         "hidden characters" => Some(HIDDEN.iter().map(|c| quoted(*c)).collect()),
         _ => None,
     }
@@ -69,7 +69,7 @@ fn quoted(c: char) -> String {
     units.fold(String::new(), |text, unit| format!("{text}\\u{unit:04x}"))
 }
 
-/// A text in which `[[N × TEXT]]` stands N times, `%` in it for its number; what is innermost first.
+/// Expands `[[N × TEXT]]` to N copies of TEXT, with `%` replaced by the copy's number; innermost first.
 pub(crate) fn expanded(text: &str) -> String {
     let mut text = text.to_owned();
     while let Some(end) = text.find("]]")

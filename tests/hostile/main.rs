@@ -1,8 +1,8 @@
-//! Hostile input: what people who mean harm, and programs that fail, put into objects, files and arguments.
+//! Hostile input: what attackers and broken programs put into objects, files and arguments.
 //!
-//! The attempts are files in `attempts/`, each with what must hold; `generate.rs` has the lists that they are multiplied
-//! with. Beside what an attempt says this holds of every one: no panic, an answer in time and within memory, nothing on
-//! a terminal that is not seen, the `uid` of a review in its answer.
+//! The attempts are files in `attempts/`, each with its expected result; `generate.rs` has the lists of values. Every
+//! attempt must also have: no panic, an answer within limits of time and memory, nothing invisible on a terminal, and
+//! the `uid` of the review in its answer.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ use std::thread;
 
 use attempt::{Attempt, attempts};
 
-/// The table is never smaller.
+/// The minimum number of attempts.
 const LEAST: usize = 300;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The table of `reading.yaml`, held against attache. `tests/cluster/reading.rs` holds it against the real kubectl.
+//! Checks the table in `reading.yaml` against attache. `tests/cluster/reading.rs` checks it against the real kubectl.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::table::{bytes, cases};
 #[test]
 fn files_are_read_as_kubectl_reads_them_or_a_word_says_so() {
     let mut wrong = Vec::new();
-    // Whatever a file is called.
+    // Whatever the file's extension.
     for ending in ["yaml", "json"] {
         for case in cases() {
             let dir = tempfile::tempdir().unwrap();
@@ -29,14 +29,14 @@ fn files_are_read_as_kubectl_reads_them_or_a_word_says_so() {
                 .collect();
             let expected = case.attache.as_ref().unwrap_or(&case.kubectl);
             let said: Vec<&str> = found.problems.iter().map(|p| &*p.message).collect();
-            // Or is counted as no manifest.
+            // Or the file is listed as not a manifest.
             let skipped = found.skipped.iter().map(|skipped| skipped.what.to_string());
             let said = said.join("\n") + &skipped.collect::<String>();
             let what = format!("{} (.{ending}): {objects:?}, said {said:?}", case.name);
             if objects != *expected {
                 wrong.push(format!("{what}: not {expected:?}"));
             }
-            // Where kubectl stops, attache says why.
+            // If kubectl fails, attache says why.
             if (case.refused || case.word.is_some()) && said.is_empty() {
                 wrong.push(format!("{what}: nothing is said"));
             }

@@ -1,4 +1,4 @@
-//! Attempts at the webhook: one server for all of them, whose state is the quickstart.
+//! Attempts at the webhook: one server for all, with the quickstart as state.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,10 +7,10 @@ use crate::attempt::{Attempt, Review};
 use crate::generate::{expanded, is_hidden};
 use crate::serving::{Serving, quickstart};
 
-/// MiB that the server takes at most, with all that it was asked behind it.
+/// The memory limit of the server in MiB, after all attempts.
 const MEMORY: u64 = 256;
 
-/// Tries them one after the other, and tells what does not hold.
+/// Runs the attempts in order and reports what they violate.
 pub(crate) async fn run(attempts: impl Iterator<Item = &Attempt>) -> Vec<String> {
     let mut server = Serving::start(|_, mut command| {
         command.arg("--from").arg(quickstart());
@@ -75,7 +75,7 @@ fn judged(attempt: &Attempt, uid: &str, status: u16, body: &str) -> Result<(), S
     }
 }
 
-/// The request as the API server sends it. What the objects hold is not looked at: it goes as it stands.
+/// The request as the API server sends it, with the objects unchanged.
 fn body(review: &Review, uid: &str) -> String {
     let object = expanded(&review.object);
     let identity = Identity::of(&object);

@@ -1,37 +1,37 @@
-//! The table of `reading.yaml`: files, and what kubectl and attache take from them.
+//! The table in `reading.yaml`: files, and the objects that kubectl and attache read from them.
 
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 
-/// A file, and what is read from it.
+/// A file, and the objects read from it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) file: String,
-    /// What kubectl takes.
+    /// The objects that kubectl reads.
     pub(crate) kubectl: Vec<String>,
-    /// Whether it ends with an error.
+    /// Whether kubectl fails.
     #[serde(default)]
     pub(crate) refused: bool,
-    /// What attache takes, where that differs.
+    /// The objects that attache reads, if they differ.
     #[serde(default)]
     pub(crate) attache: Option<Vec<String>>,
-    /// What attache says.
+    /// A part of attache's message.
     #[serde(default)]
     pub(crate) word: Option<String>,
 }
 
-/// All of them.
+/// All cases.
 pub(crate) fn cases() -> Vec<Case> {
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/reading.yaml");
     let text = fs::read_to_string(table).unwrap();
     serde_saphyr::from_str(&text).unwrap()
 }
 
-/// A text that begins with `utf-16le:` or `utf-16be:` is written so.
+/// Encodes a text with the prefix `utf-16le:` or `utf-16be:` accordingly.
 pub(crate) fn bytes(text: &str) -> Vec<u8> {
     let units = |text: &str| -> Vec<u16> { format!("\u{feff}{text}").encode_utf16().collect() };
     if let Some(text) = text.strip_prefix("utf-16le:") {

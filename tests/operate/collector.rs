@@ -1,4 +1,4 @@
-//! A collector of traces: takes what is sent, and reads it by the definitions of OTLP itself.
+//! A trace collector that decodes requests by OTLP's own definitions.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 use tokio::net::TcpListener;
 
-/// What has come so far.
+/// The requests so far.
 #[derive(Clone, Default)]
 pub(crate) struct Seen(Arc<Mutex<Vec<Taken>>>);
 
@@ -73,7 +73,7 @@ impl Seen {
         scopes.flat_map(|scope| scope.spans).collect()
     }
 
-    /// Waits until there are so many spans.
+    /// Waits for this many spans.
     pub(crate) async fn wait_for(&self, spans: usize) -> Vec<Span> {
         let wait = async {
             while self.spans().len() < spans {

@@ -1,4 +1,4 @@
-//! What stands in a log, and what never does; and that nobody waits for it.
+//! What logs contain and what they never contain; and that logging blocks nothing.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::process::{Process, Setup, review};
 
-/// Stands in specs, labels, annotations and files that cannot be read: never in a log.
+/// In specs, labels, annotations and unreadable files: never in a log.
 const BODY: &str = "b0dy-s3cret";
-/// Names objects and namespaces: in a log at `debug` only.
+/// The names of objects and namespaces: in a log only at `debug`.
 const NAME: &str = "n4me-0f-object";
-/// Names users and their groups: never in a log.
+/// The names of users and groups: never in a log.
 const USER: &str = "us3r-jane";
 
 const UNREADABLE: &str = r#"
@@ -25,7 +25,7 @@ metadata: {namespace: infra, name: "n4me-0f-object-broken
 spec: [b0dy-s3cret
 "#;
 
-/// Everything that can be asked, with secrets wherever there is room; the uids that are answered.
+/// Sends every kind of request, with secrets in every field. Returns the uids of the answered ones.
 async fn ask(server: &Process) -> Vec<&'static str> {
     let mut client = server.connect().await;
     let more = json!({
@@ -126,7 +126,7 @@ async fn at_debug_each_review_is_a_line_with_names_and_without_bodies() {
         (&json!(NAME), &json!("infra"))
     );
     assert_eq!(of("u-told")["decision"], "warned");
-    // The sender picks these.
+    // The sender chooses these values.
     let unknown = of("u-unknown");
     assert_eq!(
         (&unknown["operation"], &unknown["kind"]),
@@ -137,7 +137,7 @@ async fn at_debug_each_review_is_a_line_with_names_and_without_bodies() {
     }
 }
 
-/// Whatever is switched on, in the libraries too.
+/// Whatever the log level, also of libraries.
 #[tokio::test]
 async fn bodies_and_users_are_in_no_log() {
     let everything = "trace,hyper=trace,h2=trace,hyper_util=trace,rustls=trace,tower=trace,axum=trace,kube_client=trace";
@@ -156,7 +156,7 @@ async fn bodies_and_users_are_in_no_log() {
     );
 }
 
-/// The log goes to a pipe that is full and that nobody reads.
+/// The log goes to a full pipe that nobody reads.
 #[tokio::test]
 async fn a_log_that_nobody_takes_stops_no_review() {
     let mut server = Process::start(&Setup {

@@ -1,4 +1,4 @@
-//! What an operator has in hand: metrics, logs, traces, and what is made of them for dashboards and alerts.
+//! The tools of an operator: metrics, logs, traces, dashboards and alerts.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! `docs/metrics.md` is what the code says, and a server that runs has exactly these metrics.
+//! `docs/metrics.md` matches the code, and a running server has exactly these metrics.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ const PARTS: [(About, &str, &str); 5] = [
     ),
 ];
 
-/// What dashboard and alerts take from elsewhere: nobody but the API server knows that it could not call.
+/// Metrics that dashboard and alerts take from the API server: only the API server knows that a call failed.
 const OF_THE_API_SERVER: [(&str, &str, &str); 2] = [
     (
         "apiserver_admission_webhook_rejection_count",
@@ -145,7 +145,7 @@ fn the_document_is_what_the_code_says() {
     );
 }
 
-/// Units and endings as Prometheus' guide has them.
+/// Units and suffixes follow Prometheus' guide.
 #[test]
 fn names_are_as_everywhere() {
     for metric in Metrics::new().unwrap().described() {
@@ -175,7 +175,7 @@ fn names_are_as_everywhere() {
     }
 }
 
-/// Names in a page of metrics: those that are announced, and those that have a value.
+/// The metrics in a scrape: those with a TYPE line; every series must belong to one.
 pub(crate) fn scraped(page: &str) -> BTreeSet<String> {
     let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let announced: BTreeSet<String> = types
@@ -210,7 +210,7 @@ async fn a_server_that_has_been_asked_has_what_is_documented_and_nothing_else() 
     let known: BTreeSet<String> = described.clone().map(|m| m.name.clone()).collect();
     let strangers: Vec<_> = there.difference(&known).collect();
     assert!(strangers.is_empty(), "not documented: {strangers:?}");
-    // Those of kinds that are watched, and of configurations that are kept, are looked for with a cluster behind.
+    // Metrics of watched kinds and of managed configurations are tested with a cluster.
     let of_cluster = |m: &&Described| m.about != About::Cluster || m.labels.is_empty();
     let missing: Vec<_> = described
         .filter(of_cluster)

@@ -1,4 +1,4 @@
-//! Dashboard, alerts and runbooks: they name what there is, belong together, and each alert fires when it should.
+//! Dashboard, alerts and runbooks use existing names, fit together, and each alert fires when it should.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ fn yaml(path: &str) -> Value {
     serde_saphyr::from_str(&text(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What Prometheus is given.
+/// The rule groups for Prometheus.
 fn groups() -> Value {
     yaml("manifests/monitoring/alerts.yaml")["spec"].clone()
 }
@@ -47,7 +47,7 @@ fn names(alerts: &[Value]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Titles and queries of the dashboard.
+/// The titles and queries of the dashboard.
 fn queries() -> Vec<(String, String)> {
     let dashboard: Value =
         serde_json::from_str(&text("manifests/monitoring/dashboard.json")).unwrap();
@@ -69,7 +69,7 @@ fn the_dashboard_asks_for_what_is_documented() {
     for (title, query) in &queries {
         assert_eq!(faults(query), [""; 0], "{title}: {query}");
     }
-    // What is not shown anywhere is not looked at.
+    // A metric that no panel shows is never seen.
     let all: String = queries.into_iter().map(|(_, query)| query).collect();
     for metric in attache::metrics::Metrics::new().unwrap().described() {
         assert!(all.contains(&metric.name), "{} is in no panel", metric.name);
@@ -191,7 +191,7 @@ fn each_alert_is_tried_both_ways() {
     assert_eq!(stays, all, "each stays quiet");
 }
 
-/// The alarm about memory is about the memory that the pod may have, and that about time about the time that there is.
+/// The memory alert uses the pod's memory limit, and the latency alert the webhook's timeout.
 #[test]
 fn alerts_are_about_the_limits_of_the_manifests() {
     let alerts = alerts();
@@ -210,7 +210,7 @@ fn alerts_are_about_the_limits_of_the_manifests() {
         for webhook in configuration["webhooks"].as_array().unwrap() {
             let timeout = webhook["timeoutSeconds"].as_u64().unwrap();
             assert!(seconds < timeout, "{file}: told before calls are given up");
-            // Who is answered in time is told apart from who is not.
+            // A histogram bucket ends exactly at the timeout.
             let page = Metrics::new().unwrap();
             page.request_duration
                 .with_label_values(&["", "", ""])
@@ -223,7 +223,7 @@ fn alerts_are_about_the_limits_of_the_manifests() {
     assert!(expr("AttacheNotRedundant").ends_with(&format!("< {replicas}")));
 }
 
-/// promtool; nothing where this machine cannot build it.
+/// The path of promtool. `None` if this machine cannot build it.
 fn promtool() -> Option<PathBuf> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");
     let made = Command::new(script)
@@ -234,7 +234,7 @@ fn promtool() -> Option<PathBuf> {
     match made.status.code() {
         Some(0) => Some(String::from_utf8(made.stdout).unwrap().trim().into()),
         Some(3) if !required => {
-            // Past the test runner's capture, so that it is seen.
+            // Writes to stderr directly, since the test runner would capture other output.
             let test = std::thread::current().name().unwrap_or("a test").to_owned();
             let _ = writeln!(
                 std::io::stderr(),
@@ -265,7 +265,7 @@ fn prometheus_takes_the_alerts_and_they_fire_when_they_should() {
     let Some(promtool) = promtool() else { return };
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
-    // JSON is YAML.
+    // JSON is valid YAML.
     write("rules.yaml", &groups().to_string());
     write("tests.yaml", &text("tests/operate/alerts.yaml"));
     run(

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use crate::client::Tls;
 use crate::serving::{Serving, quickstart};
 
-/// A run that does not end by itself ends with the test.
+/// Killed at the end of the test.
 pub(crate) struct Process(Serving);
 
-/// A server of the shipped example, with more files beside, and more in its environment.
+/// A server of the quickstart, with additional files and environment variables.
 pub(crate) struct Setup<'a> {
     pub(crate) files: &'a [(&'a str, &'a str)],
     pub(crate) environment: &'a [(&'a str, &'a str)],
     pub(crate) args: &'a [&'a str],
-    /// Else the log goes to a file.
+    /// The log goes to a pipe that nobody reads; otherwise to a file.
     pub(crate) unread_log: bool,
 }
 
@@ -66,14 +66,14 @@ impl Process {
         self.0.connect().await
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends SIGTERM and waits for the exit.
     pub(crate) fn end(&mut self) -> ExitStatus {
         let asked = Command::new("kill").arg(self.pid().to_string()).status();
         assert!(asked.unwrap().success());
         self.0.child.wait().unwrap()
     }
 
-    /// The log, once the process has ended.
+    /// Ends the process and returns its log.
     pub(crate) fn log(&mut self) -> String {
         assert!(self.end().success(), "{}", self.0.log());
         self.0.log()
@@ -96,7 +96,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A review of a `RetryPolicy` on a listener of the example's Gateway.
+/// A review of a `RetryPolicy` on a listener of the quickstart's Gateway.
 pub(crate) fn review(uid: &str, name: &str, section: &str, more: &Value) -> Value {
     let target = json!({
         "group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge", "sectionName": section,

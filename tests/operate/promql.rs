@@ -1,13 +1,13 @@
-//! What queries name: enough of the language to find metrics, their labels and the values asked for.
+//! A parser for the part of `PromQL` that names metrics, labels and values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use attache::metrics::{Described, Metrics, Type};
 
-/// Labels that Prometheus itself gives.
+/// Labels that Prometheus itself adds.
 const OF_THE_SCRAPE: [&str; 4] = ["job", "instance", "namespace", "pod"];
 
-/// Metrics of others, with their labels.
+/// Metrics of other programs, with their labels.
 pub(crate) const OF_OTHERS: [(&str, &[&str]); 2] = [
     (
         "apiserver_admission_webhook_rejection_count",
@@ -19,7 +19,7 @@ pub(crate) const OF_OTHERS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Words of the language that stand where a metric could.
+/// Keywords in positions where a metric could be.
 const WORDS: [&str; 11] = [
     "and",
     "or",
@@ -34,7 +34,7 @@ const WORDS: [&str; 11] = [
     "offset",
 ];
 
-/// One metric in a query, and what is asked of its labels: name, sign, value.
+/// A metric in a query with its label matchers: name, operator, value.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) metric: String,
@@ -44,11 +44,11 @@ pub(crate) struct Named {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Query {
     pub(crate) metrics: Vec<Named>,
-    /// Labels that are grouped or matched by.
+    /// The labels in grouping and matching clauses.
     pub(crate) by: BTreeSet<String>,
 }
 
-/// Names, signs and texts of a query.
+/// The names, operators and strings of a query.
 fn tokens(query: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = query.trim_start();
@@ -134,7 +134,7 @@ pub(crate) fn read(query: &str) -> Query {
     read
 }
 
-/// Everything that is wrong with a query: metrics, labels and values that no document has.
+/// The faults of a query: unknown metrics, labels and values.
 pub(crate) fn faults(query: &str) -> Vec<String> {
     let metrics = Metrics::new().unwrap();
     let known: BTreeMap<&str, &Described> = metrics

@@ -1,4 +1,4 @@
-//! Traces of a server that is told of a collector by its environment.
+//! The traces of a server whose environment names a collector.
 
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -40,7 +40,7 @@ async fn a_review_is_a_span_of_the_callers_trace() {
     let bad = review("u-7", "bad-name", "htpp", &json!({})).to_string();
     let of =
         |flags: &str| format!("traceparent: 00-{TRACE}-{PARENT}-{flags}\r\ntracestate: a=1\r\n");
-    // Neither of these is of a trace that the caller records.
+    // The caller does not record a trace for either of these.
     assert_eq!(post(&mut client, "", &bad).await, 200);
     assert_eq!(post(&mut client, &of("00"), &bad).await, 200);
     assert_eq!(post(&mut client, &of("01"), &bad).await, 200);
@@ -113,7 +113,7 @@ async fn a_review_is_a_span_of_the_callers_trace() {
     );
 }
 
-/// What is not a review is traced too, and what was recorded last is sent before the end.
+/// Requests that are not reviews are traced too, and the last spans are sent before the exit.
 #[tokio::test]
 async fn the_last_spans_are_sent_at_the_end() {
     let (addr, seen) = collector().await;

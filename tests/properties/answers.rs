@@ -1,4 +1,4 @@
-//! Everything that can be asked of a snapshot, as text.
+//! All answers of a snapshot, as text.
 
 use attache::engine::affected::{acting_on, standing_over};
 use attache::engine::conditions::{affected, ancestors, status};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::world::{asked, object};
 
-/// Every object of the topology that is there, and some that may not be; sorted.
+/// Every existing topology object, and some that may not exist; sorted.
 pub(crate) fn keys(snapshot: &Snapshot) -> Vec<ObjectKey> {
     let gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
         .iter()
@@ -62,7 +62,7 @@ pub(crate) fn lower(lower: &Lower) -> String {
     format!("{} {}", steps.join(" > "), lower.complete)
 }
 
-/// Leaves with their sources.
+/// The settings with their sources.
 pub(crate) fn in_force(effective: &Effective) -> String {
     if effective.is_opaque() {
         return format!("opaque {:?}", effective.policies());
@@ -96,7 +96,7 @@ fn group(group: &Group) -> String {
     )
 }
 
-/// What is said of one object.
+/// The answers about one object.
 pub(crate) fn about(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<String> {
     let kinds: Vec<GroupKind> = survey.snapshot().policy_kinds().cloned().collect();
     let mut said = Vec::new();
@@ -136,7 +136,7 @@ pub(crate) fn statuses(survey: &mut Survey<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What a review says of an object that is applied.
+/// The review of an object that is created.
 pub(crate) fn reviewed(snapshot: &Snapshot, value: &Value) -> String {
     let key = object(value).key;
     let verdict = asked(Operation::Create, Some(value), None, |request| {

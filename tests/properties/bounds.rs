@@ -1,4 +1,4 @@
-//! What a review works out, and what is too much for it.
+//! The limits of what a review computes.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn gateway_api(kind: &str, name: &str, spec: &Value) -> Value {
            "metadata": {"namespace": "a", "name": name}, "spec": spec})
 }
 
-/// A policy with many settings that merges by a strategy.
+/// A policy with many settings and a merge strategy.
 fn policy(name: &str, kind: &str, target: &str, strategy: &str) -> Value {
     let mut spec = json!({"mergeStrategy": strategy,
                           "targetRef": {"group": GATEWAY_API, "kind": kind, "name": target}});
@@ -30,7 +30,7 @@ fn policy(name: &str, kind: &str, target: &str, strategy: &str) -> Value {
            "metadata": {"namespace": "a", "name": name}, "spec": spec})
 }
 
-/// Gateways of one class with a route each, and many policies on each of them.
+/// Gateways of one class with a route each, and many policies on each Gateway.
 fn crowded(strategy: &str) -> Snapshot {
     let mut class = gateway_api("GatewayClass", "c", &json!({"controllerName": "e.com/c"}));
     class["metadata"]["namespace"] = json!("");
@@ -51,7 +51,7 @@ fn crowded(strategy: &str) -> Snapshot {
     applied.fold(empty(), |state, change| state.apply(change))
 }
 
-/// What is said of a new policy on the class.
+/// The warnings about a new policy on the class.
 fn said(strategy: &str) -> String {
     let state = crowded(strategy);
     let mut policy = policy("wide", "GatewayClass", "c", strategy);
@@ -112,7 +112,7 @@ fn of_many_conflicts_the_first_are_told() {
     assert!(found.iter().any(|f| f.code == Code::Overridden));
 }
 
-/// A grant from one namespace to another, and so many routes that refer to the other.
+/// A grant between two namespaces, and this many routes with a reference that it covers.
 #[test]
 fn of_many_references_of_a_grant_the_first_are_told() {
     let route = |i: usize| {

@@ -1,4 +1,4 @@
-//! An answer tells nobody of policies that they may not read (design 3.4).
+//! An answer reveals nothing about policies that the user may not read (design 3.4).
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use crate::random::{any_event, any_object, policy};
 use crate::world::{Event, GROUP, asked, definition, fold, object, there};
 
-/// Fields of a policy that say where it stands; all others are settings.
+/// Fields of a policy that are not settings.
 const NO_SETTINGS: [&str; 2] = ["targetRefs", "mergeStrategy"];
 
-/// The same policy under a name, and with values, that stand nowhere else; other objects as they are.
+/// Gives a policy a unique name and unique values; returns other objects unchanged.
 fn marked(mut value: Value) -> Value {
     if !is_policy(&value) {
         return value;
@@ -37,7 +37,7 @@ fn is_policy(value: &Value) -> bool {
     value["apiVersion"] == format!("{GROUP}/v1")
 }
 
-/// What belongs to one policy alone: `b-p0-deep`.
+/// A text unique to a policy: `b-p0-deep`.
 fn own(value: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_lowercase();
     let meta = &value["metadata"];
@@ -45,7 +45,7 @@ fn own(value: &Value) -> String {
     format!("{}-end", parts.join("-"))
 }
 
-/// Numbers and texts, however deep.
+/// Replaces numbers, booleans and texts at any depth.
 fn mark(setting: &mut Value, text: &str) {
     match setting {
         Value::Number(_) | Value::String(_) | Value::Bool(_) => *setting = json!(text),
@@ -62,7 +62,7 @@ fn marked_event(event: Event) -> Event {
     }
 }
 
-/// Everything that may go out with an answer: the lines that are told, and those that there is no room for.
+/// Everything in an answer: the lines that are sent, and those that do not fit.
 fn all_of(verdict: &Verdict) -> String {
     let causes = verdict.causes().into_iter();
     let causes = causes.map(|cause| format!("{} {}", cause.field, cause.message));
@@ -71,8 +71,8 @@ fn all_of(verdict: &Verdict) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Reviews for somebody who may read no policy at all. The answer names policies of the object's own namespace, and
-/// what the user sent; it has settings of what the user sent alone.
+/// Reviews for a user who may read no policy. The answer names only policies in the object's own namespace and what the
+/// user sent; it has settings only from what the user sent.
 fn tells_nothing(
     snapshot: &Snapshot,
     state: &[Value],
@@ -108,8 +108,8 @@ fn tells_nothing(
     Ok(())
 }
 
-/// A Gateway and a Service in one namespace, a route in the other that goes from one to the other, leave to refer to
-/// all of it, and the kinds of policies: what stands on them meets.
+/// A Gateway and a Service in one namespace, a route between them in the other, grants for all references, and the
+/// policy kinds: policies on these interact.
 fn ground() -> Vec<Value> {
     let gateway_api = |kind: &str, namespace: &str, name: &str, spec: Value| {
         json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": kind,
@@ -158,7 +158,7 @@ fn ground() -> Vec<Value> {
     ]
 }
 
-/// A policy of one of few kinds, so that they meet.
+/// A policy of one of few kinds, so that policies interact.
 fn any_policy() -> impl Strategy<Value = Value> {
     let kind = select(vec!["Direct", "Legacy", "Deep", "Newest"]);
     (policy(), kind).prop_map(|(mut policy, kind)| {

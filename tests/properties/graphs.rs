@@ -1,4 +1,4 @@
-//! The graph of any state is what the engine says of it.
+//! The graph of any state agrees with the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ fn place(node: &Node) -> &Place {
     &node.object.0
 }
 
-/// The Gateways, and Services of a mesh, above a route, by the edges that count.
+/// The Gateways and mesh Services above a route, by the edges that count.
 fn tops(graph: &Graph, nodes: &BTreeMap<&str, &Node>, route: &ObjectKey) -> BTreeSet<ObjectKey> {
     let is_top = |node: &Node| {
         let gk = &place(node).object.gk;

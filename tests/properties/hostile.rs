@@ -1,4 +1,4 @@
-//! Topologies that nobody should have: every question still gets an answer.
+//! Absurd topologies: every query still returns.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::answers::{about, answers, reviewed, statuses};
 use crate::world::{GROUP, empty, object};
 
-/// Few names, none of them good, for everything; and everything refers to everything.
+/// A few names for everything, all bad; and everything refers to everything.
 const NAMES: [&str; 3] = ["", "x", "*"];
 const REFS: [(&str, &str); 6] = [
     (GATEWAY_API, "Gateway"),
@@ -82,7 +82,7 @@ fn own(kind: &str) -> Value {
     json!({"group": if kind == "Service" { "" } else { GATEWAY_API }, "kind": kind, "name": "self"})
 }
 
-/// An object of that kind whose every reference is itself or the Service of its name.
+/// An object whose references all point to itself or to the Service with its name.
 fn snake(kind: &str, group: &str) -> Value {
     json!({
         "apiVersion": format!("{group}/v1"), "kind": kind,
@@ -165,7 +165,8 @@ fn what_refers_to_itself_is_answered() {
     }
 }
 
-/// As many listeners as are read, some of one name, over as many rules and ports, with a policy on each listener.
+/// The largest supported number of listeners, some with equal names, with as many rules and ports, and a policy on each
+/// listener.
 #[test]
 fn many_sections_are_answered() {
     const MANY: usize = 256;
@@ -203,6 +204,6 @@ fn many_sections_are_answered() {
         .iter()
         .map(attache::engine::effective::Group::paths)
         .sum();
-    // Of two listeners of one name a path knows one.
+    // A path knows only one of two listeners with the same name.
     assert_eq!(paths, 246 * 246);
 }

@@ -24,7 +24,7 @@ const ALL: [&str; 4] = [
 ];
 const PATCH: [&str; 2] = ["PatchDefaults", "PatchOverrides"];
 
-/// Settings in which a field is a map everywhere or nowhere.
+/// Settings in which each field is a map in all policies or in none.
 fn shaped() -> impl Strategy<Value = Value> {
     let value = || {
         select(vec![
@@ -48,7 +48,7 @@ fn shaped() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Settings in which a field may be a map here and a value or `null` there.
+/// Settings in which a field may be a map in one policy and a value or `null` in another.
 fn shapeless() -> impl Strategy<Value = Value> {
     let leaf = select(vec![
         json!(null),
@@ -83,7 +83,7 @@ fn policy(profile: &Arc<Profile>, name: &str, (strategy, settings): &Spec) -> Ar
     Arc::new(Policy::read(Arc::new(object(&value)), profile.clone()))
 }
 
-/// What holds where each level has one policy, the least specific first.
+/// The effective policy with one policy per level, the least specific first.
 fn fold(specs: &[Spec]) -> Effective {
     let profile = profile_of("Newest");
     let policy = |(i, spec): (usize, &Spec)| vec![policy(&profile, &format!("p{i}"), spec)];
@@ -102,7 +102,7 @@ fn spec(specs: &[Spec]) -> Value {
     fold(specs).spec().unwrap().0
 }
 
-/// RFC 7386, one patch after the other in the order of precedence, the lowest first.
+/// RFC 7386 patches in order of precedence, the lowest first.
 fn patched(specs: &[Spec]) -> Value {
     let of = |wanted: &'static str| specs.iter().filter(move |(s, _)| *s == wanted);
     let mut result = json!({});
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(spec(&specs), patched(&specs));
     }
 
-    /// Where each is in force whole or not at all, who wins is found level by level: as if all were merged.
+    /// For atomic strategies, finding the winner level by level gives the same result as merging all policies.
     #[test]
     fn who_wins_whole_is_what_all_are_merged_to(
         kind in select(vec!["Newest", "Deep"]),
@@ -181,7 +181,7 @@ proptest! {
         let without: Vec<Spec> = std::iter::once(nothing).chain(below.clone()).collect();
         let with: Vec<Spec> = std::iter::once((default, settings)).chain(below).collect();
         let with = leaves(&fold(&with));
-        // A policy without settings is seen where nothing else is set: it has no setting to keep.
+        // A policy without settings is visible only if nothing else is set; it has no setting to keep.
         let has_settings = |(path, _): &(LeafPath, Leaf)| !path.is_empty();
         for leaf in leaves(&fold(&without)).into_iter().filter(has_settings) {
             prop_assert!(with.contains(&leaf), "{leaf:?} of {with:?}");

@@ -1,4 +1,4 @@
-//! What holds for every state and every order of events.
+//! Properties of every state and every order of events.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

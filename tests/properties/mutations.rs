@@ -1,4 +1,4 @@
-//! Patches apply, lead to an object that needs none, and are not there when nothing is switched on.
+//! Patches apply, their result needs no further patch, and there are none without enabled mutations.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn mutations(on: &[Mutation]) -> Mutations {
     Mutations::new(&on.iter().map(|mutation| (*mutation, true)).collect())
 }
 
-/// A kind with both target fields and a strategy that can be written down.
+/// The CRD of a kind with both target fields and a strategy.
 fn both() -> Event {
     let item = json!({"properties": {"group": {}, "kind": {}, "name": {}, "namespace": {},
         "sectionName": {}, "selector": {}}});
@@ -63,7 +63,7 @@ fn wrong(group: &str, kind: &str, how: u8) -> (Value, Value) {
     }
 }
 
-/// The same with mistakes in its target references, some of them in the singular.
+/// Adds faults to the target references of an object; moves some to the singular field.
 fn mistaken(mut object: Value, how: &[u8], single: u8) -> Value {
     let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
         return object;
@@ -90,7 +90,7 @@ fn mistaken(mut object: Value, how: &[u8], single: u8) -> Value {
     object
 }
 
-/// A route whose field `x` is controlled.
+/// A route whose field `x` is controlled by policies.
 fn route() -> impl Strategy<Value = Value> {
     let x = select(vec![Value::Null, json!([]), json!("own"), json!({"k": 3})]);
     (select(vec!["a", "b"]), select(vec!["r0", "r1"]), x).prop_map(|(namespace, name, x)| {
@@ -100,7 +100,7 @@ fn route() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A policy of the kind with both fields.
+/// A policy of the kind with both target fields.
 fn policy() -> impl Strategy<Value = Value> {
     let strategy = select(vec![Value::Null, json!("PatchDefaults")]);
     let kinds = select(vec!["Gateway", "HTTPRoute"]);
@@ -112,7 +112,7 @@ fn policy() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same events, with all policies of the kind that controls a field.
+/// Turns all policies in the events into the kind that controls a field.
 fn controlling(mut events: Vec<Event>) -> Vec<Event> {
     for (i, event) in events.iter_mut().enumerate() {
         let (Event::Applied(value) | Event::Deleted(value)) = event;
@@ -134,7 +134,7 @@ fn some_events() -> impl Strategy<Value = Vec<Event>> {
     prop_oneof![vec(any_event(), 0..40), controlled]
 }
 
-/// Any object, and Secrets with annotations that may be stale, broken or somebody else's.
+/// Any object, and Secrets with annotations that may be stale, broken or foreign.
 fn applied() -> impl Strategy<Value = Value> {
     let key = select(vec![
         "policies.example.com/DirectAffected",
@@ -193,7 +193,7 @@ proptest! {
         let again = mutated(&snapshot, &on, &mended);
         prop_assert!(again.patch.is_empty(), "{:?} after {:?}", again.patch, verdict.patch);
         prop_assert_eq!(&again.findings, &verdict.findings);
-        // It is stored, and comes back by another hand.
+        // The patched object is stored and then applied again by another client.
         let stored = snapshot.apply(change(&Event::Applied(mended.clone())));
         let again = mutated(&stored, &on, &mended);
         let is_target = snapshot.profile(&gk(&value)).is_none();
@@ -204,7 +204,7 @@ proptest! {
         prop_assert_eq!(&value["metadata"]["labels"], &mended["metadata"]["labels"]);
     }
 
-    /// While an update rolls out, replicas with other mutations are asked in turn.
+    /// During a rollout, replicas with different mutations answer in turn.
     #[test]
     fn replicas_with_other_mutations_do_not_fight(
         events in some_events(),
@@ -216,7 +216,7 @@ proptest! {
         let snapshot = state(&events, both_forms);
         let replicas = [mutations(&one), mutations(&two)];
         let mut object = value;
-        // What one mends may let the other mend more, and that is all.
+        // One patch can enable another, at most once.
         for _ in 0..2 {
             for on in &replicas {
                 let patch = mutated(&snapshot, on, &object).patch;
@@ -229,7 +229,7 @@ proptest! {
         }
     }
 
-    /// What is written into a target goes when the policies go, and leaves what was there.
+    /// Fields written into a target are removed with the policies, and its own fields stay.
     #[test]
     fn what_is_written_can_be_taken_out(events in some_events(), value in applied()) {
         let snapshot = state(&events, false);

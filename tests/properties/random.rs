@@ -1,4 +1,4 @@
-//! Objects of every kind at random, few names, so that they meet.
+//! Random objects of every kind, with few names, so that they refer to each other.
 
 use attache::engine::ids::GATEWAY_API;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn maybe(from: &'static [&'static str]) -> impl Strategy<Value = Value> {
     prop_oneof![Just(Value::Null), select(from).prop_map(|text| json!(text))]
 }
 
-/// Without what is null: references and specs leave out what they do not say.
+/// Removes null fields: references and specs omit them.
 fn said(mut value: Value) -> Value {
     value.as_object_mut().unwrap().retain(|_, v| !v.is_null());
     value
@@ -235,7 +235,7 @@ fn grant() -> impl Strategy<Value = Value> {
     )
 }
 
-/// The CRD of a kind; one that says something else in the second form.
+/// The CRD of a kind; with `other`, a different version of it.
 fn crd() -> impl Strategy<Value = Value> {
     (select(&KINDS[..4]), any::<bool>()).prop_map(|(kind, other)| {
         let item = json!({"properties": {"group": {}, "kind": {}, "name": {}, "namespace": {},

@@ -1,4 +1,4 @@
-//! Replicas that came by a state in other ways answer a request with the same bytes.
+//! Replicas that reached a state in different ways answer a request with equal bytes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::random::{any_event, any_object};
 use crate::world::{Event, change, empty, fold, gk, object, shuffled, survivors};
 
-/// Everything that can be mended is.
+/// All mutations are enabled.
 fn conduct() -> Conduct {
     let all = [
         Mutation::NormalizeTargets,
@@ -33,8 +33,7 @@ fn conduct() -> Conduct {
     }
 }
 
-/// The same events, those of different objects in another order: the API server keeps the order of an
-/// object and of nothing else.
+/// Reorders the events of different objects: the API server preserves only the order per object.
 fn interleaved(events: &[Event], seed: u64) -> Vec<Event> {
     let mut queues: BTreeMap<_, Vec<Event>> = BTreeMap::new();
     for event in events.iter().rev() {
@@ -44,7 +43,7 @@ fn interleaved(events: &[Event], seed: u64) -> Vec<Event> {
             .or_default()
             .push(event.clone());
     }
-    // Whose turn it is; each comes as often as it has events.
+    // The order of objects; each appears once per event.
     let turns: Vec<Event> = events.to_vec();
     let turns = shuffled(turns, seed);
     let next = |turn: &Event| {
@@ -54,7 +53,7 @@ fn interleaved(events: &[Event], seed: u64) -> Vec<Event> {
     turns.iter().filter_map(next).collect()
 }
 
-/// The state as lists, kind by kind in that order, over one that was wrong.
+/// The state from lists of each kind, in an order given by the seed, on top of a wrong state.
 fn listed(rest: &[Event], seed: u64) -> Snapshot {
     let mut kinds: BTreeMap<String, (GroupKind, Vec<Object>)> = BTreeMap::new();
     for event in rest {
@@ -97,7 +96,7 @@ fn body(operation: &str, new: Option<&Value>, old: Option<&Value>) -> Vec<u8> {
     review.to_string().into_bytes()
 }
 
-/// Requests about an object: it comes, it changes to another of its kind, it goes.
+/// Requests about an object: CREATE, UPDATE to another of its kind, DELETE.
 fn bodies(one: &Value, other: &Value) -> Vec<Vec<u8>> {
     let mut changed = other.clone();
     changed["metadata"]["name"] = one["metadata"]["name"].clone();
@@ -112,7 +111,7 @@ fn bodies(one: &Value, other: &Value) -> Vec<Vec<u8>> {
     found
 }
 
-/// The answers of a replica, to both endpoints.
+/// The answers of a replica, from both endpoints.
 fn answers(snapshot: &Snapshot, bodies: &[Vec<u8>]) -> Vec<String> {
     let conduct = conduct();
     let ask = |body: &Vec<u8>, endpoint, evidence| {
@@ -145,7 +144,7 @@ proptest! {
         let expected = answers(&fold(&events), &bodies);
         prop_assert_eq!(&expected, &answers(&fold(&interleaved(&events, seed)), &bodies));
         prop_assert_eq!(&expected, &answers(&listed(&rest, seed), &bodies));
-        // Some were there before and are gone, and come again at the end.
+        // Some objects existed before, were deleted, and are created again at the end.
         let last = shuffled(rest, seed);
         let back = last.iter().take(noise).flat_map(|event| {
             let (Event::Applied(value) | Event::Deleted(value)) = event;

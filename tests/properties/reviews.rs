@@ -1,4 +1,4 @@
-//! Reviews: what may never be refused, and what is always said with a refusal.
+//! Reviews: what may never be refused, and what every refusal contains.
 
 use attache::engine::finding::Severity;
 use attache::engine::ids::{GroupKind, ObjectKey};
@@ -25,7 +25,7 @@ fn reviewed(
     })
 }
 
-/// Whether an object takes part in what can be refused of a policy: its targets, and what defines it.
+/// Whether an object can cause a refusal of a policy: its targets and its CRD.
 fn concerns(policy: &Policy, other: &ObjectKey) -> bool {
     let own = &policy.key().namespace;
     let named = policy
@@ -120,7 +120,7 @@ proptest! {
             seen.push(value.clone());
             let before = snapshot.clone();
             snapshot = snapshot.apply(change(event));
-            // The state before is asked again, as by a request that came earlier.
+            // Asks the state before again, as a request that arrived earlier would.
             for state in [&snapshot, &before, &snapshot] {
                 let remembered = answers(state, &seen);
                 let anew = std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Snapshots: what they answer depends on what is there, and changes are told in full.
+//! Snapshots: their answers depend only on the objects in them, and `impact` reports all changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ fn values(events: &[Event]) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// What holds on every path through every object, by kind, way on and way in.
+/// The effective policies on every path through every object, by kind and route path, then by ancestor path.
 type All = BTreeMap<(GroupKind, String), BTreeMap<Upper, Told>>;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ struct Told {
 
 fn settings(effective: &Effective) -> String {
     match effective.spec() {
-        // A policy without settings is in force: that is not the same as none.
+        // A policy without settings in force differs from no policy.
         Some((spec, sources)) if sources.iter().any(|(pointer, _)| pointer.is_empty()) => {
             format!("{spec} of a policy")
         }
@@ -45,14 +45,14 @@ fn settings(effective: &Effective) -> String {
     }
 }
 
-/// Whether paths end at effective targets, and begin where requests come in: the same paths count for
-/// the status of a policy.
+/// Whether the paths end at effective targets and begin where requests arrive: the paths that also count for the status
+/// of a policy.
 fn counts(group: &Group) -> bool {
     group.complete && group.attached
 }
 
-/// Where nothing says how far a kind reaches, its paths go on to a backend only for who asks about a
-/// backend with a policy of the kind: its effective targets are the rules, and that backend besides.
+/// If nothing says how far a kind reaches, its paths extend to a backend only for queries about a backend with a policy
+/// of the kind: its effective targets are the rules and that backend.
 fn seen_differently(snapshot: &Snapshot, kind: &GroupKind, path: &[Place]) -> bool {
     let profile = snapshot.profile(kind).unwrap();
     let unsaid = profile.inherits() && !profile.effective.is_said();
@@ -64,13 +64,13 @@ fn seen_differently(snapshot: &Snapshot, kind: &GroupKind, path: &[Place]) -> bo
             .any(|place| is_backend(place) || &*place.object.gk.kind == "Bucket")
 }
 
-/// The same for one of two states: the definition of the kind may have changed.
+/// [`seen_differently`] in either of two states: the CRD of the kind may have changed.
 fn seen_differently_in(states: [&Snapshot; 2], kind: &GroupKind, path: &[Place]) -> bool {
     let mut known = states.iter().filter(|state| state.profile(kind).is_some());
     known.any(|state| seen_differently(state, kind, path))
 }
 
-/// Where requests come in by a way: the object, the port and the hostname of a listener.
+/// The object, port and hostname of the listener at the end of an ancestor path.
 fn door(snapshot: &Snapshot, way: &Upper) -> Option<(ObjectKey, u16, Option<String>)> {
     let place = way.last()?;
     let object = snapshot.get(&place.object)?;
@@ -116,8 +116,8 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
     all
 }
 
-/// The difference, path by path, as `impact` tells it: what one way in loses and another wins is one
-/// change, first of those by which the same requests come in.
+/// The difference path by path, as `impact` reports it. A path lost and a path gained are one change; paths with the
+/// same listener endpoint are matched first.
 fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String> {
     let nothing = settings(&Effective::default());
     let mut told = Vec::new();
@@ -165,7 +165,7 @@ fn told_path(path: &[Place]) -> Vec<String> {
     path.iter().map(ToString::to_string).collect()
 }
 
-/// Objects of the topology that are there, and what policies name.
+/// The existing topology objects, and the targets of policies.
 fn there_or_named(snapshot: &Snapshot) -> impl Iterator<Item = ObjectKey> {
     let there = keys(snapshot).into_iter();
     let there = there.filter(|key| snapshot.get(key).is_some());
@@ -182,7 +182,7 @@ fn there_or_named(snapshot: &Snapshot) -> impl Iterator<Item = ObjectKey> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Counts, conditions and warnings are about the same policies.
+    /// Counts, conditions and warnings use the same policies.
     #[test]
     fn a_policy_is_counted_where_it_is_said_to_act(events in vec(any_event(), 0..40)) {
         let snapshot = fold(&events);
@@ -224,7 +224,7 @@ proptest! {
         prop_assert_eq!(&incremental, &answers(&fold(&rest), values(&events).take(12)));
     }
 
-    /// A survey remembers what it met; that must not show.
+    /// A resolver caches; the cache must not change answers.
     #[test]
     fn a_survey_answers_the_same_whatever_it_was_asked_before(events in vec(any_event(), 0..40)) {
         let snapshot = fold(&events);

@@ -1,4 +1,4 @@
-//! What is said, whatever users write.
+//! Messages for arbitrary user input.
 
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ fn a_thousand_findings_are_ten_lines_and_the_same_each_time() {
         last.starts_with("and 99") && last.ends_with("attache describe HTTPRoute/cart"),
         "{last}"
     );
-    // Names are whole or not there.
+    // Names are complete or missing.
     let whole = |line: &String| line.contains(&"n".repeat(100)) || !line.contains('-');
     assert!(
         said[1..said.len() - 1]

@@ -1,4 +1,4 @@
-//! The kinds of policies in random worlds, and what happens to the state.
+//! The policy kinds of random states, and the events that change a state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 pub(crate) const GROUP: &str = "policies.example.com";
-/// Kinds of policies: the first four have a CRD, the others a profile of the configuration.
+/// Policy kinds: the first four have a CRD, the others a configured profile.
 pub(crate) const KINDS: [&str; 10] = [
     "Direct",
     "Inherited",
@@ -27,7 +27,7 @@ pub(crate) const KINDS: [&str; 10] = [
     "Newest",
 ];
 
-/// What happens to the state.
+/// An event that changes the state.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     Applied(Value),
@@ -55,7 +55,7 @@ pub(crate) fn definition(kind: &str, fields: &Value) -> Value {
                     "x-kubernetes-preserve-unknown-fields": true, "properties": fields}}}}}]}})
 }
 
-/// Profiles of the kinds without a CRD.
+/// The profiles of the kinds without a CRD.
 fn profiles() -> Vec<ProfileFile> {
     let strategy = json!({"path": "spec.mergeStrategy", "values": {
         "AtomicDefaults": {"direction": "defaults", "op": "atomic"},
@@ -109,7 +109,7 @@ fn profiles() -> Vec<ProfileFile> {
     profiles.into_iter().map(read).collect()
 }
 
-/// A state before anything happened, in which the kinds of the topology have been listed.
+/// An empty state in which the topology kinds have been listed.
 pub(crate) fn empty() -> Snapshot {
     let rules = Arc::new(ProfileRules::new(profiles(), Vec::new()));
     let gateway_api = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
@@ -134,7 +134,7 @@ pub(crate) fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Snapshot 
     events.fold(empty(), |s, event| s.apply(change(event)))
 }
 
-/// What is left in the end, in the order of keys.
+/// The objects that exist after the events, in the order of keys.
 pub(crate) fn survivors(events: &[Event]) -> Vec<Event> {
     let mut left: BTreeMap<ObjectKey, Value> = BTreeMap::new();
     for event in events {
@@ -146,7 +146,7 @@ pub(crate) fn survivors(events: &[Event]) -> Vec<Event> {
     left.into_values().map(Event::Applied).collect()
 }
 
-/// The objects that are there in the end.
+/// The objects that exist after the events.
 pub(crate) fn there(events: &[Event]) -> Vec<Value> {
     let left = survivors(events).into_iter().map(|event| match event {
         Event::Applied(value) | Event::Deleted(value) => value,
@@ -154,7 +154,7 @@ pub(crate) fn there(events: &[Event]) -> Vec<Value> {
     left.collect()
 }
 
-/// The same in another order.
+/// The events in another order.
 pub(crate) fn shuffled(mut events: Vec<Event>, seed: u64) -> Vec<Event> {
     let mut state = seed;
     for i in (1..events.len()).rev() {
@@ -166,7 +166,7 @@ pub(crate) fn shuffled(mut events: Vec<Event>, seed: u64) -> Vec<Event> {
     events
 }
 
-/// A request about an object, put to whoever judges it.
+/// Passes a request about an object to `judge`.
 pub(crate) fn asked<T>(
     operation: Operation,
     new: Option<&Value>,

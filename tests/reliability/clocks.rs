@@ -1,4 +1,4 @@
-//! Deadlines do not follow the time of day: it is turned under a process, and the source is read.
+//! Deadlines do not depend on the time of day: one test changes it under a process, another reads the sources.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,16 +8,16 @@ use tempfile::TempDir;
 
 use crate::process::{Process, Setup, ask};
 
-/// What reads the time of day.
+/// Functions that read the time of day.
 const WALL: [&str; 4] = [
     "SystemTime::now",
     "UNIX_EPOCH.elapsed",
     "Timestamp::now",
     "Zoned::now",
 ];
-/// Which parts may: certificates and their checks, metrics and traces, what is shown to people.
+/// Files that may: certificates and their checks, metrics and traces, output for users.
 const MAY: [&str; 6] = [
-    // The day on which suppressions of findings end.
+    // The date on which suppressions expire.
     "src/http/today.rs",
     "src/cli/",
     "src/http/tls",
@@ -60,7 +60,7 @@ fn the_time_of_day_decides_over_no_deadline() {
     assert!(wrong.is_empty(), "read the time of day: {wrong:?}");
 }
 
-/// What turns the time of day of one process, from the package `faketime`; nothing where it is not installed.
+/// The library that changes the time of day of one process, from the package `faketime`. `None` if it is not installed.
 fn faketime() -> Option<PathBuf> {
     let folders = fs::read_dir("/usr/lib").into_iter().flatten();
     let mut libraries =
@@ -69,7 +69,7 @@ fn faketime() -> Option<PathBuf> {
     if found.is_none() {
         let required = std::env::var("ATTACHE_REQUIRE_FAKETIME").is_ok_and(|value| value == "1");
         assert!(!required, "faketime is not installed");
-        // Past the test runner's capture, so that it is seen.
+        // Writes to stderr directly, since the test runner would capture other output.
         let _ = writeln!(
             std::io::stderr(),
             "SKIPPED: the_time_of_day_is_turned: no faketime"
@@ -78,7 +78,7 @@ fn faketime() -> Option<PathBuf> {
     found
 }
 
-/// Eleven years on, and as many back: what is answered, and when, stays as it is.
+/// Eleven years forward and back: answers and their timing stay the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_time_of_day_is_turned() {
     let Some(library) = faketime() else {
@@ -92,7 +92,7 @@ async fn the_time_of_day_is_turned() {
         format!("LD_PRELOAD={}", library.display()),
         format!("FAKETIME_TIMESTAMP_FILE={}", clock.display()),
         "FAKETIME_NO_CACHE=1".to_owned(),
-        // As in life: only the time of day jumps.
+        // As in reality, only the time of day jumps.
         "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
     ];
     let env = std::iter::once("env".to_owned());
@@ -109,7 +109,7 @@ async fn the_time_of_day_is_turned() {
         ("+0", "[+]certificate ok"),
     ] {
         turn(by);
-        // That the clock has been turned is seen by the certificate; it is served all the same.
+        // The certificate check notices the change; the certificate is still served.
         process.until("/readyz?verbose", 200, said).await;
         ask(&mut kept).await;
         ask(&mut process.connect().await).await;

@@ -1,10 +1,10 @@
-//! A log that cannot be written, and nowhere else to write: reviews go on.
+//! Reviews go on without a writable log or any other place to write.
 
 use std::path::PathBuf;
 
 use crate::process::{Process, Setup, ask, signal};
 
-/// Every write to it fails as on a full disk, and standard output has been closed by its reader.
+/// Every write fails as on a full disk, and standard output is closed.
 #[tokio::test]
 async fn a_full_disk_stops_no_review() {
     let mut process = Process::start(&Setup {
@@ -24,7 +24,7 @@ async fn a_full_disk_stops_no_review() {
     assert_eq!(status.code(), Some(0), "{status}");
 }
 
-/// Whoever writes to a file dies of it (SIGXFSZ); pipes, sockets and devices are no files.
+/// A write to a file would kill the process (SIGXFSZ); pipes, sockets and devices are exempt.
 #[tokio::test]
 async fn nothing_is_written_to_any_file() {
     let here = tempfile::TempDir::new().unwrap();

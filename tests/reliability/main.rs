@@ -1,5 +1,5 @@
-//! `docs/reliability.md` names a test for each case, and the test is there. And the faults that only a process of its own can
-//! be brought into: signals, a log that cannot be written, little processor time, names that nobody knows.
+//! `docs/reliability.md` names a test for each case, and the test exists. Also faults that need a process of their own:
+//! signals, an unwritable log, little processor time, unknown host names.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! `attache serve` as a process that signals, logs and starvation can be tried on.
+//! `attache serve` as a process, for tests of signals, logs and starvation.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,23 +12,23 @@ use tokio::time::{sleep, timeout};
 use crate::client::Tls;
 use crate::serving::{Serving, quickstart};
 
-/// Longer than anything here takes; a test that waits for it has failed.
+/// Longer than anything here takes: a test that waits for it has failed.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A run that does not end by itself ends with the test.
+/// Killed at the end of the test.
 pub(crate) struct Process(Serving);
 
-/// What is to be started.
+/// How to start the process.
 pub(crate) struct Setup {
-    /// In place of `--from examples/quickstart`; `{dir}` is the folder of the run.
+    /// In place of `--from examples/quickstart`; `{dir}` is the directory of the run.
     pub(crate) state: Vec<String>,
     pub(crate) more: Vec<String>,
-    /// Put in front of the program.
+    /// A command that wraps the program.
     pub(crate) by: Vec<String>,
-    /// Where the log goes; to a file of its own where nothing is said.
+    /// The destination of the log; by default a file.
     pub(crate) log: Option<PathBuf>,
     pub(crate) level: &'static str,
-    /// Files of the folder of the run.
+    /// Files in the directory of the run.
     pub(crate) files: Vec<(&'static str, String)>,
 }
 
@@ -68,7 +68,7 @@ impl Process {
                 }
             };
             command
-                // Nothing may be written anywhere but to the log.
+                // Nothing may be written except to the log.
                 .env("HOME", "/nonexistent")
                 .env("TMPDIR", "/nonexistent")
                 .env_remove("RUST_LOG")
@@ -77,7 +77,7 @@ impl Process {
         }))
     }
 
-    /// Waits until a path of the admin port answers so, with this text in it.
+    /// Waits until a path of the admin port answers with this status and text.
     pub(crate) async fn until(&self, path: &str, status: u16, text: &str) {
         let mut last = None;
         let so = async {
@@ -101,7 +101,7 @@ impl Process {
         self.until("/readyz", 200, "").await;
     }
 
-    /// The status with which it ends.
+    /// Waits for the exit and returns its status.
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         let ends = async {
             loop {
@@ -136,14 +136,14 @@ pub(crate) fn signal(name: &str, pid: impl AsRef<OsStr>) {
     assert!(sent.unwrap().success(), "kill -{name}");
 }
 
-/// A policy on a listener of the example's Gateway.
+/// A review of a policy on a listener of the quickstart's Gateway.
 pub(crate) fn review(listener: &str) -> String {
     format!(
         r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u-1","kind":{{"group":"policies.example.com","version":"v1","kind":"RetryPolicy"}},"operation":"CREATE","namespace":"infra","name":"retries","object":{{"metadata":{{"namespace":"infra","name":"retries"}},"spec":{{"targetRef":{{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"{listener}"}},"retries":3}}}}}}}}"#
     )
 }
 
-/// Asks, and has the answer that it should be.
+/// Sends reviews and checks their answers.
 pub(crate) async fn ask(client: &mut Tls) {
     let answer = client
         .post("/validate?timeout=10s", review("http").as_bytes())

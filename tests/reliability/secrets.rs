@@ -1,4 +1,4 @@
-//! What no log holds whatever is switched on, with a cluster behind it: the token, what objects hold, who asks.
+//! Data that no log contains at any log level, with a cluster behind it: the token, contents of objects, users.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -22,20 +22,20 @@ use crate::server::{
     GATEWAYS, RETRIES, REVIEWS, SERVICES, Server, gateway, gateway_crd, policy, policy_crd,
 };
 
-/// Of the service account.
+/// The token of the service account.
 const TOKEN: &str = "t0ken-s3cret";
-/// Stands in objects of the cluster and of reviews, and in answers that cannot be read.
+/// In objects of the cluster and of reviews, and in unreadable answers.
 const BODY: &str = "b0dy-s3cret";
-/// Who asks, and the groups.
+/// The user and the groups.
 const USER: &str = "us3r-jane";
-/// Everything of every library: a directive is about all targets that begin so.
+/// Everything from every library: a directive covers all targets with that prefix.
 const ALL: &str = "a=trace,b=trace,c=trace,d=trace,e=trace,f=trace,g=trace,h=trace,i=trace,j=trace,\
                    k=trace,l=trace,m=trace,n=trace,o=trace,p=trace,q=trace,r=trace,s=trace,t=trace,\
                    u=trace,v=trace,w=trace,x=trace,y=trace,z=trace,kube_client=trace,kube_runtime=trace";
 const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/infra/events";
 const CONFIG: &str = "{apiVersion: attache.dev/v1, kind: Configuration, events: true}";
 
-/// A cluster with secrets wherever there is room, behind a socket; and what callers show.
+/// A cluster on a socket with secrets in every field, and the credentials that clients present.
 async fn cluster() -> (Server, SocketAddr, Arc<Mutex<Vec<String>>>) {
     let server = Server::new();
     server.install(&gateway_crd());
@@ -54,13 +54,13 @@ async fn cluster() -> (Server, SocketAddr, Arc<Mutex<Vec<String>>>) {
         policy["spec"]["retries"] = json!(5);
         server.put(RETRIES, secretive(policy));
     }
-    // Cut short, and of another form.
+    // One is cut short, the other has the wrong form.
     let of = |plural: &str| format!("/apis/example.dev/v1/{plural}");
     let cut = format!(r#"{{"kind":"List","metadata":{{}},"items":[{{"spec":"{BODY}"#);
     server.answers(&of("cutpolicies"), 200, &cut);
     let list = json!({"kind": "List", "metadata": {"resourceVersion": "1"}, "items": BODY});
     server.answers(&of("listpolicies"), 200, &list.to_string());
-    // Whoever refuses names what was asked: the user of the review, the note of the Event.
+    // A refusal quotes the request: the user of the review, the note of the Event.
     for (path, field, value) in [(REVIEWS, "spec.user", USER), (EVENTS, "note", BODY)] {
         let message = format!("it is invalid: {field}: Invalid value: {value:?}");
         let status = json!({
@@ -112,7 +112,7 @@ async fn forward(
     server.answer(request).await.unwrap()
 }
 
-/// A policy on a listener of the Gateway; one that is to come may be let through.
+/// A policy on a listener of the Gateway; a pending one may be allowed.
 fn review(listener: &str, pending: &str) -> Value {
     let mut object = secretive(policy("RetryPolicy", "infra", "retries", "edge"));
     object["spec"]["targetRefs"][0]["sectionName"] = json!(listener);
@@ -151,7 +151,7 @@ async fn neither_token_nor_bodies_nor_users_are_in_a_log() {
         level: ALL,
         ..Setup::default()
     });
-    // All that can be listed is; of the rest something has been said.
+    // All valid lists are complete; the others are reported.
     for known in ["[+]cache:RetryPolicy.example.dev", "[+]cache:Gateway ok"] {
         process.until("/readyz?verbose", 503, known).await;
     }
@@ -159,7 +159,7 @@ async fn neither_token_nor_bodies_nor_users_are_in_a_log() {
         let failed = format!("[-]cache:{spoilt}.example.dev failed");
         process.until("/readyz?verbose", 503, &failed).await;
     }
-    // Watches that are told something odd.
+    // Watches receive unusual events.
     server.say(GATEWAYS, BODY, secretive(gateway("infra", "edge")));
     let odd = json!({"metadata": {"name": "s", "labels": BODY}, "spec": BODY});
     server.say(SERVICES, "ADDED", odd);
@@ -185,7 +185,7 @@ async fn neither_token_nor_bodies_nor_users_are_in_a_log() {
     signal("TERM", process.pid().to_string());
     assert_eq!(process.ended().await.code(), Some(0));
     let log = process.log();
-    // What is looked for could have been there.
+    // The searched-for data could have been logged.
     assert!(shown.lock().unwrap().contains(&format!("Bearer {TOKEN}")));
     for said in [
         "TRACE hyper",

@@ -1,4 +1,4 @@
-//! Signals that a process in a cluster gets, and what stops and goes on again.
+//! Signals that a process in a cluster receives, and processes that are stopped and continued.
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use crate::process::{Process, Setup, ask, review, signal};
 
-/// Which program makes a process the first of its own world here; none where that is not allowed.
+/// A command that runs a process as PID 1 of a namespace. `None` if that is not allowed here.
 fn as_first() -> Option<Vec<String>> {
     let ways = [
         &["unshare", "--pid", "--fork", "--kill-child"][..],
@@ -38,7 +38,7 @@ async fn the_first_sigterm_drains_and_the_second_ends_it() {
     signal("TERM", pid_of(&process));
     process.until("/readyz", 503, "[-]shutdown failed").await;
     assert_eq!(process.get("/livez").await.status, 200);
-    // It answers who still comes, and asks them to go elsewhere next time.
+    // It still answers, and tells clients to close the connection.
     for mut client in [kept, process.connect().await] {
         let answer = client.post("/validate", review("http").as_bytes()).await;
         assert_eq!(answer.status, 200);
@@ -50,7 +50,7 @@ async fn the_first_sigterm_drains_and_the_second_ends_it() {
     assert_eq!(status.code(), Some(0), "{status}: {}", process.log());
 }
 
-/// The first process of a container does not see a signal for which it has no handler.
+/// PID 1 of a container ignores signals without a handler.
 #[tokio::test]
 async fn as_the_first_process_of_a_container_it_hears_sigterm() {
     let Some(by) = as_first() else {
@@ -79,7 +79,7 @@ async fn as_the_first_process_of_a_container_it_hears_sigterm() {
     assert_eq!(status.code(), Some(0), "{status}: {}", process.log());
 }
 
-/// A container that is paused, a node that is suspended.
+/// As a paused container or a suspended node.
 #[tokio::test]
 async fn a_process_that_was_stopped_goes_on() {
     let mut process = Process::start(&Setup::default());
@@ -95,7 +95,7 @@ async fn a_process_that_was_stopped_goes_on() {
             body.len()
         );
         waiting.send(format!("{head}{body}").as_bytes()).await;
-        // Longer than who asks would wait.
+        // Longer than the client would wait.
         sleep(Duration::from_millis(1_500)).await;
         signal("CONT", pid_of(&process));
         assert_eq!(

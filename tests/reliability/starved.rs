@@ -1,4 +1,4 @@
-//! A process that is given a twentieth of a processor, as a limit of `50m` does.
+//! A process with a twentieth of a processor, as with a limit of `50m`.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const RESTS: Duration = Duration::from_millis(95);
 const CLIENTS: usize = 12;
 const EACH: usize = 5;
 
-/// Stops a process most of the time, until it is told to end.
+/// Pauses a process most of the time, until it is stopped.
 struct Throttle {
     stop: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
@@ -84,7 +84,7 @@ async fn with_a_twentieth_of_a_processor_it_answers_or_sends_away_and_recovers()
         sent_away
     });
     let sent_away: usize = join_all(asked).await.into_iter().sum();
-    // Who has no connection yet is served too, and so are the probes.
+    // New clients are served too, and so are probes.
     ask(&mut process.connect().await).await;
     assert_eq!(process.get("/livez").await.status, 200);
     assert_eq!(process.get("/readyz").await.status, 200);

@@ -1,4 +1,4 @@
-//! The table of cases: complete, and each test that it names is there.
+//! The table of cases is complete, and each test that it names exists.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 const PAGE: &str = "docs/reliability.md";
 const CASES: usize = 85;
-/// What stands in the place of a test where there can be none; why, and what was done, follows it.
+/// Marks a case that cannot have a test; the reason and the precaution follow it.
 const NO_TEST: &str = "no test: ";
 
 fn exists(path: &str) -> bool {
@@ -17,7 +17,7 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()
 }
 
-/// Whether a text of Rust has a test of that name which is not passed over.
+/// Whether a Rust source has a test with this name that is not ignored.
 fn has_test(text: &str, name: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let begins = |line: &&str| {
@@ -30,7 +30,7 @@ fn has_test(text: &str, name: &str) -> bool {
     let Some(at) = lines.iter().position(begins) else {
         return false;
     };
-    // Property tests carry the attribute too, inside their macro.
+    // Property tests have the attribute too, inside their macro.
     let above = lines[..at].iter().rev();
     let attributes: Vec<&&str> = above
         .take_while(|line| line.starts_with("#[") || line.starts_with("//"))
@@ -44,12 +44,12 @@ fn numbers(cell: &str) -> Option<Vec<usize>> {
     cell.split(',').map(|n| n.trim().parse().ok()).collect()
 }
 
-/// What stands in backquotes.
+/// The texts in backquotes.
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// What is wrong with the tests of a row: a file, then names of tests in it.
+/// The faults in the tests of a row: a file, then names of tests in it.
 fn missing(cell: &str) -> Vec<String> {
     if let Some(why) = cell.strip_prefix(NO_TEST) {
         let is_told = why.split(' ').count() >= 8;
@@ -75,11 +75,11 @@ fn missing(cell: &str) -> Vec<String> {
                 if text.is_none() {
                     wrong.push(format!("no file {name}"));
                 }
-                // The names after a file that is not there are not complained of one by one.
+                // For a missing file, do not report each of its tests.
                 let known = usize::from(text.is_none());
                 file = Some((name, text.unwrap_or_default(), known));
             }
-            // A case in a folder of its own, run by the test that was named before.
+            // The directory of a case, run by the test before it.
             _ if is_path => {
                 if !exists(name) {
                     wrong.push(format!("no case {name}"));
@@ -101,7 +101,7 @@ fn missing(cell: &str) -> Vec<String> {
     wrong
 }
 
-/// Everything that is wrong with a page.
+/// The faults of a page.
 fn faults(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
@@ -146,7 +146,7 @@ fn each_case_is_held_by_a_test_that_is_there() {
     assert!(faults.is_empty(), "{PAGE}:\n{}", faults.join("\n"));
 }
 
-/// A page with one row for each of these, and good rows for the rest.
+/// A page with these rows, and valid rows for all other numbers.
 fn page(rows: &[(usize, &str)]) -> String {
     let good = "`tests/reliability/table.rs` `what_is_wrong_with_a_table_is_found`";
     let bad = rows.iter().map(|(number, held)| (*number, *held));

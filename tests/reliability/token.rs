@@ -1,4 +1,4 @@
-//! The token and the CA of the service account are renewed in place: attache shows the new token, and believes the new CA.
+//! The service account's token and CA are renewed in place: attache presents the new token and trusts the new CA.
 
 use std::convert::Infallible;
 use std::fs;
@@ -21,15 +21,15 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::process::{Process, Setup};
 
-/// The files are read again after a minute at the latest.
+/// The files are read again after at most a minute.
 const MINUTE: Duration = Duration::from_mins(1);
-/// For a machine with other work.
+/// For a busy machine.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// What callers showed, and when.
+/// The credentials that clients presented, and when.
 type Shown = Arc<Mutex<Vec<(Instant, String)>>>;
 
-/// An API server that is never well, and notes who asks.
+/// An API server that always fails and records its clients.
 async fn notes() -> (std::net::SocketAddr, Shown) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
@@ -53,7 +53,7 @@ async fn notes() -> (std::net::SocketAddr, Shown) {
     (addr, seen)
 }
 
-/// It takes the minute after which the file is read again.
+/// Takes the minute after which the file is read again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_renewed_token_is_shown_within_the_minute() {
     let (addr, seen) = notes().await;
@@ -88,19 +88,19 @@ async fn a_renewed_token_is_shown_within_the_minute() {
     );
 }
 
-/// As kubelet does it: nobody sees half of it.
+/// Atomically, as kubelet does.
 fn replace(file: &Path, text: &str) {
     let next = file.with_extension("next");
     fs::write(&next, text).unwrap();
     fs::rename(next, file).unwrap();
 }
 
-/// An API server that serves nothing, on a connection for each request, with the certificate of now.
+/// An API server without resources, with a new connection and the current certificate for each request.
 async fn serves(certificates: Arc<Certificates>) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
     let mut tls = ServerConfig::clone(&server_config(certificates).unwrap());
-    // Who comes back with a ticket is not asked for a certificate again.
+    // A resumed session would skip the certificate.
     tls.send_tls13_tickets = 0;
     let tls = TlsAcceptor::from(Arc::new(tls));
     tokio::spawn(async move {
@@ -111,7 +111,7 @@ async fn serves(certificates: Arc<Certificates>) -> std::net::SocketAddr {
                 let answer = service_fn(|_| async {
                     Ok::<_, Infallible>(Response::new(r#"{"groups": []}"#.to_owned()))
                 });
-                // A client that does not believe it goes away.
+                // A client that does not trust it disconnects.
                 if let Ok(stream) = tls.accept(stream).await {
                     let http = http1::Builder::new().keep_alive(false).to_owned();
                     let _ = http.serve_connection(TokioIo::new(stream), answer).await;
@@ -122,7 +122,7 @@ async fn serves(certificates: Arc<Certificates>) -> std::net::SocketAddr {
     addr
 }
 
-/// What the client library makes of a Pod's service account, tuned as attache does; it takes the minute.
+/// The client library with a Pod's service account, tuned as in attache; takes the minute.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_renewed_ca_is_believed_within_the_minute() {
     let made = || make_ca_and_pair(&["127.0.0.1".to_owned()], jiff::Zoned::now().date()).unwrap();
@@ -144,7 +144,7 @@ async fn a_renewed_ca_is_believed_within_the_minute() {
 
     replace(&file, &second.ca_pem);
     let renewed = Instant::now();
-    // The old one goes on until it is replaced there too.
+    // The old CA stays valid until the server replaces its certificate too.
     Served::ask(&client).await.unwrap();
     show(&second);
     while let Err(why) = Served::ask(&client).await {

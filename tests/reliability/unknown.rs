@@ -1,8 +1,8 @@
-//! An API server whose name nobody knows: the process lives, is not ready, and says why.
+//! An API server with an unknown host name: the process stays alive, is not ready, and says why.
 
 use crate::process::{Process, Setup, signal};
 
-/// `.invalid` never has an address.
+/// `.invalid` never resolves.
 const KUBECONFIG: &str = r"
 apiVersion: v1
 kind: Config
@@ -21,7 +21,7 @@ async fn an_api_server_whose_name_is_not_known_is_waited_for() {
     });
     let crds = "[-]cache:CustomResourceDefinition.apiextensions.k8s.io failed (not required): ";
     process.until("/readyz?verbose", 503, crds).await;
-    // The resolver's own words.
+    // The resolver's own message.
     process
         .until("/readyz?verbose", 503, "failed to lookup address")
         .await;
@@ -29,7 +29,7 @@ async fn an_api_server_whose_name_is_not_known_is_waited_for() {
     process
         .until("/metrics", 200, "attache_watch_errors_total")
         .await;
-    // Who asks in the meantime gets an answer, and nothing is said that is not known.
+    // Requests meanwhile are answered without unfounded findings.
     process
         .until("/readyz?verbose", 503, "[+]certificate ok")
         .await;
