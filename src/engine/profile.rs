@@ -1,4 +1,4 @@
-//! Facts about a policy kind, and where each came from: configuration, built-in profile, CRD, default.
+//! Facts about a policy kind, each with its source: configuration, built-in profile, CRD, default.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -41,20 +41,20 @@ pub use routes::OnRoutes;
 pub use schema::{Broken, Field, Shape, SpecRule, Step, Unknown, VersionSchema};
 pub use words::*;
 
-/// How the names of our own annotations begin.
+/// The prefix of attache's own annotations.
 const OWN_ANNOTATIONS: &str = "attache.dev/";
 
-/// Where a fact came from, the most trusted first (design 2.2).
+/// The source of a fact, the most trusted first (design 2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// The configuration file.
     Config,
-    /// A profile that comes with attache.
+    /// A profile built into attache.
     Builtin,
     /// The custom resource definition.
     Crd,
-    /// Nothing said it.
+    /// No source states it.
     #[default]
     Default,
 }
@@ -64,128 +64,127 @@ pub enum Source {
 pub struct Fact<T> {
     /// The fact.
     pub value: T,
-    /// Where it came from.
+    /// Its source.
     pub from: Source,
 }
 
-/// What the engine knows of a policy kind.
+/// Everything that the engine knows about a policy kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// The kind.
     pub gk: GroupKind,
-    /// Direct or inherited.
+    /// Whether the kind is direct or inherited.
     pub class: Fact<Class>,
     /// Fields that hold references.
     pub refs: Fact<Vec<RefField>>,
-    /// The annotation of targets that names a policy, where the kind has no target fields.
+    /// The annotation of targets that names a policy, for kinds without target fields.
     pub annotation: Fact<Option<Annotation>>,
-    /// Whether a policy without target is wrong.
+    /// Whether a policy must have a target.
     pub required: Fact<bool>,
-    /// Whether references in the singular and the plural field at once are refused.
+    /// Whether references in both the singular and the plural field are rejected.
     pub one_form: Fact<bool>,
-    /// What a policy without target acts on.
+    /// The target of a policy without one.
     pub without: Fact<Without>,
-    /// Gateways on which a policy without target does not act.
+    /// Gateways on which a policy without a target does not act.
     pub without_except: Fact<Classes>,
-    /// How a Service names the Gateway before it, where policies on the Service act there alone.
+    /// How a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
-    /// The namespace whose policies reach further than those of others.
+    /// The namespace whose policies reach further than those in other namespaces.
     pub root: Fact<Option<Arc<str>>>,
-    /// Kinds that can be targets; none where nothing says so.
+    /// Kinds that can be targets; `None` if no source states them.
     pub allow: Option<Fact<Vec<Allowed>>>,
-    /// How exactly group and kind are compared.
+    /// How group and kind are compared.
     pub spelled: Fact<Spelled>,
-    /// How rules without a name are called.
+    /// How references name unnamed rules.
     pub section_naming: Fact<SectionNaming>,
     /// How a section names a port of a Service.
     pub ports_by: Fact<PortsBy>,
-    /// Whether a reference may name an object of another namespace.
+    /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
-    /// Which role of a Service a policy means.
+    /// The role of a Service that a policy refers to.
     pub service_as: Fact<ServiceAs>,
-    /// Kinds whose behaviour changes in the end.
+    /// The kinds of the effective targets.
     pub effective: Fact<Vec<GroupKind>>,
     /// Whether policies act only where a route leads.
     pub needs_route: Fact<bool>,
-    /// The kinds of parents through which they reach routes; all where it is empty.
+    /// The kinds of parents through which policies reach routes; all if empty.
     pub parents: Fact<Vec<Parent>>,
-    /// Levels that count, from the least to the most specific; all in the default order where it is
-    /// empty.
+    /// The levels that count, from the least to the most specific; all in the default order if empty.
     pub hierarchy: Fact<Vec<Level>>,
-    /// Who wins on one target.
+    /// Which policy wins on one target.
     pub same_target: Fact<SameTarget>,
-    /// Which policies of one object meet.
+    /// Which policies of one object conflict.
     pub meets: Fact<Meets>,
-    /// What of other objects makes its controllers reject a policy.
+    /// Conditions on other objects under which controllers reject a policy.
     pub clashes: Fact<Vec<Clash>>,
-    /// The fields of the settings by which policies of one target conflict; all where it is empty.
+    /// The fields of the settings in which policies of one target conflict; all if empty.
     pub conflict_fields: Fact<Vec<Vec<String>>>,
-    /// The annotation with the weight of a policy, which counts before its age.
+    /// The annotation with the weight of a policy, which takes precedence over its age.
     pub weight: Fact<Option<Arc<str>>>,
     /// Fields of targets that settings control.
     pub controls: Fact<Vec<Control>>,
-    /// Names of the controllers that act on the kind, where something says them.
+    /// Names of the controllers that act on the kind, if any source states them.
     pub controllers: Fact<Vec<Arc<str>>>,
-    /// The domain of conditions, where something says it.
+    /// The domain of conditions, if any source states it.
     pub domain: Fact<Option<Arc<str>>>,
-    /// Where its status is; none where nothing says so.
+    /// The location of its status; `None` if no source states it.
     pub status: Fact<Option<StatusShape>>,
-    /// The most entries of `status.ancestors`.
+    /// The maximum number of entries in `status.ancestors`.
     pub max_ancestors: Fact<usize>,
-    /// Whether its controllers write a condition `Overridden` where others are in force in the place of a policy somewhere.
+    /// Whether its controllers write a condition `Overridden` if other policies override a policy somewhere.
     pub tells_overridden: Fact<bool>,
-    /// Strategies.
+    /// Its strategies.
     pub strategies: Fact<Strategies>,
-    /// How policies of the kind meet.
+    /// How policies of the kind merge.
     pub merging: Merging,
-    /// What holds where a policy names none.
+    /// The strategy of a policy that names none.
     pub unset: Fact<Strategy>,
     /// Fields of `spec` that are not settings.
     pub exclude: Fact<Vec<String>>,
-    /// The only fields of `spec` that are settings, where not all are.
+    /// The only fields of `spec` that are settings, unless all are.
     pub only: Option<Vec<String>>,
-    /// The versions that there are; empty where nothing says it.
+    /// The existing versions; empty if no source states them.
     pub versions: Fact<Vec<Arc<str>>>,
-    /// What the definition says of each version; empty without a definition.
+    /// The schema of each version; empty without a definition.
     pub schemas: Arc<[VersionSchema]>,
-    /// Fields without which a policy is refused.
+    /// Fields without which a policy is rejected.
     pub needs: Fact<Vec<Need>>,
-    /// What its settings protect by.
+    /// The protections that its settings provide.
     pub protects: Fact<Vec<Protection>>,
-    /// What is not modelled of the kind.
+    /// Behaviour of controllers that is not modelled.
     pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.
     pub switched_off_by: Fact<Vec<Vec<String>>>,
-    /// What holds on routes of some kinds.
+    /// Facts that differ on routes of some kinds.
     pub on_routes: Fact<Vec<OnRoutes>>,
-    /// Settings that do nothing on some levels.
+    /// Settings that do nothing at some levels.
     pub idle: Fact<Vec<Idle>>,
 }
 
-/// Profiles from the configuration and the built-in ones, before they meet a CRD.
+/// The configured and the built-in profiles, before CRDs are added.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileRules {
     config: BTreeMap<GroupKind, file::ProfileFile>,
     builtin: BTreeMap<GroupKind, file::ProfileFile>,
     keeps: Keeps,
-    /// Facts about controllers, by their names.
+    /// Facts about controllers, by name.
     controllers: BTreeMap<String, file::ControllerFile>,
 }
 
-/// What of objects is kept because profiles ask for it. What was dropped is only there again once the
+/// The parts of objects that are retained because profiles need them. Dropped parts are only available again once the
 /// objects are listed again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keeps {
-    /// Annotations by which objects are attached, and those with the weight of a policy.
+    /// Annotations by which policies are attached, and those with the weight of a policy.
     annotations: BTreeSet<String>,
-    /// Kinds of which policies control fields: their whole spec.
+    /// Kinds with fields that policies control; their whole spec is retained.
     specs: BTreeSet<GroupKind>,
 }
 
 // === impl ProfileRules ===
 
 impl ProfileRules {
-    /// Rules of the configuration over the built-in ones.
+    /// Configured profiles take precedence over built-in ones.
     pub fn new(config: Vec<file::ProfileFile>, builtin: Vec<file::ProfileFile>) -> Self {
         let (config, builtin) = (by_kind(config), by_kind(builtin));
         let keeps = Keeps::of(config.values().chain(builtin.values()));
@@ -197,7 +196,7 @@ impl ProfileRules {
         }
     }
 
-    /// The same with facts about controllers: of the configuration over the built-in ones.
+    /// Adds facts about controllers; configured ones take precedence over built-in ones.
     #[must_use]
     pub fn with_controllers(
         mut self,
@@ -215,23 +214,23 @@ impl ProfileRules {
         facts.is_some_and(|facts| facts.http_and_grpc_on_one_hostname)
     }
 
-    /// Kinds that are policy kinds whatever their CRD says.
+    /// Kinds that are policy kinds regardless of their CRD.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
         let kinds = self.config.keys().chain(self.builtin.keys());
         kinds.filter(|gk| self.says(gk) == Some(true))
     }
 
-    /// What of objects is kept because profiles ask for it.
+    /// The parts of objects that are retained because profiles need them.
     pub fn keeps(&self) -> &Keeps {
         &self.keeps
     }
 
-    /// Whether a profile that comes with attache knows a kind.
+    /// Whether there is a built-in profile for a kind.
     pub fn is_builtin(&self, gk: &GroupKind) -> bool {
         self.builtin.contains_key(gk)
     }
 
-    /// Whether profiles say that a kind is a policy kind, or that it is none.
+    /// Whether profiles state that a kind is, or is not, a policy kind.
     fn says(&self, gk: &GroupKind) -> Option<bool> {
         let said = |files: &BTreeMap<GroupKind, file::ProfileFile>| {
             files.get(gk).map(|file| file.policy.unwrap_or(true))
@@ -239,7 +238,7 @@ impl ProfileRules {
         said(&self.config).or_else(|| said(&self.builtin))
     }
 
-    /// The profile of a kind; none when it is no policy kind (design 2.1).
+    /// The profile of a kind; `None` if it is not a policy kind (design 2.1).
     pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
         let is_policy = match crd {
             Some(crd) => is_policy_kind(self, crd),
@@ -275,20 +274,19 @@ impl Keeps {
         keeps
     }
 
-    /// Whether the whole spec of objects of a kind is kept: some policy kind controls fields of it.
+    /// Whether the whole spec of objects of a kind is retained, because policies control fields of it.
     pub fn spec(&self, gk: &GroupKind) -> bool {
         self.specs.contains(gk)
     }
 
-    /// Whether an annotation of this name means something to attache: our own, those by which objects are
-    /// attached, and those with the weight of a policy.
+    /// Whether attache uses an annotation: its own, those by which policies are attached, and those with the weight
+    /// of a policy.
     pub fn annotation(&self, key: &str) -> bool {
         key.starts_with(OWN_ANNOTATIONS) || self.annotations.contains(key)
     }
 }
 
-/// Whether a CRD defines a policy kind: named by a profile, labelled, or of the right shape
-/// (design 2.1).
+/// Whether a CRD defines a policy kind: it has a profile, the label, or the right schema (design 2.1).
 pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
     let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
     rules.says(&crd.gk).unwrap_or(looks_like_one)
@@ -305,7 +303,7 @@ impl<T> Deref for Fact<T> {
 }
 
 impl<T> Fact<T> {
-    /// The same, seen otherwise.
+    /// Converts the value and keeps the source.
     fn map<U>(self, f: impl FnOnce(T) -> U) -> Fact<U> {
         Fact {
             value: f(self.value),
@@ -313,7 +311,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Whether a refusal may rest on it (design 2.2): all but a default.
+    /// Whether a refusal may depend on it (design 2.2): it is not a default.
     pub fn is_said(&self) -> bool {
         self.from != Source::Default
     }
@@ -322,19 +320,20 @@ impl<T> Fact<T> {
 // === impl Profile ===
 
 impl Profile {
-    /// Whether a controller is none of those that act on the kind, where these are known.
+    /// Whether a controller does not act on the kind, if those that do are known.
     pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
         !self.controllers.is_empty() && !self.controllers.contains(controller)
     }
 
-    /// What the definition says of a version; of all of them together where the version is not known.
+    /// The schema of a version; that of all versions together if the version is unknown.
     pub fn schema(&self, version: Option<&str>) -> Option<&VersionSchema> {
         let named = |schema: &&VersionSchema| version == Some(&*schema.name);
         let mut schemas = self.schemas.iter();
         schemas.find(named).or(self.schemas.last())
     }
 
-    /// Takes the fields away that a version does not have, and tells the first of them. Target fields stay as they are.
+    /// Removes the fields that a version does not have, and returns the first of them. Target fields remain
+    /// unchanged.
     pub fn prune(&self, version: Option<&str>, spec: &mut serde_json::Value) -> Vec<Unknown> {
         let Some(schema) = self.schema(version) else {
             return Vec::new();
@@ -343,23 +342,23 @@ impl Profile {
         schema.spec.prune(spec, &refs.collect::<Vec<_>>())
     }
 
-    /// Whether there is such a version, as far as something says which there are.
+    /// Whether a version exists, as far as the versions are known.
     pub fn has_version(&self, version: &str) -> bool {
         self.versions.is_empty() || self.versions.iter().any(|known| **known == *version)
     }
 
-    /// Whether policies of the kind act below what they name.
+    /// Whether policies of the kind act below their targets.
     pub fn inherits(&self) -> bool {
         self.class.value == Class::Inherited
     }
 
-    /// The lowest level at which its paths end; the targets themselves for direct kinds.
+    /// The lowest level at which its paths end; for direct kinds the targets themselves.
     pub fn end(&self) -> Level {
         let levels = self.effective.value.iter().map(Level::end_for);
         levels.max().unwrap_or(Level::Rule)
     }
 
-    /// Whether policies on a level count for the kind, and in which order.
+    /// The position of a level in the hierarchy of the kind; `None` if policies at this level do not count.
     pub fn rank(&self, level: Level) -> Option<usize> {
         if self.hierarchy.is_empty() {
             return Some(level as usize);
@@ -375,7 +374,7 @@ impl Profile {
         }
     }
 
-    /// Whether a kind can be a target, as far as something says which can.
+    /// Whether a kind can be a target, as far as the allowed kinds are known.
     pub fn takes_kind(&self, gk: &GroupKind) -> bool {
         let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
         let fits = |a: &Allowed| fits(&a.gk.group, &gk.group) && fits(&a.gk.kind, &gk.kind);
@@ -383,8 +382,8 @@ impl Profile {
         allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
     }
 
-    /// Whether a target can have its kind. What a definition says of references by name says nothing of those by
-    /// labels.
+    /// Whether a kind can be the target of an entry in this field. The rules of a definition about references by name
+    /// do not apply to selectors.
     pub fn takes(&self, field: &RefField, gk: &GroupKind, selects: bool) -> bool {
         let from_crd = self
             .allow
@@ -403,12 +402,12 @@ impl Profile {
         }
     }
 
-    /// Whether a section of a kind can be a target, as far as something says it.
+    /// Whether a section of a kind can be a target, as far as this is known.
     pub fn takes_section_of(&self, gk: &GroupKind) -> bool {
         self.allowed(gk).is_none_or(|allowed| allowed.sections)
     }
 
-    /// What is said of a kind as a target, if it is named among those allowed.
+    /// The facts about a kind as a target, if it is among the allowed ones.
     pub fn allowed(&self, gk: &GroupKind) -> Option<&Allowed> {
         let allow = self.allow.as_ref()?;
         allow.iter().find(|allowed| allowed.gk == *gk)

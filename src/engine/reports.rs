@@ -1,7 +1,7 @@
-//! What the controllers that count report of policies, listeners and routes (design 9, ruling 36).
+//! Reports of the relevant controllers about policies, listeners and routes (design 9, ruling 36).
 //!
-//! The controller of a Gateway is that of its class. Where an entry of a status is not about a Gateway, those count
-//! that the profile of the kind names; all where it names none.
+//! The controller of a Gateway is that of its class. For a status entry that is not about a Gateway, the controllers
+//! that the profile of the kind names are relevant; all controllers if it names none.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::profile::{Profile, SameTarget};
 use super::snapshot::{Snapshot, class_key};
 use super::topology::gateway_of;
 
-/// Reasons that rest on other objects than the policy.
+/// Reasons that depend on objects other than the policy.
 const OF_OTHERS: [&str; 4] = [
     "TargetNotFound",
     "Conflicted",
@@ -23,23 +23,23 @@ const OF_OTHERS: [&str; 4] = [
     "NoMatchingParent",
 ];
 
-/// Where a policy is not in force because its controllers reject it.
+/// Where controllers reject a policy, so that it is not in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejected {
     /// Nowhere.
     Nowhere,
     /// Everywhere.
     Everywhere,
-    /// On what comes through these ancestors; others accept it.
+    /// For requests through these ancestors; other controllers accept it.
     Through(Vec<Place>),
 }
 
-/// What controllers say of a policy as a whole.
+/// The common opinion of the controllers of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opinion {
-    /// Nothing.
+    /// They report nothing.
     Unsaid,
-    /// Something about an older generation.
+    /// They report on an older generation.
     Outdated,
     /// All accept it.
     Accepted,
@@ -49,42 +49,42 @@ pub enum Opinion {
     Rejected,
 }
 
-/// What the controllers of a policy say of it.
+/// The reports of the controllers of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// In one word.
+    /// A summary.
     pub opinion: Opinion,
-    /// The conditions that are not plainly good, in the order of the status.
+    /// The conditions that are not good, in the order of the status.
     pub reports: Vec<Report>,
-    /// That of them which says that it is not in force, though it is accepted.
+    /// The report that an accepted policy is not in force.
     pub not_enforced: Option<Report>,
-    /// That of them which says that others are in force in its place.
+    /// The report that other policies override it.
     pub overridden: Option<Overridden>,
 }
 
-/// Where others are in force in the place of a policy, as its controllers say.
+/// Where other policies override a policy, as its controllers report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overridden {
     /// On all its targets.
     Everywhere(Report),
-    /// Somewhere; only of kinds whose profile says that their controllers tell it (`status.overridden`).
+    /// Somewhere; only for kinds whose profile states that their controllers report this (`status.overridden`).
     Somewhere(Report),
 }
 
-/// A condition that a controller reports of an object.
+/// A condition that a controller reports for an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Report {
-    /// The controller, where the status names one.
+    /// The controller, if the status names one.
     pub controller: Option<Arc<str>>,
-    /// The ancestor from which it is seen, where the status names one.
+    /// The ancestor that the report is about, if the status names one.
     pub ancestor: Option<Place>,
     /// The condition.
     pub condition: Condition,
-    /// Whether the object is rejected by it.
+    /// Whether it rejects the object.
     pub is_rejection: bool,
 }
 
-/// The entries that count in the status of a policy.
+/// The entries of relevant controllers in the status of a policy.
 pub fn entries<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Policy,
@@ -138,8 +138,8 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     }
 }
 
-/// Whether a policy is rejected for what other objects are, and these are supposed to be otherwise: then what its
-/// controllers think of it is not known yet.
+/// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its
+/// controllers is not known yet.
 fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
     let reason = entry.rejection().map(|condition| &*condition.reason);
     let own = &policy.key().namespace;
@@ -152,19 +152,20 @@ fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
         && (is_ancestor || targets.any(|target| snapshot.is_supposed(&target)))
 }
 
-/// The condition by which a policy is rejected.
+/// The report that rejects a policy.
 pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
     let mut entries = entries(snapshot, policy);
     entries.find_map(|entry| Some(Report::of(entry, entry.rejection()?)))
 }
 
-/// Whether a policy is rejected for other targets than this one, which are at fault by themselves.
+/// Whether a policy is rejected only because of other targets than this one.
 ///
-/// Controllers write one entry for each ancestor, and it does not say which target is meant. Envoy Gateway 1.9.1
-/// (`internal/gatewayapi`: `processSecurityPolicyForRoute` and its like for other kinds) takes target by target: one of
-/// which another policy stands already (`Conflicted`), or which lacks the section (`TargetNotFound`), is passed over and
-/// noted on the ancestors of that target, and the others are in force though they share these ancestors. Of an object
-/// that is not there nothing is noted. Whatever else is wrong (`Invalid`) holds for the policy at all its targets.
+/// Controllers write one entry per ancestor, which does not name the target. Envoy Gateway 1.9.1
+/// (`internal/gatewayapi`: `processSecurityPolicyForRoute` and its counterparts for other kinds) processes target by
+/// target. It skips a target that already has another policy (`Conflicted`) or lacks the section (`TargetNotFound`),
+/// and records that for the ancestors of that target; the policy is in force on the other targets even if they share
+/// these ancestors. It records nothing for an object that does not exist. Any other fault (`Invalid`) applies to the
+/// policy at all its targets.
 pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey) -> bool {
     if policy.targets.len() < 2 {
         return false;
@@ -175,7 +176,7 @@ pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectK
         && rejections.all(|rejection| explains(snapshot, policy, here, &rejection.reason))
 }
 
-/// Whether a target of the policy that is not this object is at fault in the way that a reason says.
+/// Whether the reason applies to a target of the policy other than this object.
 fn explains(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey, reason: &str) -> bool {
     let own = &policy.key().namespace;
     let others = policy.targets.iter();
@@ -211,7 +212,7 @@ fn explains(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey, reason: &str
     })
 }
 
-/// Whether it takes other objects to know where a policy is rejected.
+/// Whether other objects are needed to know where a policy is rejected.
 pub(super) fn is_disputed(policy: &Policy) -> bool {
     let entries = policy.object.reported.as_ref().map(|r| &*r.entries);
     let entries = entries.unwrap_or_default();
@@ -220,7 +221,7 @@ pub(super) fn is_disputed(policy: &Policy) -> bool {
         && (entries.len() > 1 || policy.targets.len() > 1)
 }
 
-/// The condition by which a listener of a Gateway or `ListenerSet` takes no routes.
+/// The condition by which a listener of a Gateway or `ListenerSet` accepts no routes.
 pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
     let reported = owner.reported.as_ref()?;
     let mut entries = reported.entries.iter();
@@ -235,7 +236,7 @@ pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
     })
 }
 
-/// The condition by which a route is not attached to a parent that it names.
+/// The condition by which a parent does not accept a route that names it.
 pub fn of_route<'a>(
     snapshot: &Snapshot,
     route: &'a Object,
@@ -250,7 +251,7 @@ pub fn of_route<'a>(
         let about = matches!(&entry.subject, Subject::Parent(named) if named == parent);
         about && of_class.is_none_or(|known| entry.controller.as_ref() == Some(known))
     });
-    // A Service has no class: where one controller takes the route, another has no say.
+    // A Service has no class: one controller that accepts the route is enough.
     let mut all = entries.clone();
     if all.any(|entry| entry.acceptance == Acceptance::Accepted) {
         return None;
@@ -261,7 +262,7 @@ pub fn of_route<'a>(
 // === impl Rejected ===
 
 impl Rejected {
-    /// Whether nothing of a policy is in force at an object.
+    /// Whether none of a policy is in force at an object.
     pub fn at(&self, object: &ObjectKey) -> bool {
         match self {
             Self::Nowhere => false,
@@ -277,7 +278,7 @@ impl Rejected {
 // === impl Said ===
 
 impl Said {
-    /// What is said of a policy.
+    /// Collects the reports about a policy.
     pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let entries = entries(snapshot, policy);
         let has = |acceptance| entries.clone().any(|entry| entry.acceptance == acceptance);
@@ -321,7 +322,7 @@ impl Said {
 
 // === impl Report ===
 
-/// As [`Condition`].
+/// Formatted like [`Condition`].
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.condition.fmt(f)

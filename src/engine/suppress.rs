@@ -1,5 +1,5 @@
-//! The annotation by which an object suppresses findings about itself, one line for each reason: `attache.dev/ignore:
-//! "<code>[,<code>] [until YYYY-MM-DD]: <reason>"`.
+//! The annotation by which an object suppresses findings about itself, one line for each reason:
+//! `attache.dev/ignore: "<code>[,<code>] [until YYYY-MM-DD]: <reason>"`.
 //!
 //! Refusals are suppressed only for users that the configuration names. The current date is an argument.
 

@@ -11,7 +11,7 @@ pub struct Condition {
     pub kind: &'static str,
     /// Whether it holds.
     pub status: bool,
-    /// A CamelCase reason.
+    /// The reason, one word.
     pub reason: &'static str,
     /// One line that names the policies; the format of a reason has no room for them (ruling 20).
     pub message: String,

@@ -27,7 +27,7 @@ pub struct BareRoute {
 
 impl Survey<'_> {
     /// The part of a route that decides which policies act on it. `None` if policies are attached to the route, or if
-    /// it is attached to a Service, to a parent that may not be read, or by more than [`MOST_WAYS`] paths. An
+    /// it is attached to a Service, to a parent that may not be read, or by more than `MOST_WAYS` paths. An
     /// unbounded resolver, which covers many objects, also returns `None`: it shares its results anyway.
     pub fn bare(&mut self, key: &ObjectKey) -> Option<BareRoute> {
         let is_remembered = self.is_limited() && self.snapshot.era().lasts();

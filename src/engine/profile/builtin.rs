@@ -1,4 +1,4 @@
-//! Profiles that come with attache: one YAML file a project.
+//! Built-in profiles: one YAML file per project.
 
 use std::sync::LazyLock;
 
@@ -30,10 +30,10 @@ const FILES: [(&str, &str); 15] = [
     ("wso2-apk", include_str!("builtin/wso2-apk.yaml")),
 ];
 
-/// Every profile that comes with attache. The files are read once.
+/// Every built-in profile. The files are read once.
 ///
 /// # Errors
-/// When a file does not have the form of a profile; a test reads them all.
+/// If a file does not have the format of a profile; a test reads them all.
 pub fn builtin() -> Result<Vec<ProfileFile>, String> {
     Ok(files()?.profiles)
 }
@@ -44,7 +44,7 @@ const VERSIONS: &str = include_str!("builtin/versions.yaml");
 /// Short names of kinds.
 const NAMES: &str = include_str!("builtin/names.yaml");
 
-/// The short names of the policy kinds that come with attache. The file is read once.
+/// The short names of the policy kinds with a built-in profile. The file is read once.
 ///
 /// # Errors
 /// As [`builtin`].
@@ -59,7 +59,7 @@ pub fn short_names() -> Result<&'static [KindNames], String> {
     }
 }
 
-/// The facts about controllers that come with attache.
+/// The built-in facts about controllers.
 ///
 /// # Errors
 /// As [`builtin`].
@@ -67,7 +67,7 @@ pub fn builtin_controllers() -> Result<Vec<ControllerFile>, String> {
     Ok(files()?.controllers)
 }
 
-/// All files as one.
+/// The combined content of all files.
 fn files() -> Result<File, String> {
     static ALL: LazyLock<Result<File, String>> = LazyLock::new(read);
     ALL.clone()

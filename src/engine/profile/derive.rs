@@ -1,6 +1,7 @@
-//! Facts read off the schema of a CRD.
+//! Facts derived from the schema of a CRD.
 //!
-//! They are read once, when the CRD comes. Of its schema the names of the fields are kept, and the rules on the spec.
+//! They are derived once, when the CRD arrives. Only the names of the fields and the rules on the spec are kept of
+//! its schema.
 
 use std::sync::Arc;
 
@@ -26,22 +27,22 @@ mod tests;
 
 pub use departures::{Departure, MOST_TARGETS};
 
-/// Fields of `spec` that hold references, in every kind that follows the pattern.
+/// Fields of `spec` that hold references in every kind that follows the pattern.
 pub(crate) const REF_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
-/// The schemas of one kind that facts are read off.
+/// The schemas of one kind from which facts are derived.
 ///
-/// Objects come in every served version, and each is what its own version allows. So what refuses
-/// something must be said by all versions that have the field in question.
+/// Objects arrive in every served version, and each may contain what its own version allows. A fact that leads to a
+/// refusal must therefore hold in all versions that have the field.
 #[derive(Clone, Debug, Default)]
 pub struct Schemas {
-    /// Of the whole object in the stored version, `properties` left out; it may carry rules.
+    /// The schema of the whole object in the stored version, without `properties`; it may contain rules.
     pub root: Value,
-    /// Of `spec` in the stored version.
+    /// The schema of `spec` in the stored version.
     pub spec: Value,
-    /// Of `spec` in other served versions.
+    /// The schemas of `spec` in other served versions.
     pub others: Vec<Value>,
-    /// Of `status` in the stored version.
+    /// The schema of `status` in the stored version.
     pub status: Value,
     /// Whether status is a subresource of the stored version.
     pub status_subresource: bool,
@@ -51,41 +52,41 @@ pub struct Schemas {
     pub keeps_all: bool,
 }
 
-/// What a CRD says of its kind.
+/// The facts that a CRD states about its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Derived {
     /// Whether it has target references: group, kind, and a name or labels.
     pub is_policy: bool,
-    /// Fields that hold references; empty where there are none.
+    /// Fields that hold references; may be empty.
     pub refs: Vec<RefField>,
-    /// Whether the schema itself demands a reference.
+    /// Whether the schema itself requires a reference.
     pub required: bool,
-    /// Whether it refuses references in the singular and the plural field at once.
+    /// Whether it rejects references in both the singular and the plural field.
     pub one_form: bool,
-    /// Kinds that can be targets, where it says all of them.
+    /// Kinds that can be targets, if it lists all of them.
     pub allow: Option<Vec<Allowed>>,
-    /// How exactly group and kind are compared, where it says that.
+    /// How group and kind are compared, if it states that.
     pub spelled: Option<Spelled>,
-    /// Whether entries take a namespace.
+    /// Whether entries support a namespace.
     pub cross_namespace: Option<CrossNamespace>,
-    /// Strategies.
+    /// Its strategies.
     pub strategies: Strategies,
-    /// Where the status says what became of a policy.
+    /// Where the status reports the outcome of a policy.
     pub status: Option<StatusShape>,
     /// `maxItems` of `status.ancestors`.
     pub max_ancestors: Option<usize>,
-    /// What may be mended in objects of the kind.
+    /// The mutations that its schemas permit.
     pub mending: Mending,
-    /// Where it departs from the pattern.
+    /// Its departures from the pattern.
     pub departures: Vec<Departure>,
-    /// The fields and rules of each version; with several, all together come last.
+    /// The fields and rules of each version; if there are several, all of them together come last.
     pub versions: Arc<[VersionSchema]>,
 }
 
 /// One version of a kind.
 #[derive(Clone, Copy)]
 struct Version<'a> {
-    /// The schema of the whole object; none where it is not known.
+    /// The schema of the whole object; `None` if unknown.
     root: Option<&'a Value>,
     spec: &'a Value,
 }
@@ -104,19 +105,19 @@ impl Schemas {
     }
 }
 
-/// What may be mended in objects of a kind.
+/// The mutations that the schemas of a kind permit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mending {
-    /// Whether a reference in the singular field may stand in the plural one instead, in every version.
+    /// Whether a reference in the singular field can be moved to the plural one, in every version.
     pub takes_plural: bool,
-    /// Whether conditions stand anywhere in the status, as far as is known.
+    /// Whether the status may contain conditions anywhere, as far as is known.
     pub has_conditions: bool,
 }
 
 // === impl Derived ===
 
 impl Derived {
-    /// Reads everything that the schemas say.
+    /// Derives all facts from the schemas.
     pub fn read(schemas: &Schemas) -> Self {
         let mut effort = Effort::new();
         let targets = targets::targets(schemas, &mut effort);
@@ -144,8 +145,8 @@ impl Derived {
         derived
     }
 
-    /// Two kinds of different levels that can both be targets, where there are such: the first, and the first
-    /// that stands elsewhere. Namespaces stand at several levels.
+    /// Two allowed target kinds at different levels, if there are any: the first one, and the first at another level.
+    /// Namespaces occur at several levels.
     pub fn levels(&self) -> Option<(GroupKind, GroupKind)> {
         let allow = self.allow.as_ref()?;
         let first = allow.first()?.meant();
@@ -156,7 +157,7 @@ impl Derived {
     }
 }
 
-/// The class that a label says, read without case; `true` says nothing of it.
+/// The class that a label states, regardless of case; `true` states none.
 pub(crate) fn labelled(label: &str) -> Option<Class> {
     if label.eq_ignore_ascii_case("direct") {
         Some(Class::Direct)
@@ -184,7 +185,7 @@ fn status(status: &Value) -> Option<StatusShape> {
         .or(has_fields.then_some(StatusShape::Other))
 }
 
-/// What takes any field may have conditions too.
+/// A schema that allows any field allows conditions too.
 fn has_conditions(status: &Value) -> bool {
     let any = status.get("x-kubernetes-preserve-unknown-fields");
     let fields = status.get("properties").and_then(Value::as_object);

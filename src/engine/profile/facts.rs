@@ -1,4 +1,4 @@
-//! A profile fact by fact, each under the name that it has in a configuration file.
+//! The facts of a profile, each under the name that it has in the configuration file.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,16 +15,16 @@ pub struct Named {
     /// Its path in a profile: `targets.allow`.
     #[serde(skip)]
     pub name: &'static str,
-    /// The fact, as a profile would say it.
+    /// The value, in the format of a profile.
     pub value: Value,
-    /// Where it came from.
+    /// Its source.
     pub from: Source,
 }
 
 // === impl Profile ===
 
 impl Profile {
-    /// Every fact, in the order of the configuration's own description.
+    /// Every fact, in the order of the description of the configuration.
     pub fn facts(&self) -> Vec<Named> {
         let parts = [
             self.facts_of_targets(),
@@ -153,8 +153,7 @@ impl Profile {
         ]
     }
 
-    /// The names of its strategies as users write them, stanzas first; what holds without one where
-    /// it has no names.
+    /// The names of its strategies as users write them, stanzas first; the default strategy if it has no names.
     pub fn strategy_names(&self) -> Vec<String> {
         let said = &self.strategies;
         let mut names: Vec<String> = Vec::new();
@@ -189,7 +188,7 @@ fn fact<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> N
     }
 }
 
-/// One of several that have a source together: what is not there was said by nobody.
+/// One of several facts with a common source. A fact without a value has no source.
 fn part<T>(name: &'static str, of: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
     let mut named = fact(name, of, value);
     if named.value.is_null() {
@@ -202,7 +201,7 @@ fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
     items.iter().map(value).collect()
 }
 
-/// A path within the settings, as a profile writes it.
+/// A path within the settings, in the format of a profile.
 fn spec_path(path: &[String]) -> String {
     std::iter::once("spec")
         .chain(path.iter().map(String::as_str))
@@ -278,7 +277,7 @@ fn allowed(allowed: &Allowed) -> Value {
     said
 }
 
-/// Adds what is known.
+/// Adds the known parts.
 fn add<const N: usize>(to: &mut Value, parts: [(&str, Value); N]) {
     if let Value::Object(map) = to {
         let known = parts.into_iter().filter(|(_, value)| !value.is_null());

@@ -1,4 +1,4 @@
-//! Profiles as people write them: the form of the built-in files and of `profiles:` in the configuration.
+//! The format of profiles in the built-in files and under `profiles:` in the configuration.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::engine::level::Level;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// The profiles, one a kind.
+    /// The profiles, one per kind.
     #[serde(default)]
     pub profiles: Vec<ProfileFile>,
     /// Facts about controllers of Gateways.
@@ -24,86 +24,87 @@ pub struct File {
     pub controllers: Vec<ControllerFile>,
 }
 
-/// What is known of a controller of Gateways, whatever the policies.
+/// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ControllerFile {
-    /// `controllerName` of its `GatewayClasses`.
+    /// The `controllerName` in its `GatewayClasses`.
     pub name: String,
-    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Where it does not, the older
-    /// one is accepted, and the other is not.
+    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Otherwise it accepts only
+    /// the older one.
     #[serde(default)]
     pub http_and_grpc_on_one_hostname: bool,
 }
 
-/// One profile. Every field is optional: what is left out is taken from the CRD.
+/// One profile. Every field is optional: facts that are left out come from the CRD.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProfileFile {
-    /// The kind that it is about, in any version.
+    /// The kind, in any version.
     #[serde(rename = "match")]
     pub matches: Match,
-    /// Its versions; those of its CRD count where there is one.
+    /// Its versions. Those of its CRD take precedence, if there is one.
     pub versions: Option<Vec<String>>,
-    /// Whether it is a policy kind at all; it is, where this is left out.
+    /// Whether it is a policy kind at all; it is by default.
     pub policy: Option<bool>,
-    /// Direct or inherited.
+    /// Whether the kind is direct or inherited.
     pub class: Option<Class>,
-    /// Where the spec names targets, and which are allowed.
+    /// Where the spec names targets, and which targets are allowed.
     #[serde(default)]
     pub targets: Targets,
     /// How policies of the kind merge.
     #[serde(default)]
     pub merge: Merge,
-    /// Two policies on one target.
+    /// How two policies on one target conflict.
     #[serde(default)]
     pub conflict: Conflict,
-    /// Kinds whose behaviour changes in the end. Where it is left out: the target itself for direct
-    /// kinds, the rule of the route or the lowest allowed target for inherited ones.
+    /// Kinds whose behaviour changes in the end. By default: the target itself for direct kinds, the rule of the
+    /// route or the lowest allowed target for inherited ones.
     pub effective: Option<Vec<Match>>,
-    /// Whether policies act only where a route leads. Those of a mesh act on Gateways and Services to
-    /// which no route is attached, too.
+    /// Whether policies act only where a route leads. Those of a mesh also act on Gateways and Services without a
+    /// route.
     pub needs_route: Option<bool>,
-    /// The kinds of parents through which policies of the kind reach routes: those that its controllers follow. All where it
-    /// is left out.
+    /// The kinds of parents through which policies of the kind reach routes: those that its controllers follow. All
+    /// by default.
     pub parents: Option<Vec<Parent>>,
-    /// Levels from the least to the most specific; the others do not count. All where it is left out.
+    /// The levels that count, from the least to the most specific. All by default.
     pub hierarchy: Option<Vec<Level>>,
     /// Fields of targets that settings of the policy control.
     #[serde(default)]
     pub controls: Vec<ControlFile>,
-    /// Protections that policies of the kind give, by what users call them, and the settings that give each: where the last
-    /// of these is lost on a path, that is a finding of its own. `spec` alone is any policy of the kind.
+    /// The protections that policies of the kind provide: for each name as users know it, the settings that provide
+    /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
+    /// policy of the kind.
     pub protects: Option<BTreeMap<String, Vec<String>>>,
-    /// Fields without which a policy is refused, by its definition or by the admission of its controllers.
+    /// Fields without which a policy is rejected, by its definition or by the admission of its controllers.
     pub needs: Option<Vec<NeedFile>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
     pub switched_off_by: Option<Vec<String>>,
-    /// What the controllers of the kind do and attache does not model.
+    /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
     pub domain: Option<String>,
-    /// Status.
+    /// The status of policies.
     #[serde(default)]
     pub status: StatusFile,
 }
 
-/// Conflicts.
+/// How policies conflict.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Conflict {
-    /// Who wins on one target and section.
+    /// Which policy wins on one target and section.
     pub same_target: Option<SameTarget>,
-    /// Which policies of one object meet at all.
+    /// Which policies of one object conflict at all.
     pub meets: Option<Meets>,
-    /// What of other objects makes its controllers reject a policy.
+    /// Conditions on other objects under which controllers reject a policy.
     pub clashes: Option<Vec<Clash>>,
-    /// The fields by which policies conflict, as paths within the settings; all where it is left out.
+    /// The fields in which policies conflict, as paths within the settings; all by default.
     pub fields: Option<Vec<String>>,
-    /// The annotation of a policy with its weight, a whole number: where two meet on one level, the heavier
-    /// counts as the older one. 0 where it is not there.
+    /// The annotation with the weight of a policy, a whole number: of two policies on one level, the heavier one
+    /// counts as the older. 0 if absent.
     pub weight: Option<String>,
 }
 
@@ -111,61 +112,61 @@ pub struct Conflict {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ControlFile {
-    /// Path within the settings: `retryOn`.
+    /// The path within the settings: `retryOn`.
     pub setting: String,
     /// The kind of the target.
     pub target: Match,
-    /// Path of the field from the object: `spec.retryOn`.
+    /// The path of the field from the root of the object: `spec.retryOn`.
     pub field: String,
-    /// Whether `false`, 0 and the empty text in the target say nothing, like an absent field.
+    /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
     #[serde(default)]
     pub zero_is_unset: bool,
 }
 
-/// Something that the controller does and that attache does not model. It is shown beside every policy to which it applies.
+/// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaveatFile {
     /// One sentence for users.
     pub text: String,
-    /// Kinds of targets: it applies to policies that name one of these. To all where it is left out.
+    /// Kinds of targets: it applies to policies that name one of these. To all policies by default.
     #[serde(default)]
     pub targets: Vec<String>,
-    /// Paths of settings: it applies to policies that set one of these. To all where it is left out.
+    /// Paths of settings: it applies to policies that set one of these. To all policies by default.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// Kinds of Gateway API: it applies where routes send requests to objects of one of these. Everywhere where it is left out.
+    /// Kinds of Gateway API: it applies if routes send requests to objects of one of these. Always by default.
     #[serde(default)]
     pub backends: Vec<String>,
-    /// Annotations: it applies where a Gateway, a `ListenerSet` or a route has one of these. Everywhere where it is left out.
+    /// Annotations: it applies if a Gateway, a `ListenerSet` or a route has one of these. Always by default.
     #[serde(default)]
     pub annotations: Vec<String>,
 }
 
-/// Status.
+/// The status of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StatusFile {
-    /// Where it says what became of a policy.
+    /// Where the status reports the outcome of a policy.
     pub shape: Option<StatusShape>,
-    /// The most entries that `status.ancestors` takes.
+    /// The maximum number of entries in `status.ancestors`.
     pub max_ancestors: Option<usize>,
-    /// Whether controllers write a condition `Overridden` with status `True` where other policies are in force in the place of
-    /// one somewhere.
+    /// Whether controllers write a condition `Overridden` with status `True` if other policies override a policy
+    /// somewhere.
     pub overridden: Option<bool>,
 }
 
-/// Group and kind.
+/// A group and kind.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Match {
-    /// API group.
+    /// The API group.
     pub group: String,
     /// Kind.
     pub kind: String,
 }
 
-/// Targets.
+/// The targets of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Targets {
@@ -173,59 +174,60 @@ pub struct Targets {
     pub refs: Option<Vec<RefFile>>,
     /// The annotation of targets that names a policy, for kinds without target fields.
     pub annotation: Option<AnnotationFile>,
-    /// Whether a policy without target is wrong.
+    /// Whether a policy must have a target.
     pub required: Option<bool>,
-    /// What a policy without target acts on.
+    /// The target of a policy without one.
     pub without: Option<Without>,
-    /// Gateways on which policies without target do not act, by their `GatewayClass`.
+    /// Gateways on which policies without a target do not act, by their `GatewayClass`.
     pub without_except: Option<ClassesFile>,
-    /// The Gateway before a Service, where labels name it: policies on the Service act at that Gateway and nowhere else.
+    /// The Gateway in front of a Service, if labels name it: policies on the Service act only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabelFile>,
-    /// The namespace whose policies reach further than those of others.
+    /// The namespace whose policies reach further than those in other namespaces.
     pub root: Option<String>,
-    /// Kinds that can be targets; all where it is left out.
+    /// Kinds that can be targets; all by default.
     pub allow: Option<Vec<AllowFile>>,
-    /// How exactly group and kind are compared.
+    /// How group and kind are compared.
     pub spelled: Option<Spelled>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.
     pub section_naming: Option<SectionNaming>,
-    /// How a section names a port of a Service: by its name where this is left out.
+    /// How a section names a port of a Service; by its name by default.
     pub ports_by: Option<PortsBy>,
-    /// Whether a reference may name an object of another namespace.
+    /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Option<CrossNamespace>,
-    /// Which of its two roles a policy on a Service means.
+    /// Which of its two roles a policy on a Service refers to.
     pub service_as: Option<ServiceAs>,
 }
 
-/// How a Service, or another object that clients call, names the Gateway before it.
+/// How a Service, or another object that clients call, names the Gateway in front of it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GatewayByLabelFile {
-    /// The label with the name of the Gateway, on the object or on its Namespace: that of the object counts first.
+    /// The label with the name of the Gateway, on the object or on its Namespace; that of the object takes
+    /// precedence.
     pub label: String,
-    /// The label beside it with the namespace of the Gateway; that of the object where it is not there.
+    /// The label with the namespace of the Gateway, next to the other one; the namespace of the object if absent.
     pub namespace_label: String,
-    /// The name by which the object says that it has none, whatever its Namespace says.
+    /// The name by which the object declares that it has no Gateway, regardless of its Namespace.
     pub nobody: String,
-    /// The protocol of the listener that says from which namespaces objects may name the Gateway; from its own where there is
-    /// no such listener.
+    /// The protocol of the listener that decides from which namespaces objects may name the Gateway; only from its
+    /// own if there is no such listener.
     pub protocol: String,
-    /// The label of the Gateway, or of its class, with what it stands before.
+    /// The label of the Gateway, or of its class, with the purpose of the Gateway.
     pub purpose_label: String,
-    /// The values of that label for such objects; the first is meant where it is not there.
+    /// The values of that label for such objects; the first one is assumed if the label is missing.
     pub purposes: Vec<String>,
     /// The classes of such Gateways.
     pub classes: ClassesFile,
 }
 
-/// Classes of Gateways.
+/// A set of classes of Gateways.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClassesFile {
-    /// Those of these controllers.
+    /// Names of controllers whose classes are included.
     #[serde(default)]
     pub controllers: Vec<String>,
-    /// Those of these names, whether or not it is known whose they are.
+    /// Names of classes, whether or not their controllers are known.
     #[serde(default)]
     pub names: Vec<String>,
 }
@@ -235,26 +237,25 @@ pub struct ClassesFile {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct RefFile {
-    /// Path from the object: `spec.targetRef`.
+    /// The path from the root of the object: `spec.targetRef`.
     pub path: String,
     /// Whether it is a list.
     #[serde(default)]
     pub many: bool,
-    /// The group of a reference that names none.
+    /// The group of a reference without one.
     pub default_group: Option<String>,
-    /// The kind of a reference that names none.
+    /// The kind of a reference without one.
     pub default_kind: Option<String>,
-    /// The namespace of a reference that names none; the policy's own where it is left out.
+    /// The namespace of a reference without one; the policy's own by default.
     pub default_namespace: Option<String>,
-    /// The key under which an entry has the labels that it selects by, where that is not `matchLabels`.
+    /// The key under which an entry has the labels that it selects by, if it is not `matchLabels`.
     pub labels: Option<String>,
-    /// Whether entries take `sectionName`.
+    /// Whether entries support `sectionName`.
     pub sections: Option<bool>,
-    /// The member of an entry that names the section, where that is not `sectionName`; a number is
-    /// read as text.
+    /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.
     pub section_field: Option<String>,
-    /// A member of an entry that names sections by their port: the listeners of a Gateway on it, or the
-    /// port of a Service.
+    /// A member of an entry that refers to sections by their port: the listeners of a Gateway on it, or the port of a
+    /// Service.
     pub port_field: Option<String>,
     /// Whether entries must have a `group`.
     #[serde(default)]
@@ -262,14 +263,14 @@ pub struct RefFile {
     /// Whether entries must have a `sectionName`.
     #[serde(default)]
     pub needs_section: bool,
-    /// Whether entries take `namespace`.
+    /// Whether entries support `namespace`.
     pub namespace: Option<bool>,
-    /// The most entries.
+    /// The maximum number of entries.
     pub max: Option<usize>,
-    /// Whether no target may stand twice.
+    /// Whether duplicate targets are rejected.
     #[serde(default)]
     pub unique: bool,
-    /// Fields that are not read where this one is set: `spec.targetRefs`.
+    /// Fields that are ignored if this one is set: `spec.targetRefs`.
     #[serde(default)]
     pub hides: Vec<String>,
 }
@@ -280,7 +281,7 @@ pub struct RefFile {
 pub struct AnnotationFile {
     /// The kind of the targets.
     pub target: Match,
-    /// Its key.
+    /// The key of the annotation.
     pub key: String,
 }
 
@@ -288,16 +289,16 @@ pub struct AnnotationFile {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AllowFile {
-    /// API group.
+    /// The API group.
     pub group: String,
-    /// Kind, or several of one group.
+    /// One kind, or several of one group.
     pub kind: Names,
-    /// Whether sections of it can be targets.
+    /// Whether its sections can be targets.
     #[serde(default = "yes")]
     pub sections: bool,
-    /// Who may name it, if not everybody.
+    /// The policies that may name it; all by default.
     pub only: Option<Only>,
-    /// The only objects of the kind that can be targets, by their names; all where it is left out.
+    /// The names of the only objects of the kind that can be targets; all objects by default.
     #[serde(default)]
     pub names: Vec<String>,
 }
@@ -306,62 +307,62 @@ pub struct AllowFile {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Names {
-    /// One.
+    /// One name.
     One(String),
-    /// Several.
+    /// Several names.
     Many(Vec<String>),
 }
 
-/// Merging.
+/// How policies merge.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merge {
-    /// One policy may carry defaults and overrides at once (design 2.5).
+    /// Whether one policy may have defaults and overrides together (design 2.5).
     pub dialect: Option<Dialect>,
-    /// A field that names the strategy.
+    /// The field that names the strategy.
     pub strategy: Option<StrategyFile>,
-    /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` where they are written
-    /// `spec.default` and `spec.override`.
+    /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` if they are spelled `spec.default` and
+    /// `spec.override`.
     pub stanzas: Option<StanzasFile>,
-    /// What `strategy` inside a stanza may say.
+    /// The values of `strategy` inside a stanza.
     pub inside: Option<BTreeMap<String, Op>>,
-    /// What holds where nothing is named.
+    /// The strategy of a policy that names none.
     pub unset: Option<StrategyValue>,
-    /// Whose strategy decides when two policies meet.
+    /// Which of two policies decides how they merge.
     pub dictated_by: Option<DictatedBy>,
-    /// With which policies above it one merges, where the challenger decides.
+    /// The policies above it that a policy merges with, if the challenger decides.
     pub with: Option<With>,
-    /// Fields that are replaced as one, whatever the operation: `limits.*` is each entry of `limits`.
+    /// Fields that are replaced as a whole, whatever the operation: `limits.*` is each entry of `limits`.
     pub units: Option<Vec<String>>,
-    /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of
-    /// its entries.
+    /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of its entries.
     pub list_keys: Option<BTreeMap<String, String>>,
-    /// Lists that add up where several policies stand on one target, by the name of the field; from one
-    /// level to the next they are replaced whole.
+    /// Names of list fields that add up if several policies are attached to one target; between levels they are
+    /// replaced as a whole.
     pub add_up: Option<Vec<String>>,
-    /// What a policy without settings does. Unsaid: it replaces others where policies of the kind replace each other whole,
-    /// and does nothing where they merge.
+    /// The effect of a policy without settings. By default it replaces others if policies of the kind replace each
+    /// other as a whole, and does nothing if they merge.
     pub empty_spec: Option<EmptySpec>,
-    /// Fields of which a policy needs one, or it counts as empty: `spec.rules`.
+    /// Fields of which a policy must have one, or it counts as empty: `spec.rules`.
     pub essential: Option<Vec<String>>,
-    /// Fields of `spec` that are not settings, beside targets and strategy.
+    /// Fields of `spec` that are not settings, in addition to targets and strategy.
     pub exclude: Option<Vec<String>>,
-    /// Routes on which only some settings act, each filled in from above where a more specific policy does not have it.
+    /// Routes on which only some settings act; a setting that a more specific policy does not have is filled in from
+    /// above.
     pub on_routes: Option<Vec<OnRoutesFile>>,
-    /// Settings that do nothing where a policy stands on some levels.
+    /// Settings that do nothing if a policy is attached at some levels.
     pub idle: Option<Vec<IdleFile>>,
-    /// Levels that the controller puts together first; then it lays the results over each other. Each level by itself where it
-    /// is left out.
+    /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
+    /// default.
     pub stages: Option<Vec<Vec<Level>>>,
-    /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps `extAuth` as
-    /// it is.
+    /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps
+    /// `extAuth` as it is.
     #[serde(rename = "final")]
     pub lasting: Option<Vec<String>>,
-    /// Settings of which each stage has its own in force, beside those of the others: `spec.extAuth`.
+    /// Settings that are in force once per stage, in addition to those of other stages: `spec.extAuth`.
     pub together: Option<Vec<String>>,
 }
 
-/// Settings that do nothing on some levels.
+/// Settings that do nothing at some levels.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleFile {
@@ -371,7 +372,7 @@ pub struct IdleFile {
     pub settings: Vec<String>,
 }
 
-/// What holds on routes of some kinds.
+/// Facts that differ on routes of some kinds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnRoutesFile {
@@ -382,22 +383,22 @@ pub struct OnRoutesFile {
     /// Whether policies on a rule act.
     #[serde(default = "yes")]
     pub sections: bool,
-    /// Whether a policy on such a route is refused for any other setting.
+    /// Whether any other setting makes a policy on such a route invalid.
     #[serde(default)]
     pub refuses_others: bool,
 }
 
-/// Whether a kind has stanzas, and how they are written.
+/// Whether a kind has stanzas, and how they are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum StanzasFile {
-    /// Whether it has them, written as its CRD says or in the plural.
+    /// Whether it has them, spelled as in its CRD or in the plural.
     Has(bool),
-    /// It has them, written so.
+    /// It has them with this spelling.
     Written(Number),
 }
 
-/// How the names of stanzas are written.
+/// The spelling of the names of stanzas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Number {
@@ -407,7 +408,7 @@ pub enum Number {
     Plural,
 }
 
-/// Which generation of the pattern a kind follows.
+/// The generation of the pattern that a kind follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -415,23 +416,23 @@ pub enum Dialect {
     Legacy,
 }
 
-/// A field that names the strategy.
+/// The field that names the strategy.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyFile {
-    /// Path from the object: `spec.mergeStrategy`.
+    /// The path from the root of the object: `spec.mergeStrategy`.
     pub path: String,
-    /// What each name means.
+    /// The strategy for each name.
     pub values: BTreeMap<String, StrategyValue>,
 }
 
-/// A strategy in two words.
+/// A strategy as direction and operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyValue {
     /// Who wins.
     pub direction: Direction,
-    /// In what pieces.
+    /// The units of merging.
     pub op: Op,
 }
 
@@ -447,7 +448,7 @@ impl Match {
 // === impl Names ===
 
 impl Names {
-    /// Each of them.
+    /// Each of the names.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let names = match self {
             Self::One(name) => std::slice::from_ref(name),

@@ -1,25 +1,25 @@
-//! Settings that do nothing where a policy stands on some levels.
+//! Settings that do nothing if a policy is attached at some levels.
 
 use std::sync::Arc;
 
 use super::{Fact, Profile};
 use crate::engine::level::Level;
 
-/// What does nothing on a level.
+/// Settings that do nothing at a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idle {
     /// The level.
     pub level: Level,
     /// The settings, as fields of `spec`.
     pub settings: Vec<String>,
-    /// The facts that hold there: these are no settings.
+    /// The facts that apply there, under which these fields are not settings.
     pub profile: Arc<Profile>,
 }
 
 // === impl Idle ===
 
 impl Idle {
-    /// From the facts that hold on other levels.
+    /// Derives it from the facts for other levels.
     pub(super) fn new(general: &Profile, level: Level, settings: Vec<String>) -> Self {
         let mut profile = general.clone();
         profile.idle = Fact::default();
@@ -35,7 +35,7 @@ impl Idle {
 // === impl Profile ===
 
 impl Profile {
-    /// What does nothing on a level, and its place in the list.
+    /// The settings that do nothing at a level, and their index in the list.
     pub fn idle_at(&self, level: Level) -> Option<(usize, &Idle)> {
         let mut all = self.idle.iter().enumerate();
         all.find(|(_, idle)| idle.level == level)

@@ -1,10 +1,10 @@
-//! Lists of all kinds that come with attache: their versions where no definition is at hand, and their short names.
+//! Built-in lists of all kinds: their versions, for use without a definition, and their short names.
 
 use serde::Deserialize;
 
 use super::file::{Match, Names};
 
-/// The versions of kinds, where the definitions are not at hand.
+/// The versions of kinds, for use without their definitions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VersionsFile {
@@ -16,19 +16,19 @@ pub(super) struct VersionsFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KindVersions {
-    /// API group.
+    /// The API group.
     pub group: String,
-    /// Kind, or several.
+    /// One kind or several.
     pub kind: Names,
     /// The versions, the newest first.
     pub(super) versions: Vec<String>,
 }
 
-/// What kinds are called beside their own names.
+/// Alternative names of kinds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NamesFile {
-    /// One entry a kind.
+    /// One entry per kind.
     pub(super) names: Vec<KindNames>,
 }
 
@@ -36,11 +36,11 @@ pub(super) struct NamesFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KindNames {
-    /// API group.
+    /// The API group.
     pub group: String,
     /// Kind.
     pub kind: String,
-    /// Short names, as kubectl takes them.
+    /// The short names, as kubectl accepts them.
     pub short: Vec<String>,
 }
 

@@ -1,11 +1,11 @@
-//! The definition at hand decides what can be written: what it says narrows a profile that comes with attache
-//! (design 2.2). The configuration stands above both.
+//! Narrows a built-in profile by the definition at hand, which decides what can be written (design 2.2). The
+//! configuration takes precedence over both.
 
 use super::derive::Derived;
 use super::{Allowed, Fact, RefField, Shape, Source, Strategies};
 use crate::engine::ids::GroupKind;
 
-/// The fields that hold references: without those that the definition does not have, and with its limits and members.
+/// The fields that hold references, without those that the definition does not have, and with its limits and members.
 pub(super) fn refs(said: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
     if said.from != Source::Builtin {
         return said;
@@ -23,7 +23,7 @@ pub(super) fn refs(said: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefFiel
     if narrowed.is_empty() {
         return said;
     }
-    // What is not told of a field is no change.
+    // These parts are not shown as facts of a field, so they do not count as a change.
     let untold = |one: &RefField, other: &RefField| RefField {
         members: one.members.clone(),
         kinds: one.kinds.clone(),
@@ -39,7 +39,7 @@ pub(super) fn refs(said: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefFiel
     Fact { value, from }
 }
 
-/// One field, as a profile and a definition say it.
+/// Combines the facts of a profile and of a definition about one field.
 fn field_of(said: &RefField, crd: &RefField) -> RefField {
     let narrower = |said: Option<bool>, crd: Option<bool>| {
         if crd == Some(false) {
@@ -64,7 +64,7 @@ fn field_of(said: &RefField, crd: &RefField) -> RefField {
     }
 }
 
-/// The kinds that can be targets: those that the definition takes. Of each of them the profile says what it means.
+/// The allowed target kinds: those that the definition allows, with their meaning from the profile.
 pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<Fact<Vec<Allowed>>> {
     let Some(taken) = &crd.allow else {
         return said;
@@ -105,13 +105,14 @@ pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<F
     Some(Fact { value, from })
 }
 
-/// Whether a kind may be of both; `*` stands for any group or kind.
+/// Whether a kind may match both; `*` matches any group or kind.
 fn overlap(one: &GroupKind, other: &GroupKind) -> bool {
     let same = |one: &str, other: &str| one == other || one == "*" || other == "*";
     same(&one.group, &other.group) && same(&one.kind, &other.kind)
 }
 
-/// The field that names a strategy, and its names, as the definition has them; whether that changes something.
+/// Replaces the field that names a strategy, and its names, by those of the definition. Returns whether this changes
+/// anything.
 pub(super) fn strategy(said: &mut Strategies, crd: &Derived) -> bool {
     let of_crd = &crd.strategies;
     let Some(path) = &said.path else {
@@ -137,7 +138,7 @@ pub(super) fn strategy(said: &mut Strategies, crd: &Derived) -> bool {
     narrowed
 }
 
-/// Whether the definition has a field of `spec`, in some version; it may have any where it does not say which.
+/// Whether the definition has a field of `spec` in some version. If it does not list its fields, it may have any.
 pub(super) fn has(crd: &Derived, path: &str) -> bool {
     let all = crd.versions.last().map(|version| &*version.spec);
     all.is_none_or(|spec: &Shape| spec.at(path).is_some())

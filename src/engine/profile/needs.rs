@@ -1,4 +1,4 @@
-//! Fields without which a policy of a kind is refused, by its definition or by the admission of its controllers.
+//! Fields without which a policy of a kind is rejected, by its definition or by the admission of its controllers.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use serde_json::Value;
 use super::read::setting_path;
 use super::{Fact, Profile};
 
-/// Fields of which a policy needs one, as people write it.
+/// Fields of which a policy needs at least one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NeedFile {
-    /// The fields, as paths from the object: `spec.rules`.
+    /// The fields, as paths from the root of the object: `spec.rules`.
     pub any_of: Vec<String>,
-    /// Only for policies with one of these texts in each of these fields: `spec.action: [DENY]`.
+    /// Only for policies with one of these values in each of these fields: `spec.action: [DENY]`.
     #[serde(default)]
     pub when: BTreeMap<String, Vec<String>>,
 }
 
-/// Fields of which a policy needs one.
+/// Fields of which a policy needs at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     any_of: Vec<Vec<String>>,
@@ -80,14 +80,14 @@ fn is_set(value: Option<&Value>) -> bool {
 // === impl Profile ===
 
 impl Profile {
-    /// What a policy with this spec lacks, so that it is refused: `needs rules where action is DENY`.
+    /// The missing fields for which a policy with this spec is rejected: `needs rules where action is DENY`.
     pub fn unmet(&self, spec: &Value) -> Option<String> {
         let need = self.needs.iter().find(|need| !need.is_met(spec));
         need.map(Need::words)
     }
 }
 
-/// As it is shown.
+/// The form that users see.
 pub(super) fn shown(needs: &Fact<Vec<Need>>) -> Option<Vec<String>> {
     let words = needs.iter().map(Need::words);
     (!needs.is_empty()).then(|| words.collect())

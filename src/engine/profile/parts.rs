@@ -1,4 +1,4 @@
-//! Parts of a profile: what is known of target fields, allowed targets, strategies and merging.
+//! Parts of a profile: facts about target fields, allowed targets, strategies and merging.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
 use crate::engine::policy::guessed_group;
 
-/// `GatewayClass`es, by their controller or by their own name.
+/// A set of `GatewayClass`es, by controller or by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     /// Names of controllers.
@@ -17,20 +17,20 @@ pub struct Classes {
     pub names: Vec<Arc<str>>,
 }
 
-/// How a Service, or another object that clients call, names the Gateway before it.
+/// How a Service, or another object that clients call, names the Gateway in front of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayByLabel {
-    /// The label with its name, on the object or its Namespace.
+    /// The label with the name of the Gateway, on the object or its Namespace.
     pub label: Arc<str>,
-    /// The label with its namespace.
+    /// The label with the namespace of the Gateway.
     pub namespace_label: Arc<str>,
-    /// The name that means none.
+    /// The name that means no Gateway.
     pub nobody: Arc<str>,
-    /// The protocol of the listener that says from where it may be named.
+    /// The protocol of the listener that decides from which namespaces the Gateway may be named.
     pub protocol: Arc<str>,
-    /// The label of the Gateway, or of its class, with what it stands before.
+    /// The label of the Gateway, or of its class, with the purpose of the Gateway.
     pub purpose_label: Arc<str>,
-    /// The values of that label for such objects; the first is meant where it is not there.
+    /// The values of that label for such objects; the first one is assumed if the label is missing.
     pub purposes: Vec<Arc<str>>,
     /// The classes of such Gateways.
     pub classes: Classes,
@@ -43,9 +43,9 @@ pub struct Control {
     pub setting: Vec<String>,
     /// The kind of the target.
     pub target: GroupKind,
-    /// Path of the field from `spec`.
+    /// The path of the field from `spec`.
     pub field: String,
-    /// Whether `false`, 0 and the empty text in the target say nothing.
+    /// Whether `false`, 0 and the empty string in the target count as unset.
     pub zero_is_unset: bool,
 }
 
@@ -53,43 +53,43 @@ pub struct Control {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct RefField {
-    /// Path from `spec`: `targetRef`, or `a.b`.
+    /// The path from `spec`: `targetRef`, or `a.b`.
     pub path: String,
     /// Whether it is a list.
     pub many: bool,
-    /// The group of a reference that names none, where something says so.
+    /// The group of a reference without one, if any source states it.
     pub default_group: Option<Arc<str>>,
-    /// The kind of a reference that names none, where something says so.
+    /// The kind of a reference without one, if any source states it.
     pub default_kind: Option<Arc<str>>,
-    /// The namespace of a reference that names none, where it is not the policy's own.
+    /// The namespace of a reference without one, unless it is the policy's own.
     pub default_namespace: Option<Arc<str>>,
-    /// The key of an entry's labels, where it is not `matchLabels`.
+    /// The key of an entry's labels, unless it is `matchLabels`.
     pub labels: Option<String>,
-    /// Whether entries take `sectionName`; none where nothing says so.
+    /// Whether entries support `sectionName`; `None` if unknown.
     pub sections: Option<bool>,
-    /// The member that names the section, where that is not `sectionName`.
+    /// The member that names the section, unless it is `sectionName`.
     pub section_field: Option<String>,
-    /// The member that names sections by their port, where there is one.
+    /// The member that refers to sections by their port, if there is one.
     pub port_field: Option<String>,
     /// Whether entries must have a `sectionName`.
     pub needs_section: bool,
-    /// Whether entries take `namespace`; none where nothing says so.
+    /// Whether entries support `namespace`; `None` if unknown.
     pub namespace: Option<bool>,
-    /// The most entries, where something says it.
+    /// The maximum number of entries, if any source states it.
     pub max: Option<usize>,
-    /// Whether something says that no target may stand twice.
+    /// Whether some source forbids duplicate targets.
     pub unique: bool,
-    /// Fields that are not read where this one is set.
+    /// Fields that are ignored if this one is set.
     pub hides: Vec<String>,
-    /// `kind` and `name`, as far as nothing says that entries must have them.
+    /// `kind` and `name`, unless entries must have them.
     pub may_lack: Vec<&'static str>,
-    /// What entries may have at all, where a definition says that.
+    /// All members that entries may have, if a definition states them.
     pub members: Option<Vec<String>>,
     /// Whether entries must have a `group`.
     pub needs_group: bool,
-    /// Whether a definition says that entries are the same which differ in members of unknown meaning alone.
+    /// Whether a definition treats entries as equal that differ only in members of unknown meaning.
     pub keyed: bool,
-    /// The kinds that a definition takes in this field, where it says all of them.
+    /// The kinds that a definition allows in this field, if it lists all of them.
     pub kinds: Option<Vec<GroupKind>>,
 }
 
@@ -100,115 +100,116 @@ pub struct Allowed {
     pub gk: GroupKind,
     /// Whether its sections can be targets.
     pub sections: bool,
-    /// Who may name it, if not everybody.
+    /// The policies that may name it; all if `None`.
     pub only: Option<Only>,
-    /// The only objects of the kind that can be targets; all where there are none.
+    /// The names of the only objects that can be targets; all objects if empty.
     pub names: Vec<Arc<str>>,
 }
 
-/// An annotation of targets that names a policy: how kinds without target fields are attached.
+/// An annotation of targets that names a policy, by which kinds without target fields are attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
     /// The kind of the targets.
     pub target: GroupKind,
-    /// Its key; the value is the name of a policy in the same namespace.
+    /// The key; the value is the name of a policy in the same namespace.
     pub key: Arc<str>,
 }
 
-/// Strategies of a kind and where the spec names them.
+/// The strategies of a kind, and where the spec names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strategies {
-    /// Path from `spec` of the field that names one.
+    /// The path from `spec` of the field that names one.
     pub path: Option<String>,
-    /// Names as users write them.
+    /// The strategies by the names that users write.
     pub values: BTreeMap<String, Strategy>,
-    /// Whether the names are all there are.
+    /// Whether these are all names.
     pub complete: bool,
-    /// The fields of `spec` that are strategies, where the kind has such stanzas.
+    /// The fields of `spec` that are strategies, if the kind has such stanzas.
     pub stanzas: Option<StanzaNames>,
-    /// What `strategy` inside a stanza may say, where something says it.
+    /// The values of `strategy` inside a stanza, if known.
     pub inside: BTreeMap<String, Op>,
-    /// Whether one policy may carry both stanzas, which merge field by field then.
+    /// Whether one policy may have both stanzas, which then merge field by field.
     pub legacy: bool,
-    /// Whether nothing keeps the stanzas apart, though it is not known that the kind is of the older dialect:
-    /// one alone is atomic, and both in one policy merge field by field.
+    /// Whether nothing excludes both stanzas together, although the kind is not known to follow the legacy dialect: a
+    /// single stanza is atomic, and two in one policy merge field by field.
     pub takes_both: bool,
-    /// The name that the API server fills in where none is written.
+    /// The name that the API server fills in by default.
     pub default: Option<String>,
-    /// Fields of `spec` that neither stanza has: beside a stanza they are no settings.
+    /// Fields of `spec` that neither stanza contains: next to a stanza they are not settings.
     pub apart: Vec<String>,
-    /// Maps of anything by any name, which the older dialect replaces as one; paths within the settings.
+    /// Maps with arbitrary keys, which the legacy dialect replaces as a whole; paths within the settings.
     pub maps: Vec<Vec<String>>,
 }
 
-/// A protection, and the settings that give it.
+/// A protection, and the settings that provide it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protection {
-    /// What users call it: `authentication`.
+    /// The name for users: `authentication`.
     pub name: Arc<str>,
-    /// Paths within the settings, each of which gives it; the empty path is any policy at all.
+    /// Paths within the settings, each of which provides it; the empty path means any policy.
     pub settings: Vec<Vec<String>>,
 }
 
-/// Something that the controller of a kind does and that is not modelled: what is said of a policy to which it applies may
-/// be wrong.
+/// Behaviour of the controllers of a kind that is not modelled: statements about a policy that it applies to may be
+/// wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caveat {
     /// One sentence for users.
     pub text: Arc<str>,
-    /// It applies to policies with a target of these kinds; to all where there are none.
+    /// Applies to policies with a target of these kinds; to all policies if empty.
     pub targets: Vec<Arc<str>>,
-    /// It applies to policies that set something under one of these paths; to all where there are none.
+    /// Applies to policies with a setting at or below one of these paths; to all policies if empty.
     pub settings: Vec<Vec<String>>,
-    /// It applies where routes send requests to objects of these kinds of Gateway API; everywhere where there are none.
+    /// Applies if routes send requests to objects of these kinds of Gateway API; always if empty.
     pub backends: Vec<Arc<str>>,
-    /// It applies where a Gateway, a `ListenerSet` or a route has one of these annotations; everywhere where there are none.
+    /// Applies if a Gateway, a `ListenerSet` or a route has one of these annotations; always if empty.
     pub annotations: Vec<Arc<str>>,
 }
 
-/// How the policies of a kind meet.
+/// How the policies of a kind merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merging {
     /// Whose strategy decides.
     pub dictated_by: Fact<DictatedBy>,
-    /// With which policies one merges, where the challenger decides.
+    /// The policies that one merges with, if the challenger decides.
     pub with: Fact<With>,
-    /// Fields that are replaced as one; `*` stands for any key.
+    /// Fields that are replaced as a whole; `*` matches any key.
     pub units: Fact<Vec<Vec<String>>>,
-    /// What is replaced as one where policies merge by key and these are said.
+    /// The units that are replaced as a whole when policies merge by key, if any are given.
     pub fills: Vec<Vec<String>>,
     /// Lists merged entry by entry: field name to the key of its entries.
     pub list_keys: Fact<BTreeMap<String, String>>,
     /// Names of lists that add up on one target.
     pub add_up: Fact<Vec<String>>,
-    /// What a policy without settings does, where something says it.
+    /// The effect of a policy without settings, if any source states it.
     pub empty_spec: Fact<Option<EmptySpec>>,
-    /// Fields of the settings of which a policy needs one, or it is empty; any will do where there are none.
+    /// Fields of the settings of which a policy must have one, or it counts as empty; any field suffices if there are
+    /// none.
     pub essential: Fact<Vec<String>>,
-    /// Levels that are put together first.
+    /// Levels that are merged first.
     pub stages: Fact<Vec<Vec<Level>>>,
-    /// Settings of one stage that those below it do not undo, as paths within the settings.
+    /// Settings of one stage that more specific stages do not undo, as paths within the settings.
     pub lasting: Fact<Vec<Vec<String>>>,
-    /// Settings of which each stage has its own in force, as paths within the settings.
+    /// Settings that are in force once per stage, as paths within the settings.
     pub together: Fact<Vec<Vec<String>>>,
 }
 
-/// What the stanzas of a kind are called: `defaults` and `overrides`, or the singular.
+/// The names of the stanzas of a kind: `defaults` and `overrides`, or the singular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StanzaNames {
-    /// The one for defaults.
+    /// The stanza of defaults.
     pub defaults: &'static str,
-    /// The one for overrides.
+    /// The stanza of overrides.
     pub overrides: &'static str,
 }
 
 // === impl Merging ===
 
 impl Merging {
-    /// Whether a policy without settings takes its place like any other under this strategy (design 9, ruling 35).
+    /// Whether a policy without settings counts like any other under this strategy (design 9, ruling 35).
     ///
-    /// Where one policy replaces the other whole it does, unless the kind says otherwise. Where policies merge, one without
-    /// settings adds nothing; but one that merges with its nearest parent alone keeps those above that out.
+    /// If policies replace each other as a whole, it does, unless the kind states otherwise. If policies merge, it
+    /// adds nothing; but if it merges only with its nearest parent, it overrides the policies above that.
     pub fn counts_empty(&self, strategy: Strategy) -> bool {
         let defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
         match *self.empty_spec {
@@ -219,7 +220,7 @@ impl Merging {
         }
     }
 
-    /// The stage of a level: those of one are put together before others.
+    /// The stage of a level: the levels of one stage are merged before others.
     pub fn stage(&self, level: Level) -> (usize, Option<Level>) {
         let mut stages = self.stages.iter();
         match stages.position(|levels| levels.contains(&level)) {
@@ -228,7 +229,7 @@ impl Merging {
         }
     }
 
-    /// Whether a policy keeps others out by merging with one of those above it alone.
+    /// Whether a policy overrides others because it merges with only one of the policies above it.
     fn passes_over(&self) -> bool {
         *self.dictated_by == DictatedBy::Challenger && *self.with != With::AllAncestors
     }
@@ -242,7 +243,7 @@ impl RefField {
         self.section_field.as_deref().unwrap_or("sectionName")
     }
 
-    /// Whether entries may have a name. Those of `targetSelectors` have none, unless a definition says otherwise.
+    /// Whether entries may have a name. Those of `targetSelectors` may not, unless a definition says otherwise.
     pub fn takes_name(&self) -> bool {
         let member = |members: &Vec<String>| members.iter().any(|member| member == "name");
         self.members
@@ -275,12 +276,12 @@ impl RefField {
 // === impl StanzaNames ===
 
 impl StanzaNames {
-    /// As GEP-713 writes them.
+    /// The current names of GEP-713.
     pub const PLURAL: Self = Self {
         defaults: "defaults",
         overrides: "overrides",
     };
-    /// As it wrote them first.
+    /// The earlier names of GEP-713.
     pub const SINGULAR: Self = Self {
         defaults: "default",
         overrides: "override",
@@ -290,7 +291,7 @@ impl StanzaNames {
 // === impl Allowed ===
 
 impl Allowed {
-    /// The kind. Where no group is said it is the one of Gateway API or core that is called so.
+    /// The kind. If no group is given, the group of the Gateway API or core kind with this name.
     pub fn meant(&self) -> GroupKind {
         if &*self.gk.group == "*" {
             GroupKind::new(guessed_group(&self.gk.kind), self.gk.kind.clone())

@@ -1,4 +1,4 @@
-//! From profiles as people write them to the parts of a profile.
+//! Converts profiles as people write them to the parts of a profile.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{
 use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
 
-/// Paths are written from the object and kept from `spec`.
+/// Paths are written from the root of the object and kept from `spec`.
 pub(super) fn within_spec(path: &str) -> String {
     path.strip_prefix("spec.").unwrap_or(path).to_owned()
 }
@@ -70,7 +70,7 @@ pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
     Some(allow.iter().flat_map(of_group).collect())
 }
 
-/// What holds on routes of some kinds.
+/// The facts that differ on routes of some kinds.
 pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRoutes> {
     let of = |file: &OnRoutesFile| {
         let kinds = file.kinds.iter().map(|kind| GroupKind::gateway_api(kind));
@@ -86,7 +86,7 @@ pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRout
     files.iter().map(of).collect()
 }
 
-/// What does nothing on some levels.
+/// The settings that do nothing at some levels.
 pub(super) fn idle(general: &Profile, files: &[IdleFile]) -> Vec<Idle> {
     let all: BTreeSet<Level> = files.iter().flat_map(|file| file.levels.clone()).collect();
     let of = |level| {
@@ -143,7 +143,7 @@ pub(super) fn caveats(profile: &ProfileFile) -> Option<Vec<Caveat>> {
     Some(caveats.collect())
 }
 
-/// `spec.jwt` as a path within the settings; of `spec` alone it is empty.
+/// `spec.jwt` as a path within the settings; empty for `spec` alone.
 pub(super) fn setting_path(dotted: &str) -> Vec<String> {
     match dotted {
         "spec" => Vec::new(),

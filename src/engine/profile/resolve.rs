@@ -1,5 +1,5 @@
-//! Fact by fact: configuration, then built-in profile, then CRD, then a safe default; what the schema of the CRD says
-//! narrows a built-in profile (design 2.2).
+//! Resolves each fact: configuration first, then the built-in profile, then the CRD, then a safe default. The schema
+//! of the CRD narrows a built-in profile (design 2.2).
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::engine::ids::GroupKind;
 use crate::engine::level::Level;
 use crate::engine::object::Crd;
 
-/// The most entries of `status.ancestors` where no CRD says it (Gateway API).
+/// The maximum number of entries in `status.ancestors` unless the CRD states it (Gateway API).
 const MAX_ANCESTORS: usize = 16;
 
-/// What people wrote about a kind, the most trusted first.
+/// The profiles that people wrote for a kind, the most trusted first.
 pub(super) type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
 
-/// The profile of a kind from everything that says something about it.
+/// Resolves the profile of a kind from all sources.
 pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>) -> Profile {
     let derived = crd.map(|crd| &*crd.facts);
     let refs = first(explicit, read::refs)
@@ -121,7 +121,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     profile
 }
 
-/// Which settings act only in some places: these facts are read by the others of the profile.
+/// Adds settings that act only in some places. They depend on the other facts of the profile.
 fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
     if let Some(on_routes) = first(explicit, |p| p.merge.on_routes.clone()) {
         profile.on_routes.from = on_routes.from;
@@ -168,7 +168,7 @@ fn default_refs() -> Vec<RefField> {
     REF_FIELDS.iter().map(field).collect()
 }
 
-/// Kinds that name nothing but backends act on these and no further.
+/// A kind that can target only backends acts on these alone.
 fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
     let backends_alone = allow.is_some_and(|allow| level(allow) == Some(Level::Backend));
     if backends_alone {
@@ -178,7 +178,7 @@ fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
     }
 }
 
-/// The rule of the route, or the lowest allowed target where no route can be reached (ruling 2).
+/// The rule of the route, or the allowed targets if none of them is at or above it (ruling 2).
 fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
     let rule = vec![GroupKind::gateway_api("HTTPRoute")];
     let Some(allow) = allow else {
@@ -191,14 +191,14 @@ fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
     allow.iter().map(Allowed::meant).collect()
 }
 
-/// The level of the kinds that can be targets, where all have the same.
+/// The common level of the allowed target kinds, if they have one.
 pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
     let mut levels = allow.iter().map(|allowed| Level::of_kind(&allowed.meant()));
     let first = levels.next()??;
     levels.all(|level| level == Some(first)).then_some(first)
 }
 
-/// None and the older dialect keep the oldest; other kinds fold as levels do (ruling 4).
+/// Direct kinds, None and the legacy dialect keep the oldest policy; other kinds merge as levels do (ruling 4).
 fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
     let stand_together = matches!(unset, Strategy::Merge(_, Op::Additive));
     let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.legacy;
@@ -234,7 +234,7 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
     if let Some(stanzas) = first(explicit, |p| p.merge.stanzas) {
         value.stanzas = match stanzas.value {
             StanzasFile::Has(false) => None,
-            // The CRD says how they are written, if it has them.
+            // The CRD shows their spelling, if it has them.
             StanzasFile::Has(true) => value.stanzas.or(Some(StanzaNames::PLURAL)),
             StanzasFile::Written(Number::Singular) => Some(StanzaNames::SINGULAR),
             StanzasFile::Written(Number::Plural) => Some(StanzaNames::PLURAL),
@@ -297,7 +297,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
     }
 }
 
-/// What holds where a policy names no strategy (design 2.5).
+/// The strategy of a policy that names none (design 2.5).
 fn unset(
     explicit: &Explicit<'_>,
     class: Class,
@@ -313,7 +313,7 @@ fn unset(
         return Fact { value, from };
     }
     let atomic_defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
-    // A kind that names no strategy, and stands on one level alone, has nothing to merge with (GEP-713, None).
+    // A kind that names no strategy and has a single level has nothing to merge with (GEP-713, None).
     let names_none = strategies.path.is_none() && strategies.stanzas.is_none();
     let has_one_level = allow.is_some_and(|allow| level(allow).is_some());
     if class == Class::Direct || (names_none && has_one_level) {
@@ -330,7 +330,7 @@ fn unset(
     default(found.unwrap_or(atomic_defaults))
 }
 
-/// Everything in `spec` that is not a setting.
+/// All fields of `spec` that are not settings.
 fn excluded(
     explicit: &Explicit<'_>,
     refs: &[RefField],

@@ -1,11 +1,11 @@
-//! What holds on routes of some kinds: only some settings act there, and each is filled in by itself.
+//! Facts that differ on routes of some kinds: only some settings act there, and each is filled in separately.
 
 use std::sync::Arc;
 
 use super::{Direction, EmptySpec, Fact, Op, Profile, Strategy, With};
 use crate::engine::ids::GroupKind;
 
-/// What holds on routes of some kinds.
+/// The facts that differ on routes of some kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnRoutes {
     /// The kinds of routes.
@@ -14,16 +14,16 @@ pub struct OnRoutes {
     pub settings: Vec<String>,
     /// Whether policies on a rule act.
     pub sections: bool,
-    /// Whether a policy on such a route is refused for any other setting.
+    /// Whether any other setting makes a policy on such a route invalid.
     pub refuses_others: bool,
-    /// The facts that hold there.
+    /// The facts that apply there.
     pub profile: Arc<Profile>,
 }
 
 // === impl OnRoutes ===
 
 impl OnRoutes {
-    /// From the facts that hold on other routes.
+    /// Derives it from the facts for other routes.
     pub(super) fn new(
         general: &Profile,
         kinds: Vec<GroupKind>,
@@ -36,7 +36,7 @@ impl OnRoutes {
         let mut profile = general.clone();
         profile.on_routes = Fact::default();
         profile.only = Some(settings.clone());
-        // The more specific policy is there first, and each above it fills in the settings that are missing.
+        // The most specific policy comes first, and each policy above it fills in missing settings.
         profile.unset = fact(Strategy::Merge(Direction::Defaults, Op::ByKey));
         profile.merging.fills = settings.iter().map(|name| vec![name.clone()]).collect();
         profile.merging.with.value = With::AllAncestors;
@@ -54,7 +54,7 @@ impl OnRoutes {
 // === impl Profile ===
 
 impl Profile {
-    /// What holds on routes of a kind where that is something else than on others, and its place in the list.
+    /// The facts that differ on routes of a kind, and their index in the list.
     pub fn on_routes_of(&self, route: &GroupKind) -> Option<(usize, &OnRoutes)> {
         let mut all = self.on_routes.iter().enumerate();
         all.find(|(_, on)| on.kinds.contains(route))

@@ -1,7 +1,7 @@
-//! What a definition says of the spec of its objects, kept small: the names of the fields, and the validation rules.
+//! A compact form of a definition's schema of the spec: the names of the fields, and the validation rules.
 //!
-//! Of the fields nothing is kept but their names, whether they have a default, and whether they are plain texts, whole
-//! numbers or booleans: what is needed to tell which fields the API server drops, and to ask the rules of an object.
+//! A field keeps only its name, whether it has a default, and whether it is a plain string, a whole number or a
+//! boolean. That suffices to find the fields that the API server drops, and to evaluate the rules on an object.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use crate::engine::cel::{Effort, Known, Rule};
 pub struct VersionSchema {
     /// Its name; empty for all versions together.
     pub name: Arc<str>,
-    /// Its `spec`.
+    /// The schema of its `spec`.
     pub spec: Arc<Shape>,
-    /// The rules on its `spec` and on what is in it.
+    /// The rules on its `spec` and on values in it.
     pub rules: Arc<[SpecRule]>,
 }
 
-/// A validation rule on the whole `spec`, or on something in it.
+/// A validation rule on the whole `spec` or on a value in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecRule {
-    /// Where it holds; the whole where it is empty.
+    /// The values that it applies to; the whole spec if empty.
     pub at: Box<[Step]>,
     /// The rule (CEL).
     pub rule: Box<str>,
-    /// What the API server says where it does not hold.
+    /// The message of the API server when it is violated.
     pub message: Box<str>,
 }
 
-/// A step from a value to what is in it.
+/// A step from a value to a value in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A field.
@@ -42,35 +42,35 @@ pub enum Step {
     Values,
 }
 
-/// A rule that a value breaks.
+/// A rule that a value violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken<'a> {
-    /// The path of the value from the object: `spec.rules[0]`.
+    /// The path of the value from the root of the object: `spec.rules[0]`.
     pub path: String,
-    /// What the API server says.
+    /// The message of the API server.
     pub message: &'a str,
 }
 
-/// What a schema says of a value.
+/// The type of a value, as far as a schema states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Nothing: any field is kept.
+    /// Unknown: any field is kept.
     Any,
-    /// A text without a format.
+    /// A string without a format.
     Text,
     /// A whole number.
     Int,
     /// A boolean.
     Bool,
-    /// A list of these.
+    /// A list of values.
     List(Arc<Shape>),
-    /// A map of any names to these.
+    /// A map from any names to values.
     Map(Arc<Shape>),
     /// An object.
     Object {
         /// Its fields, sorted by name.
         fields: Box<[Field]>,
-        /// Whether others are kept too.
+        /// Whether other fields are kept too.
         open: bool,
     },
 }
@@ -80,30 +80,30 @@ pub enum Shape {
 pub struct Field {
     /// Its name.
     pub name: Arc<str>,
-    /// Whether the API server fills it in where it is left out.
+    /// Whether the API server fills it in if it is absent.
     pub has_default: bool,
-    /// Its value.
+    /// The type of its value.
     pub shape: Arc<Shape>,
 }
 
 /// A field that the definition does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// Its path from the object: `spec.retry.tries`.
+    /// Its path from the root of the object: `spec.retry.tries`.
     pub path: String,
-    /// The fields that it could have been.
+    /// The fields that may have been meant.
     pub known: Vec<Arc<str>>,
 }
 
-/// The most unknown fields that are told of one object.
+/// The maximum number of unknown fields that are reported for one object.
 const MOST_UNKNOWN: usize = 10;
-/// The most broken rules that are.
+/// The maximum number of violated rules that are reported for one object.
 const MOST_BROKEN: usize = 10;
 
 // === impl VersionSchema ===
 
 impl VersionSchema {
-    /// The rules that a spec surely breaks.
+    /// The rules that a spec certainly violates.
     pub fn broken(&self, spec: &Value) -> Vec<Broken<'_>> {
         let mut effort = Effort::new();
         let mut found = Vec::new();
@@ -135,8 +135,8 @@ impl VersionSchema {
     }
 }
 
-/// Tells of every value to which these steps lead, with its shape and its path. What is `null` is dropped by the API
-/// server, or filled in.
+/// Calls `tell` for every value that these steps lead to, with its shape and its path. The API server drops or
+/// defaults a `null`.
 fn each(
     shape: &Shape,
     value: &Value,
@@ -173,7 +173,7 @@ fn each(
 // === impl Shape ===
 
 impl Shape {
-    /// A field of an object; none where there are others than those that are listed, or it is no object.
+    /// A listed field of an object; `None` if it is not listed, and for other shapes.
     fn field(&self, name: &str) -> Option<&Field> {
         let Self::Object { fields, .. } = self else {
             return None;
@@ -184,7 +184,8 @@ impl Shape {
         fields.get(place)
     }
 
-    /// What stands at a dotted path; none where the schema has no such field. Below what may be anything is anything.
+    /// The shape at a dotted path; `None` if the schema has no such field. The fields of an unknown value are unknown
+    /// values.
     pub fn at(&self, path: &str) -> Option<&Self> {
         let mut shape = self;
         for name in path.split('.') {
@@ -221,8 +222,8 @@ impl Shape {
         }
     }
 
-    /// Takes the fields away that the API server drops, and tells the first of them. What stands at a path from `spec`
-    /// that is to be kept stays as it is.
+    /// Removes the fields that the API server drops, and returns the first of them. The values at the paths in
+    /// `kept`, from `spec`, remain unchanged.
     pub fn prune(&self, value: &mut Value, kept: &[&str]) -> Vec<Unknown> {
         let mut found = Vec::new();
         if self.drops_something(value) {
@@ -267,7 +268,7 @@ impl Shape {
         }
     }
 
-    /// A value as the rules see it: with what is dropped left out, and what is filled in unknown.
+    /// A value as the rules see it: without dropped fields, and with defaulted fields unknown.
     fn known(&self, value: &Value) -> Known {
         match (self, value) {
             (Self::Text, Value::String(text)) => Known::Text(text.as_str().into()),
@@ -297,7 +298,7 @@ impl Shape {
         }
     }
 
-    /// What is known of a value that is of this shape or of another: two versions of a kind.
+    /// The common knowledge about a value with one of two shapes, for two versions of a kind.
     pub fn or(self: &Arc<Self>, other: &Arc<Self>) -> Arc<Self> {
         if self == other {
             return self.clone();
@@ -333,7 +334,7 @@ impl Shape {
 impl Field {
     fn known(&self, of: &Map<String, Value>) -> Known {
         match of.get(&*self.name) {
-            // The API server drops it, or fills it in.
+            // The API server drops or defaults it.
             Some(Value::Null) => Known::Unknown,
             Some(value) => self.shape.known(value),
             None if self.has_default => Known::Unknown,

@@ -1,29 +1,29 @@
-//! The words of profiles, as people write them in YAML.
+//! The terms of profiles, as people write them in YAML.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether policies of a kind reach beyond what they name (GEP-713, classes).
+/// Whether policies of a kind act beyond their targets (GEP-713, classes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Acts on its target alone.
+    /// A policy acts only on its target.
     Direct,
-    /// Acts on what is below its target too.
+    /// A policy also acts on objects below its target.
     Inherited,
 }
 
-/// Who wins between a less and a more specific policy (GEP-713, merge strategies).
+/// Which policy wins, the less or the more specific one (GEP-713, merge strategies).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// The more specific.
+    /// The more specific policy.
     Defaults,
-    /// The less specific.
+    /// The less specific policy.
     Overrides,
 }
 
-/// In what pieces specs are merged.
+/// The units in which specs are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Op {
@@ -33,131 +33,131 @@ pub enum Op {
     Patch,
     /// Named rules.
     ByKey,
-    /// Each field of the settings at the top, as one.
+    /// Each top-level field of the settings.
     ByField,
-    /// Patch, with keys for lists.
+    /// Like patch, with keys for the entries of lists.
     Strategic,
     /// By rules of the kind that the engine does not know.
     Custom,
-    /// Not at all: each policy is in force whole, beside the others.
+    /// Not merged: each policy is in force as a whole, together with the others.
     Additive,
 }
 
 /// A merge strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// The oldest wins, the rest are rejected.
+    /// The oldest policy wins, the others are rejected.
     None,
-    /// Merged in this direction, in these pieces.
+    /// Merged in this direction, with this operation.
     Merge(Direction, Op),
 }
 
 // === impl Strategy ===
 
 impl Strategy {
-    /// Whether one policy replaces the other whole.
+    /// Whether one policy replaces the other as a whole.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::None | Self::Merge(_, Op::Atomic))
     }
 }
 
-/// What a policy without settings does.
+/// The effect of a policy without settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmptySpec {
-    /// It takes its place like any other policy.
+    /// It counts like any other policy.
     Counts,
-    /// Nothing: its controller passes over it.
+    /// None: its controller ignores it.
     Ignored,
-    /// Its controller passes over it where it is a default; where it overrides, it replaces what is below it.
+    /// Its controller ignores it as a default; as an override it replaces the policies below it.
     IgnoredAsDefault,
 }
 
-/// Whose strategy decides when two policies meet (GEP-713: the established policy's).
+/// Which of two policies decides how they merge (GEP-713: the established one).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DictatedBy {
-    /// The less specific one.
+    /// The less specific policy.
     #[default]
     Established,
-    /// The more specific one.
+    /// The more specific policy.
     Challenger,
     /// Neither: the kind has one strategy for all.
     Fixed,
 }
 
-/// With which policies above it one merges, where the challenger decides (design 9, ruling 28).
+/// The policies above it that a policy merges with, if the challenger decides (design 9, ruling 28).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum With {
-    /// All.
+    /// All of them.
     #[default]
     AllAncestors,
-    /// The nearest alone; what stands above that is overridden.
+    /// Only the nearest one; the policies above that are overridden.
     NearestParent,
-    /// The nearest that stands above the routes; what stands between is overridden too.
+    /// Only the nearest one above the routes; the policies between are overridden as well.
     NearestAboveRoutes,
 }
 
-/// Who wins on one target and section (design 9, ruling 4).
+/// Which policy wins on one target and section (design 9, ruling 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SameTarget {
-    /// The oldest; the others are rejected.
+    /// The oldest wins; the others are rejected.
     OldestWins,
-    /// The newest; the others are rejected.
+    /// The newest wins; the others are rejected.
     NewestWins,
-    /// They merge like levels do, the oldest as the established one.
+    /// They merge like levels, with the oldest as the established one.
     Merge,
-    /// They merge, and where two set the same the older wins.
+    /// They merge, and the older one wins where two set the same field.
     MergeOldest,
-    /// They merge, unless two set the same field: then the newer is rejected.
+    /// They merge, unless two set the same field: then the newer one is rejected.
     FieldOverlap,
-    /// They stand side by side, unless they differ in a field: then all are rejected.
+    /// Each is in force, unless they differ in a field: then all are rejected.
     EqualField,
-    /// Nobody: where there are two, both are rejected.
+    /// None wins: two policies are both rejected.
     NoneWins,
 }
 
-/// Which policies of one object meet, so that one may be rejected for another.
+/// Which policies of one object conflict, so that one may be rejected for another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meets {
-    /// Those on the same section, and those on the whole.
+    /// Policies on the same section conflict, and policies on the whole object.
     #[default]
     SameSection,
-    /// Those on the same section; one on the whole meets them all.
+    /// Policies on the same section conflict; a policy on the whole object conflicts with all of them.
     WholeToo,
-    /// All of them.
+    /// All of them conflict.
     AnySection,
 }
 
-/// Why controllers of a kind reject a policy for what other objects say.
+/// Why controllers of a kind reject a policy because of other objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clash {
-    /// A route that the policy does not name matches a hostname and a path that one matches which it names, on one port of
-    /// one Gateway. Then the whole policy is rejected.
+    /// A route that the policy does not name matches a hostname and a path that a route which it names also matches,
+    /// on one port of one Gateway. Then the whole policy is rejected.
     RoutesSharePath,
     /// A plain HTTP listener that the policy names shares its port with one that it does not name.
     PlainListenersSharePort,
-    /// A rule of an `HTTPRoute` sends to a Service that the policy names and to one that it does not name.
+    /// A rule of an `HTTPRoute` sends requests to a Service that the policy names and to one that it does not name.
     BackendsOfOneRule,
 }
 
-/// Whether a reference may name an object of another namespace.
+/// Whether a reference may name an object in another namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrossNamespace {
-    /// No.
+    /// It may not.
     Forbidden,
-    /// Where a `ReferenceGrant` covers it.
+    /// It may if a `ReferenceGrant` covers it.
     Grant,
-    /// Yes; the kind sees to it by other means.
+    /// It may; the kind controls access by other means.
     Any,
-    /// Yes, for requests from the policy's own namespace alone (mesh, consumer scope; ruling 22).
+    /// It may, for requests from the policy's own namespace only (mesh, consumer scope; ruling 22).
     Consumer,
-    /// It may say one, which is not read: the target is looked for in the policy's own.
+    /// It may name a namespace, which is ignored: the target is in the policy's own.
     Ignored,
 }
 
@@ -165,28 +165,28 @@ pub enum CrossNamespace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServiceAs {
-    /// What routes send requests to.
+    /// A backend that routes send requests to.
     #[default]
     Backend,
-    /// What clients of a mesh call.
+    /// A Service that clients of a mesh call.
     Frontend,
 }
 
-/// What a policy without a target acts on.
+/// The target of a policy without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Without {
     /// Nothing.
     #[default]
     Nothing,
-    /// Its namespace; every namespace where it stands in the root namespace.
+    /// Its namespace; every namespace if it is in the root namespace.
     Namespace,
 }
 
-/// Kinds of parents through which requests come to routes.
+/// Kinds of parents through which requests reach routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum Parent {
-    /// A Gateway, by its own listeners.
+    /// A Gateway, through its own listeners.
     Gateway,
     /// A `ListenerSet`.
     ListenerSet,
@@ -194,34 +194,34 @@ pub enum Parent {
     Service,
 }
 
-/// How exactly group and kind of a target are compared.
+/// How group and kind of a target are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spelled {
-    /// To the letter.
+    /// Exactly.
     #[default]
     Exactly,
-    /// To the letter, and `core` is the empty group.
+    /// Exactly, and `core` means the empty group.
     CoreToo,
-    /// Without case, and `core` is the empty group.
+    /// Ignoring case, and `core` means the empty group.
     Loosely,
 }
 
-/// Who may name a kind as its target.
+/// The policies that may name a kind as their target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Only {
-    /// A Namespace is named by the policies in it alone.
+    /// Only policies in a Namespace may name it.
     OwnNamespace,
-    /// Policies of the root namespace.
+    /// Only policies in the root namespace.
     RootNamespace,
 }
 
-/// How rules without a name are called.
+/// How references name unnamed rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SectionNaming {
-    /// Not at all.
+    /// They cannot.
     #[default]
     Explicit,
     /// `rule-1` for the first, and so on.
@@ -232,7 +232,7 @@ pub enum SectionNaming {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortsBy {
-    /// By its name, to the letter: a port without a name cannot be a target.
+    /// By its exact name: a port without a name cannot be a target.
     #[default]
     Name,
     /// By its number, whether or not it has a name.
@@ -241,15 +241,15 @@ pub enum PortsBy {
     Both,
 }
 
-/// Where the status of a policy says what became of it.
+/// Where the status of a policy reports its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusShape {
-    /// `status.ancestors`, with conditions for each (GEP-713).
+    /// In `status.ancestors`, with conditions for each (GEP-713).
     Ancestors,
-    /// `status.conditions`.
+    /// In `status.conditions`.
     Conditions,
-    /// `status.controllers`.
+    /// In `status.controllers`.
     Controllers,
     /// In fields of its own.
     Other,

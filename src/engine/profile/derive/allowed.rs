@@ -1,7 +1,7 @@
-//! What the rules of a CRD say of targets: which kinds, with which sections, how often.
+//! Facts about targets in the rules of a CRD: the allowed kinds, their sections, and duplicates.
 //!
-//! A rule is tried on entries of which only the part in question is known. What it refuses then, it
-//! refuses always; where it depends on anything else nothing is concluded.
+//! A rule is evaluated on entries of which only the relevant part is known. If it rejects such an entry, it always
+//! does; if the answer depends on anything else, nothing is concluded.
 
 use std::sync::Arc;
 
@@ -11,11 +11,10 @@ use crate::engine::cel::{Effort, Known, Rule};
 use crate::engine::ids::GroupKind;
 use crate::engine::profile::RefField;
 
-/// The most texts that are tried as kinds and groups. Real rules mention 30.
+/// The maximum number of strings that are tried as kinds and groups. Real rules contain 30.
 const MOST_TEXTS: usize = 200;
 
-/// The kinds that the rules of a field leave, if they leave only some. The group is `*` where they
-/// say nothing of it.
+/// The kinds that the rules of a field allow, if they allow only some. The group is `*` if they do not restrict it.
 pub(super) fn kinds(rules: &Rules<'_>, effort: &mut Effort) -> Option<Vec<GroupKind>> {
     let of = |group: Known, kind: Known, effort: &mut Effort| {
         let entry = Entry::default().with("group", group).with("kind", kind);
@@ -46,24 +45,24 @@ pub(super) fn kinds(rules: &Rules<'_>, effort: &mut Effort) -> Option<Vec<GroupK
         let groups = groups.filter(|group| !of(Known::Text((*group).clone()), known(), effort));
         found.extend(groups.map(|group| GroupKind::new(group.clone(), kind.clone())));
     }
-    // Where no kind is left, the rules are not about kinds.
+    // If no kind remains, the rules are not about kinds.
     (!found.is_empty()).then_some(found)
 }
 
-/// Kinds are written in one word, most of them with capitals.
+/// A kind is one word, usually with capitals.
 fn is_kind(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// Groups are domains, or words such as `apps`, or empty; `core` is how some kinds call the empty one.
+/// A group is a domain, or a word such as `apps`, or empty; some kinds write `core` for the empty one.
 fn is_group(text: &str) -> bool {
     let part_of_one =
         |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
     text.chars().all(part_of_one)
 }
 
-/// Whether the rules refuse every text as this part of an entry.
+/// Whether the rules reject every string as this part of an entry.
 pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut Effort) -> bool {
     let mut refused = |value: Known| rules.refuse(&Entry::default().with(part, value), effort);
     if !refused(Known::Stranger) {
@@ -75,12 +74,12 @@ pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut Effort) -> bool
     few && texts.all(|text| refused(Known::Text(text)))
 }
 
-/// Whether the rules refuse entries without this part.
+/// Whether the rules reject entries without this part.
 pub(super) fn require(rules: &Rules<'_>, part: &str, effort: &mut Effort) -> bool {
     rules.refuse(&Entry::default().with(part, Known::Absent), effort)
 }
 
-/// Whether the rules refuse two equal entries, and not for what they are.
+/// Whether the rules reject two equal entries because they are equal, not because of their content.
 pub(super) fn unique(
     rules: &Rules<'_>,
     kinds: Option<&Vec<GroupKind>>,
@@ -101,7 +100,7 @@ pub(super) fn unique(
         && !rules.refuse_list(&[named("one"), named("other")], effort)
 }
 
-/// Whether the rules refuse references in the singular and the plural field at once.
+/// Whether the rules reject references in both the singular and the plural field.
 pub(super) fn one_form(schemas: &Schemas, refs: &[RefField], effort: &mut Effort) -> bool {
     let [single, plural, _] = REF_FIELDS;
     let has = |path: &str| refs.iter().any(|field| field.path == path);

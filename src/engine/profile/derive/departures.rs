@@ -1,4 +1,4 @@
-//! Where the schema of a policy kind departs from the pattern (GEP-713; GEP-2648 for target limits).
+//! Departures of the schema of a policy kind from the pattern (GEP-713; GEP-2648 for target limits).
 
 use serde_json::Value;
 
@@ -8,36 +8,36 @@ use crate::engine::profile::{StanzaNames, StatusShape, Strategy};
 /// One departure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Departure {
-    /// Nowhere in the status is it said what became of a policy.
+    /// The status does not report the outcome of a policy anywhere.
     NoStatus,
-    /// Status is no subresource of its own.
+    /// Status is not a subresource.
     NoSubresource,
-    /// Conditions at this path are not a list keyed by type.
+    /// The conditions at this path are not a list keyed by type.
     Conditions(&'static str),
     /// `spec` has no target references.
     NoTargets,
-    /// Entries of a field lack a part.
+    /// Entries of a field lack a member.
     EntryLacks(&'static str, &'static str),
     /// A list has no `maxItems`, or more than the pattern allows.
     Limit(&'static str, Option<usize>),
-    /// Nothing keeps the singular and the plural field apart.
+    /// Nothing excludes the singular and the plural field together.
     BothForms,
     /// The names of strategies are not an enum.
     NoNames(String),
-    /// No strategy is filled in where none is written.
+    /// The strategy has no default.
     NoDefault(String),
-    /// The field at this path may say None, and others.
+    /// The field at this path allows None together with other strategies.
     NoneBesideOthers(String),
-    /// A policy may carry both of these stanzas, and nothing says what they come to.
+    /// A policy may have both of these stanzas, and the result is undefined.
     BothStanzas(StanzaNames),
-    /// There is nothing to set.
+    /// There are no settings.
     NoSettings,
 }
 
-/// The most targets of the pattern.
+/// The maximum number of targets in the pattern.
 pub const MOST_TARGETS: usize = 16;
 
-/// Everything in which a schema departs.
+/// All departures of a schema.
 pub(super) fn departures(schemas: &Schemas, derived: &Derived) -> Vec<Departure> {
     let mut found = status(schemas, derived);
     found.extend(targets(schemas, derived));
@@ -129,7 +129,7 @@ fn both_stanzas(derived: &Derived) -> Option<Departure> {
     names.map(Departure::BothStanzas)
 }
 
-/// Only of schemas that list their fields: others take anything.
+/// Only for schemas that list their fields: others allow any.
 fn settings(schemas: &Schemas, derived: &Derived) -> Option<Departure> {
     let fields = schemas.spec.get("properties")?.as_object()?;
     let strategies = &derived.strategies;

@@ -1,4 +1,4 @@
-//! What may be mended in objects of a kind, as far as its schemas say.
+//! The mutations that the schemas of a kind permit.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,8 @@ use super::rules::{Entry, texts};
 use super::{REF_FIELDS, Schemas, entry_schema};
 use crate::engine::cel::{Effort, Known, Rule};
 
-/// Whether `targetRefs` may say what `targetRef` says, in every version: it has all its parts, and
-/// nothing demands the singular. Objects come in any version, and what a version does not know is
-/// dropped.
+/// Whether `targetRefs` can express what `targetRef` does, in every version: its entries have all members, and
+/// nothing requires the singular. Objects arrive in any version, and fields unknown to a version are dropped.
 pub(super) fn takes_plural(schemas: &Schemas, effort: &mut Effort) -> bool {
     schemas
         .versions()

@@ -1,4 +1,4 @@
-//! The validation rules of a CRD that look at one target field, and what they say of an entry in it.
+//! The validation rules of a CRD about one target field, evaluated on an entry in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Version, entry_schema, property};
 use crate::engine::cel::{Effort, Known, Rule};
 
-/// The rules that look at a target field.
+/// The rules about a target field.
 pub(super) struct Rules<'a> {
     field: &'a str,
     many: bool,
@@ -16,7 +16,7 @@ pub(super) struct Rules<'a> {
     enums: BTreeMap<&'static str, BTreeSet<&'a str>>,
 }
 
-/// Where a rule stands, and so what `self` is in it.
+/// The location of a rule, which decides what `self` is in it.
 #[derive(Clone, Copy)]
 enum At {
     Root,
@@ -26,14 +26,14 @@ enum At {
     Part(&'static str),
 }
 
-/// The parts of an entry that rules are asked about.
+/// The members of an entry that rules are evaluated for.
 const PARTS: [&str; 5] = ["group", "kind", "name", "namespace", "sectionName"];
 
 // === impl Rules ===
 
 impl<'a> Rules<'a> {
-    /// The rules of the object, its spec, the field, its entries and their parts. Those that are not
-    /// understood say nothing.
+    /// The rules of the object, its spec, the field, its entries and their members. Rules that cannot be parsed are
+    /// ignored.
     pub(super) fn of(version: Version<'a>, field: &'a str, effort: &mut Effort) -> Option<Self> {
         let spec = version.spec;
         let (entry, many) = entry_schema(spec, field)?;
@@ -69,7 +69,7 @@ impl<'a> Rules<'a> {
         self.said.extend(rules.map(|rule| (at, rule)));
     }
 
-    /// Every text that the rules and enums mention.
+    /// Every string in the rules and enums.
     pub(super) fn texts(&self) -> BTreeSet<Arc<str>> {
         let of_rules = self.said.iter().flat_map(|(_, rule)| rule.texts());
         let of_enums = self.enums.values().flatten().copied();
@@ -79,7 +79,7 @@ impl<'a> Rules<'a> {
             .collect()
     }
 
-    /// Whether a policy with this entry, anywhere among others, is refused, whatever else it says.
+    /// Whether a policy with this entry at any position among others is rejected, regardless of the rest.
     pub(super) fn refuse(&self, entry: &Entry, effort: &mut Effort) -> bool {
         let outside = self
             .enums
@@ -100,7 +100,7 @@ impl<'a> Rules<'a> {
         self.refuse_field(&entry.known(), &field, effort)
     }
 
-    /// Whether a policy with these entries and no others is refused.
+    /// Whether a policy with exactly these entries is rejected.
     pub(super) fn refuse_list(&self, entries: &[Known], effort: &mut Effort) -> bool {
         let Some(first) = entries.first() else {
             return false;
@@ -130,18 +130,18 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// An entry of a target field of which some parts are known.
+/// A partly known entry of a target field.
 #[derive(Clone, Default)]
 pub(super) struct Entry(BTreeMap<Arc<str>, Known>);
 
 impl Entry {
-    /// With a part more.
+    /// Adds a member.
     pub(super) fn with(mut self, part: &str, value: Known) -> Self {
         self.0.insert(part.into(), value);
         self
     }
 
-    /// As a value.
+    /// Converts it to a value.
     pub(super) fn known(&self) -> Known {
         Known::Map {
             fields: self.0.clone(),
@@ -150,7 +150,7 @@ impl Entry {
     }
 }
 
-/// A map of which these fields are known.
+/// A map in which these fields are known.
 pub(super) fn some<const N: usize>(fields: [(&str, Known); N]) -> Known {
     Known::Map {
         fields: fields.map(|(name, value)| (name.into(), value)).into(),

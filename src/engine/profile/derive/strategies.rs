@@ -10,14 +10,13 @@ use crate::engine::cel::{Effort, Rule};
 use crate::engine::policy::op_named;
 use crate::engine::profile::{Direction, Op, StanzaNames, Strategies, Strategy};
 
-/// How long the paths of maps may be together, in bytes. Those beyond are merged key by key.
+/// The maximum total length of the paths of maps in bytes. Further maps are merged key by key.
 const LONGEST_PATHS: usize = 100_000;
 
-/// Fields of `spec` that name a strategy.
+/// Fields of `spec` that may name a strategy.
 const STRATEGY_FIELDS: [&str; 3] = ["mergeStrategy", "mergeType", "strategy"];
 
-/// What the schemas of `spec` say of strategies: that of the stored version, with the names that
-/// other versions have.
+/// The strategies in the schemas of `spec`: those of the stored version, with the names of other versions.
 pub(super) fn strategies(schemas: &Schemas, effort: &mut Effort) -> Strategies {
     let mut said = of_version(&schemas.spec, effort);
     for spec in &schemas.others {
@@ -27,7 +26,7 @@ pub(super) fn strategies(schemas: &Schemas, effort: &mut Effort) -> Strategies {
             said.values.extend(other.values);
         }
         if said.stanzas.is_some() && said.stanzas == other.stanzas && !said.inside.is_empty() {
-            // Names that one version does not list are not all known.
+            // If one version does not list its names, not all names are known.
             if other.inside.is_empty() {
                 said.inside = other.inside;
             } else {
@@ -38,10 +37,12 @@ pub(super) fn strategies(schemas: &Schemas, effort: &mut Effort) -> Strategies {
     said
 }
 
-/// The names of a field are complete only when it is an enum. Both stanzas must be objects that can
-/// say the same: other kinds use these words for lists and bodies. Where nothing names a strategy or keeps the two
-/// apart, a kind with one target follows the older dialect (design 9, ruling 11). Of one with a list of targets that is
-/// not known: GEP-713 takes a stanza as atomic, and one in a policy.
+/// The strategies of one version. The names of a field are complete only if it is an enum. Both stanzas must be
+/// objects with a common field: other kinds use these words for lists and bodies.
+///
+/// If nothing names a strategy or excludes both stanzas, a kind with a single target follows the legacy dialect
+/// (design 9, ruling 11). For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a
+/// policy has one.
 fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
@@ -57,10 +58,10 @@ fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
     let inside = stanzas.map(|names| inside(spec, names)).unwrap_or_default();
     let default = field.and_then(|(_, schema)| schema.get("default")?.as_str());
     let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names, effort));
-    // What names something else than a strategy keeps nothing apart.
+    // A field inside with other values than strategies does not exclude both stanzas.
     let named_inside = inside.values().any(|op| *op != Op::Custom);
     let takes_both = stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart;
-    // The older dialect is older than targets in a list.
+    // The legacy dialect predates lists of targets.
     let is_older = property(spec, "targetRefs").is_none();
     Strategies {
         path: field.map(|(name, _)| name.to_owned()),
@@ -76,7 +77,7 @@ fn of_version(spec: &Value, effort: &mut Effort) -> Strategies {
     }
 }
 
-/// Whether two fields are objects with a field in common, as far as they list their fields.
+/// Whether two fields are objects with a common field, as far as they list their fields.
 fn say_the_same(spec: &Value, names: StanzaNames) -> bool {
     let fields = |name: &str| property(spec, name)?.get("properties")?.as_object();
     let both = fields(names.defaults).zip(fields(names.overrides));
@@ -86,15 +87,15 @@ fn say_the_same(spec: &Value, names: StanzaNames) -> bool {
     })
 }
 
-/// Whether a field is about merging: `strategy` may be about anything, and is where all its names are
-/// of something else.
+/// Whether a field names a merge strategy. `strategy` may have another meaning, and does if none of its names is a
+/// known strategy.
 fn is_of_merging(field: &str, schema: &Value) -> bool {
     let of_merging = |name| !matches!(named(name).1, Strategy::Merge(_, Op::Custom));
     let mut names = names(schema).peekable();
     field != "strategy" || names.peek().is_none() || names.any(of_merging)
 }
 
-/// Fields of `spec` that neither stanza has.
+/// Fields of `spec` that neither stanza contains.
 fn apart(spec: &Value, stanzas: StanzaNames) -> Vec<String> {
     let bodies = [stanzas.defaults, stanzas.overrides];
     let in_one = |name: &str| {
@@ -112,7 +113,7 @@ fn names(schema: &Value) -> impl Iterator<Item = &str> {
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// What `strategy` inside the stanzas may say; names that say nothing are custom.
+/// The values of `strategy` inside the stanzas; unknown names are custom.
 fn inside(spec: &Value, stanzas: StanzaNames) -> BTreeMap<String, Op> {
     let bodies = [stanzas.defaults, stanzas.overrides].into_iter();
     let fields = bodies.filter_map(|name| property(property(spec, name)?, "strategy"));
@@ -122,8 +123,8 @@ fn inside(spec: &Value, stanzas: StanzaNames) -> BTreeMap<String, Op> {
         .collect()
 }
 
-/// Maps of strings to something, as opposed to objects with fields: the older dialect and what is
-/// written into targets replace them whole (design 9, ruling 7). Paths within the settings.
+/// Maps with arbitrary keys, as opposed to objects with fields: the legacy dialect and `project-fields` replace them
+/// as a whole (design 9, ruling 7). Paths within the settings.
 fn maps(spec: &Value) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let stanzas = ["defaults", "overrides", "default", "override"]
@@ -164,7 +165,7 @@ fn collect_maps(
     }
 }
 
-/// What a name most likely means. A name that says nothing is custom: named, not computed.
+/// The most likely meaning of a name. An unknown name is custom: named, not computed.
 fn named(name: &str) -> (String, Strategy) {
     let word: String = name.chars().filter(char::is_ascii_alphabetic).collect();
     let word = word.to_ascii_lowercase();
@@ -185,7 +186,7 @@ fn named(name: &str) -> (String, Strategy) {
     (name.to_owned(), strategy)
 }
 
-/// Whether a validation rule keeps the stanzas apart (ruling 11).
+/// Whether a validation rule excludes both stanzas together (ruling 11).
 fn excludes_both(spec: &Value, stanzas: StanzaNames, effort: &mut Effort) -> bool {
     let body = || some([]);
     let both = some([(stanzas.defaults, body()), (stanzas.overrides, body())]);

@@ -9,19 +9,19 @@ use crate::engine::cel::Effort;
 use crate::engine::ids::GroupKind;
 use crate::engine::profile::{Allowed, CrossNamespace, RefField};
 
-/// What the versions of a kind say of targets together.
+/// The facts about targets that all versions of a kind have in common.
 pub(super) struct Targets {
     pub(super) refs: Vec<RefField>,
-    /// The kinds that can be targets, where the rules of every field say all of them. Fields of
-    /// selectors count where there is no other.
+    /// The kinds that can be targets, if the rules of every field list all of them. Fields of selectors count if
+    /// there is no other field.
     pub(super) allow: Option<Vec<Allowed>>,
     pub(super) core_too: bool,
 }
 
-/// A field of one version, or what versions say of it together.
+/// A field in one version, or combined for several versions.
 struct Field {
     said: RefField,
-    /// The kinds that its rules leave, where they leave only some.
+    /// The kinds that its rules allow, if they allow only some.
     kinds: Option<Vec<GroupKind>>,
 }
 
@@ -43,8 +43,8 @@ fn is_reference(spec: &Value, field: &str) -> bool {
     })
 }
 
-/// Fields that hold references: those of the stored version, then those that only other served
-/// versions have. Of a field that several versions have, all must agree on what is refused.
+/// Fields that hold references: those of the stored version, then those that only other served versions have. If
+/// several versions have a field, all must agree on restrictions.
 pub(super) fn targets(schemas: &Schemas, effort: &mut Effort) -> Targets {
     let mut fields: Vec<Field> = Vec::new();
     for version in schemas.versions() {
@@ -69,7 +69,7 @@ pub(super) fn targets(schemas: &Schemas, effort: &mut Effort) -> Targets {
     }
 }
 
-/// The kinds that all fields leave together, and whether `core` is a group among theirs.
+/// The kinds that all fields together allow, and whether `core` is one of their groups.
 fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
     let named = |field: &&Field| field.said.path != "targetSelectors";
     let any_named = fields.iter().any(|field| named(&field));
@@ -110,7 +110,7 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut Effort) -> Optio
     };
     let list = property(spec, name).filter(|_| many);
     let takes = |part: &str| property(entry, part).is_some();
-    // Where anything is taken, what is listed is not all.
+    // If anything is allowed, the listed members are not all.
     let closed = !takes_anything(entry);
     let rules = Rules::of(version, name, effort)?;
     let kinds = allowed::kinds(&rules, effort);
@@ -154,7 +154,7 @@ impl Field {
         }
     }
 
-    /// What two versions say together: what one allows is allowed.
+    /// Combines the facts of two versions: what one of them allows is allowed.
     fn join(&mut self, other: Self) {
         let (one, two) = (&mut self.said, other.said);
         one.many |= two.many;
@@ -191,7 +191,7 @@ impl Field {
     }
 }
 
-/// Whether one of two takes something; not known where that of one is not.
+/// Whether one of two allows something; unknown if either is.
 fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     one.zip(other).map(|(one, other)| one || other)
 }
@@ -206,8 +206,8 @@ fn takes_anything(schema: &Value) -> bool {
     schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true))
 }
 
-/// Whether the API server refuses equal entries of a list because of its keys. Entries that differ in
-/// a key of another name are not equal.
+/// Whether the API server rejects equal entries of a list because of its keys. Entries that differ in another key are
+/// not equal.
 fn is_keyed(list: &Value, entry: &Value) -> bool {
     const COMPARED: [&str; 5] = ["group", "kind", "name", "namespace", "sectionName"];
     let compared = |key: &str| COMPARED.contains(&key);
@@ -227,18 +227,18 @@ fn is_keyed(list: &Value, entry: &Value) -> bool {
     }
 }
 
-/// Whether a schema demands a field.
+/// Whether a schema requires a field.
 fn requires(schema: &Value, field: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|fields| fields.iter().any(|name| name == field))
 }
 
-/// Whether the schema itself demands a reference.
+/// Whether the schema itself requires a reference.
 pub(super) fn required(spec: &Value) -> bool {
     REF_FIELDS.iter().any(|field| requires(spec, field))
 }
 
-/// Whether entries take `namespace`; none where there are no entries, or they may take anything.
+/// Whether entries support `namespace`; `None` if there are no entries, or if they may contain anything.
 pub(super) fn cross_namespace(refs: &[RefField]) -> Option<CrossNamespace> {
     let said = refs.iter().map(|field| field.namespace);
     if said.clone().any(|takes| takes == Some(true)) {

@@ -1,4 +1,4 @@
-//! What a definition allows is never refused.
+//! Whatever a definition allows is never refused.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn crd(specs: &[Value]) -> Object {
     }))
 }
 
-/// An entry with these properties more, and these rules.
+/// An entry with additional properties and these rules.
 fn entry(more: &Value, rules: &[&str]) -> Value {
     let text = json!({"type": "string"});
     let mut fields = json!({"group": text, "kind": text, "name": text});
@@ -58,7 +58,7 @@ fn list(entry: &Value, rules: &[&str]) -> Value {
     with_rules(json!({"type": "array", "items": entry}), rules)
 }
 
-/// A spec with these target fields, and something to set.
+/// A spec with these target fields and one setting.
 fn spec(fields: Value, rules: &[&str]) -> Value {
     let mut properties = fields;
     properties["timeout"] = json!({"type": "string"});
@@ -78,7 +78,7 @@ fn with(mut target: Value, part: &str, value: impl Into<Value>) -> Value {
     target
 }
 
-/// What is refused when a policy with this spec is created.
+/// The refusals when a policy with this spec is created.
 fn refused(specs: &[Value], mut policy: Value) -> Vec<String> {
     if policy["timeout"].is_null() && policy["defaults"].is_null() {
         policy["timeout"] = json!("1s");
@@ -275,7 +275,7 @@ fn what_a_target_may_leave_out() {
         "no kind",
     );
 
-    // The group that is meant is not known.
+    // It is unknown which group is meant.
     let mut groups = entry(&json!({}), &["self.kind == 'Backend'"]);
     groups["properties"]["group"]["enum"] = json!(["backends.example.com"]);
     groups["required"] = json!(["kind", "name"]);

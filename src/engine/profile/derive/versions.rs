@@ -1,4 +1,4 @@
-//! The fields and rules of each version, as small as they can be: equal parts are in memory once.
+//! The fields and rules of each version in compact form: equal parts are shared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,28 +8,29 @@ use serde_json::Value;
 use super::Schemas;
 use crate::engine::profile::{Field, Shape, SpecRule, Step, VersionSchema};
 
-/// The most different parts that are kept of one definition. The largest real ones have some hundred.
+/// The maximum number of different parts that are kept of one definition. The largest real definitions have some
+/// hundred.
 const MOST_SHAPES: usize = 20_000;
-/// The most bytes of the rules of one version; those of the largest real ones have some 30,000.
+/// The maximum size of the rules of one version in bytes; those of the largest real definitions have about 30,000.
 const MOST_RULES: usize = 65_536;
-/// How much of a rule is told where it has no message.
+/// The number of characters that are shown of a rule without a message.
 const SHOWN: usize = 200;
 
-/// Parts of schemas that were read, and their names.
+/// Interned parts of schemas, and names.
 #[derive(Default)]
 struct Known {
     shapes: BTreeMap<Key, Arc<Shape>>,
     names: BTreeSet<Arc<str>>,
 }
 
-/// What makes two shapes equal; the shapes in them are known by their address.
+/// The identity of a shape; inner shapes are identified by their addresses.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     sort: u8,
     fields: Vec<(Arc<str>, bool, usize)>,
 }
 
-/// The schemas of the served versions, the stored one first; with several, all of them together come last.
+/// The schemas of the served versions, the stored one first; if there are several, all of them together come last.
 pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
     let mut known = Known::default();
     let specs = std::iter::once(&schemas.spec).chain(&schemas.others);
@@ -55,7 +56,7 @@ pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
     found.into()
 }
 
-/// The rules on a spec and on what is in it, those on the whole first.
+/// The rules on a spec and on values in it, those on the whole spec first.
 fn rules(spec: &Value) -> Vec<SpecRule> {
     let mut found = Vec::new();
     let mut left = MOST_RULES;
@@ -173,7 +174,7 @@ impl Known {
         self.keep(Key { sort, fields }, shape(of))
     }
 
-    /// The one that is known already, or this one. Of a definition that has too many, nothing is said of the rest.
+    /// The interned shape. Once a definition has too many, the others are unknown.
     fn keep(&mut self, key: Key, shape: Shape) -> Arc<Shape> {
         if let Some(known) = self.shapes.get(&key) {
             return known.clone();
