@@ -32,7 +32,7 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
     let to = match *profile.same_target {
         SameTarget::OldestWins => all_but(here.first()),
         SameTarget::NewestWins => all_but(here.last()),
-        // A policy of strategy None stands alone: nothing merges with an older one, and a newer one merges with
+        // A policy of strategy None is alone: nothing merges with an older one, and a newer one merges with
         // nothing.
         SameTarget::Merge | SameTarget::MergeOldest => {
             let alone = here.first().is_some_and(|first| first.merges_by_none());

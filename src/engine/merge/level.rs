@@ -69,7 +69,7 @@ fn oldest_over(pieces: Vec<Part<'_>>) -> Vec<Part<'_>> {
     ordered
 }
 
-/// All stanzas of a level, except for strategy None: such a stanza stands alone if it is the first, and does not
+/// All stanzas of a level, except for strategy None: such a stanza is alone if it is the first, and does not
 /// count otherwise.
 fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<Part<'a>> {
     let mut pieces: Vec<Part<'a>> = Vec::new();

@@ -88,7 +88,7 @@ pub(super) fn field<'a, T: Deserialize<'a>>(
 /// The fault, in words for people.
 pub(super) fn plain(why: &serde_json::Error) -> String {
     let why = why.to_string();
-    // The line number refers to JSON between programs, which nobody sees.
+    // The line number refers to JSON that programs exchange, which people do not see.
     let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
     // Users do not know the names of Rust's number types.
     let numbers = ["u16", "u32", "u64", "i64"].into_iter();

@@ -1,4 +1,4 @@
-//! What a change takes away: protections that a path loses, and settings of other policies that a new policy replaces
+//! Losses by a change: protections that a path loses, and settings of other policies that a new policy replaces
 //! (design 9, ruling 38).
 
 use std::collections::BTreeSet;
