@@ -1,4 +1,4 @@
-//! What the manifests, the Dockerfile and the toolchain say of the same thing is the same.
+//! The manifests, the Dockerfile and the toolchain agree with each other.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -29,7 +29,7 @@ fn strings(value: &Value) -> Vec<&str> {
         .unwrap_or_default()
 }
 
-/// `group/resource` of every rule in a list of them.
+/// The `group/resource` pairs in a list of rules.
 fn resources(rules: &Value) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for rule in rules.as_array().unwrap() {
@@ -54,7 +54,7 @@ fn seconds(args: &[&str], flag: &str) -> u64 {
         .unwrap_or_else(|| panic!("no {flag}=<n>s in {args:?}"))
 }
 
-/// Every policy kind that a built-in profile knows, as `group/resource`, and those of examples/quickstart.
+/// Every policy kind with a built-in profile, as `group/resource`, and those of examples/quickstart.
 fn known_kinds() -> BTreeSet<String> {
     let profiles = attache::engine::profile::builtin().unwrap();
     let policies = profiles.iter().filter(|kind| kind.policy != Some(false));
@@ -78,7 +78,7 @@ fn the_install_reads_the_policy_kinds_that_are_known_and_no_others() {
     assert_eq!(resources(&roles[0]["rules"]), known_kinds());
 }
 
-/// A rule for all of gateway.networking.k8s.io has the policy kinds of that group too.
+/// The rule for all of gateway.networking.k8s.io includes the policy kinds of that group.
 #[test]
 fn the_install_asks_about_the_policy_kinds_that_are_known_and_no_others() {
     const TARGETS: [&str; 5] = [
@@ -159,7 +159,7 @@ fn what_may_be_written_is_two_objects_by_name() {
         assert_eq!(strings(&rules[0]["verbs"]), ["get", "patch"]);
         assert_eq!(strings(&rules[0]["resourceNames"]), ["attache"]);
         assert!(rights[1..].iter().all(|other| other["rules"].is_null()));
-        // And the API server holds what of it may be written.
+        // And the API server limits what may be written to it.
         let guard = documents(&format!("{folder}/guard.yaml"));
         let asked = &guard[0]["spec"]["matchConstraints"]["resourceRules"][0];
         assert_eq!(strings(&asked["resources"]), [&resource]);
@@ -169,7 +169,7 @@ fn what_may_be_written_is_two_objects_by_name() {
     }
 }
 
-/// The audit has an account of its own that reads what attache reads, and does nothing else.
+/// The audit has its own account, with only the read rights of attache.
 #[test]
 fn the_audit_reads_and_that_is_all() {
     let own = documents("manifests/audit/rbac.yaml");
@@ -191,7 +191,7 @@ fn the_audit_reads_and_that_is_all() {
     }
 }
 
-/// No pod of attache may go anywhere, and where the API server is has to be stated.
+/// No pod of attache may connect anywhere except to the stated addresses of the API server.
 #[test]
 fn the_network_is_closed_but_for_what_is_stated() {
     let policies = documents("manifests/network-policy/network-policy.yaml");
@@ -217,7 +217,7 @@ fn a_pod_has_time_to_drain() {
     assert!(grace > drain, "grace {grace} s, drain {drain} s");
 }
 
-/// Clusters have addresses of IPv4, of IPv6, or of both.
+/// Clusters use IPv4, IPv6, or both.
 #[test]
 fn a_pod_listens_on_all_addresses() {
     let pod = &documents("manifests/base/deployment.yaml")[0]["spec"]["template"]["spec"];
@@ -280,7 +280,7 @@ fn each_request_to_try_is_the_review_of_its_manifest() {
     }
 }
 
-/// A node that is lost takes one replica with it, and neither a drain of nodes nor a roll-out takes the last.
+/// A lost node takes at most one replica, and neither a node drain nor a rollout takes the last one.
 #[test]
 fn one_replica_stays_whatever_goes() {
     let deployment = &documents("manifests/base/deployment.yaml")[0]["spec"];
@@ -308,17 +308,18 @@ fn one_replica_stays_whatever_goes() {
     assert_eq!(&budget["selector"]["matchLabels"], labels);
     let priority = &deployment["template"]["spec"]["priorityClassName"];
     assert_eq!(priority, "system-cluster-critical");
-    // Where such pods need one outside kube-system: for all replicas, and one more while they are rolled.
+    // Clusters may limit this priority class to namespaces with a quota: it covers all replicas, and one more during a
+    // rollout.
     let quota = &documents("manifests/base/resource-quota.yaml")[0]["spec"];
     let scope = &quota["scopeSelector"]["matchExpressions"][0];
     assert_eq!(scope["values"], serde_json::json!([priority]));
     let pods: u64 = quota["hard"]["pods"].as_str().unwrap().parse().unwrap();
     assert!(pods > deployment["replicas"].as_u64().unwrap());
-    // One that is not ready must not keep its node from being drained.
+    // An unready pod must not block the drain of its node.
     assert_eq!(budget["unhealthyPodEvictionPolicy"], "AlwaysAllow");
 }
 
-/// As long as a configuration is there the API server calls, and waits for who is gone.
+/// While a configuration exists, the API server calls the webhook, even if it is gone.
 #[test]
 fn to_uninstall_the_configurations_go_first() {
     let readme = text("README.md");
@@ -373,7 +374,7 @@ fn releases(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What follows the address of a repository in the comments of a profile: the release that was read.
+/// The releases after the addresses of repositories in the comments of a profile.
 fn read_from(profile: &str) -> Vec<&str> {
     let comments = profile
         .lines()
@@ -393,7 +394,7 @@ fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
     let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
     let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let mut faults = Vec::new();
-    // These have no profiles: they are about the kinds of all projects, and name their sources themselves.
+    // These are not profiles: they cover the kinds of all projects and name their own sources.
     let of_all = ["versions.yaml", "names.yaml"];
     for file in files.filter(|file| !of_all.contains(&file.as_str())) {
         let path = format!("{folder}/{file}");

@@ -1,9 +1,9 @@
-//! The order of precedence of GEP-713, enumerated, against the fold of the engine.
+//! Enumerates GEP-713's order of precedence and compares it with the engine's fold.
 //!
 //! A is the least specific level, and the promise to users is
 //! `A override > B override > C override > C default > B default > A default`: field by field for
 //! patch, the whole spec for atomic. The oracle below walks down this ranking and never merges
-//! anything, so that it shares no idea with the fold.
+//! anything, so it shares no idea with the fold.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -67,14 +67,14 @@ struct Spec {
 
 type Fields = BTreeMap<String, u64>;
 
-/// What holds on a path, by the ranking; the first spec is the least specific.
+/// The expected fields on a path, by the ranking; the first spec is the least specific.
 fn oracle(specs: &[Spec]) -> Fields {
     let levels = 0..specs.len();
     let overrides = levels.clone().filter(|i| specs[*i].strategy.overrides);
     let defaults = levels.rev().filter(|i| !specs[*i].strategy.overrides);
     let ranking: Vec<usize> = overrides.chain(defaults).collect();
-    // Atomic is whole or nothing: overrides shut out all that is more specific, defaults give way to
-    // anything that is more specific.
+    // An atomic policy applies entirely or not at all: overrides exclude everything more specific, defaults yield to
+    // anything more specific.
     let shut_out = |i: usize| {
         let mut above = specs[..i].iter();
         above.any(|spec| spec.strategy == Strategy::new(true, false))
@@ -92,8 +92,8 @@ fn oracle(specs: &[Spec]) -> Fields {
     result
 }
 
-/// The proposals' procedure, to the letter: the least specific pair is popped first, merged by the
-/// strategy of the established one, and goes back with the strategy of the other.
+/// The proposals' procedure, to the letter: the least specific pair is popped first, merged by the strategy of the
+/// established one, and pushed back with the strategy of the other.
 fn stack_procedure(specs: &[Spec]) -> Fields {
     let mut stack: Vec<Spec> = specs.iter().rev().cloned().collect();
     while stack.len() > 1 {
@@ -126,7 +126,7 @@ fn combinations(strategies: &[Strategy], levels: usize) -> Vec<Vec<Strategy>> {
     })
 }
 
-/// A field for every set of levels, so that all ways to overlap and to be disjoint are there.
+/// A field for every set of levels, which covers every way to overlap or be disjoint.
 fn every_overlap(strategies: &[Strategy]) -> Vec<Spec> {
     let sets = 1..1_u64 << strategies.len();
     let fields = |level: usize| {
@@ -143,7 +143,7 @@ fn every_overlap(strategies: &[Strategy]) -> Vec<Spec> {
         .collect()
 }
 
-/// One field that all levels set, and one of each level's own.
+/// One field that all levels set, and one that only each level sets.
 fn common_and_own(strategies: &[Strategy]) -> Vec<Spec> {
     let specs = strategies.iter().enumerate();
     specs
@@ -188,12 +188,12 @@ fn crd(kind: &str, more: &Value) -> Value {
     })
 }
 
-/// A kind that has all four strategies.
+/// A kind with all four strategies.
 fn kind() -> GroupKind {
     GroupKind::new(GROUP, "ColorPolicy")
 }
 
-/// One Gateway of one listener, and one route of one rule.
+/// A Gateway with one listener, and a route with one rule.
 fn state() -> Vec<Value> {
     let names = STRATEGIES.map(Strategy::name);
     let meta = json!({"namespace": "ns", "name": "it"});
@@ -211,7 +211,7 @@ fn state() -> Vec<Value> {
     ]
 }
 
-/// The policy of a level, on a target; the higher the level, the newer.
+/// The policy of a level on a target; the higher the level, the newer the policy.
 fn policy(level: usize, spec: &Spec, target: &str) -> Value {
     let (kind, section) = match target.split_once('#') {
         Some((kind, section)) => (kind, Some(section)),
@@ -249,7 +249,7 @@ fn fields(effective: &Effective) -> Fields {
         .collect()
 }
 
-/// What the engine folds of specs, level by level.
+/// The engine's fold of specs, level by level.
 fn fold(state: &Snapshot, specs: &[Spec]) -> Fields {
     let profile = state.profile(&kind()).unwrap();
     let read = |(level, spec): (usize, &Spec)| {
@@ -282,7 +282,7 @@ fn paths_of_a_snapshot_keep_the_order_of_precedence() {
         &["Gateway#web", "HTTPRoute#all"],
         &["Gateway", "Gateway#web", "HTTPRoute"],
         &["Namespace", "Gateway", "HTTPRoute"],
-        // Two on one target merge like levels, the older as the established one (ruling 4).
+        // Two policies on one target merge like levels, with the older as the established one (ruling 4).
         &["Gateway", "Gateway", "HTTPRoute"],
         &["Gateway", "HTTPRoute", "HTTPRoute"],
         &["Gateway", "Gateway#web", "HTTPRoute", "HTTPRoute#all"],
@@ -310,7 +310,7 @@ fn paths_of_a_snapshot_keep_the_order_of_precedence() {
     }
 }
 
-/// How often the procedure of the proposals gives something else than the fold.
+/// How often the proposals' procedure differs from the fold, and the number of combinations.
 fn differences(levels: usize, contents: impl Fn(&[Strategy]) -> Vec<Spec>) -> (usize, usize) {
     let state = snapshot(&state());
     let all = combinations(&STRATEGIES, levels);
@@ -321,10 +321,9 @@ fn differences(levels: usize, contents: impl Fn(&[Strategy]) -> Vec<Spec>) -> (u
     (all.iter().filter(differs).count(), all.len())
 }
 
-/// Compared is the result for one effective target at the most specific level, field by field with
-/// the level that each field came from. Every level has a policy that sets one field that all the
-/// others set as well, and one field that no other sets. On three levels the strategies of the two
-/// higher ones decide; that of the most specific level never counts.
+/// Compares the result for one effective target at the most specific level, field by field with the level that each
+/// field came from. Every level has a policy that sets one field that all others set too, and one field that no other
+/// sets. On three levels the strategies of the two higher ones decide; that of the most specific level never matters.
 #[test]
 fn the_stack_procedure_of_the_proposals_differs_from_the_fold() {
     assert_eq!(differences(2, common_and_own), (0, 16));
@@ -332,8 +331,8 @@ fn the_stack_procedure_of_the_proposals_differs_from_the_fold() {
     assert_eq!(differences(4, common_and_own), (176, 256));
 }
 
-/// A field that A and C set and B does not shows one pair more: patch defaults over patch overrides,
-/// where the procedure lets A's default beat C's.
+/// A field that A and C set and B does not shows one more pair: patch defaults over patch overrides, where the
+/// procedure lets A's default win over C's.
 #[test]
 fn fields_that_only_some_levels_share_show_more_differences() {
     assert_eq!(differences(2, every_overlap), (0, 16));
@@ -341,9 +340,8 @@ fn fields_that_only_some_levels_share_show_more_differences() {
     assert_eq!(differences(4, every_overlap), (192, 256));
 }
 
-/// Atomic alone, three levels: the whole result is the first of A override, B override, C override,
-/// C default, B default, A default. `A override, B default, C anything` must give A; the procedure
-/// gives C.
+/// Atomic alone, three levels: the whole result is the first of A override, B override, C override, C default, B
+/// default, A default. `A override, B default, C anything` must give A; the procedure gives C.
 #[test]
 fn atomic_alone_breaks_the_precedence_in_the_stack_procedure_only() {
     let atomic = [STRATEGIES[0], STRATEGIES[2]];
@@ -363,8 +361,8 @@ fn atomic_alone_breaks_the_precedence_in_the_stack_procedure_only() {
     assert_eq!(by_fold, 0);
 }
 
-/// The older dialect: both stanzas in one policy, the value of the object itself between overrides
-/// and defaults. One field for every set of the seven places that can set it.
+/// The legacy dialect: both stanzas in one policy, and the object's own value between overrides and defaults. One field
+/// for every set of the seven places that can set it.
 #[test]
 fn the_older_dialect_keeps_the_order_of_precedence() {
     let stanza =
@@ -373,7 +371,7 @@ fn the_older_dialect_keeps_the_order_of_precedence() {
         "TimeoutPolicy",
         &json!({"defaults": stanza, "overrides": stanza}),
     );
-    // It names one target.
+    // It has a single target.
     let fields = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
         ["spec"]["properties"]
         .as_object_mut()
@@ -425,8 +423,8 @@ fn the_older_dialect_keeps_the_order_of_precedence() {
     }
 }
 
-/// Age decides on one level, then `namespace/name`, whatever came first (GEP-713, conflict
-/// resolution; the times of the proposal).
+/// Age decides on one level, then `namespace/name`, in any order of arrival (GEP-713, conflict resolution; the times of
+/// the proposal).
 #[test]
 fn the_older_is_established_in_any_order_of_arrival() {
     let spec = |value: u64| Spec {

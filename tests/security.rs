@@ -1,4 +1,4 @@
-//! The threat model names tests that exist.
+//! The threat model names existing tests.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Where each table with threats begins.
+/// The head of each table of threats.
 const HEAD: &str = "| threat | what stands against it | test |";
 
 fn read(path: &str) -> Result<String, String> {
@@ -18,7 +18,7 @@ fn read(path: &str) -> Result<String, String> {
     fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Whether the text of a file has that test, which is not one that is passed over.
+/// Whether a file has this test, and the test is not ignored.
 fn has_test(text: &str, name: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let is_it = |line: &&str| {
@@ -37,11 +37,11 @@ fn has_test(text: &str, name: &str) -> bool {
         .take_while(|line| line.starts_with("#[") || line.starts_with("///"))
         .collect();
     let has = |what: &str| attributes.iter().any(|line| line.contains(what));
-    // Property tests stand in a macro, with the attribute as any other.
+    // Property tests have the attribute too, inside their macro.
     (has("#[test]") || has("#[tokio::test")) && !has("ignore")
 }
 
-/// What is wrong with the tables of a page.
+/// The faults in the tables of a page.
 fn faults(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut tests = 0;

@@ -1,7 +1,7 @@
-//! Cases as folders of files: what `review` and `effective` have in common.
+//! Test cases as directories of files, shared by `review` and `effective`.
 //!
-//! `ATTACHE_BLESS=1` writes what was said into `expected.yaml`; read the difference before you commit
-//! it. `ATTACHE_CASE=name` runs the cases whose folder has that in its name.
+//! `ATTACHE_BLESS=1` writes the actual output into `expected.yaml`; read the difference before you commit it.
+//! `ATTACHE_CASE=name` runs only cases whose directory contains that name.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,14 +16,14 @@ use attache::engine::verdict::Verdict;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The folder of a test.
+/// The directory of a test.
 pub(crate) fn root(test: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(test)
 }
 
-/// Every case in a folder says what its `expected.yaml` has.
+/// Runs every case in a directory and compares its output with `expected.yaml`.
 pub(crate) fn hold(root: &Path, run: impl Fn(&Path) -> String) {
     let only = std::env::var("ATTACHE_CASE").unwrap_or_default();
     let mut cases: Vec<PathBuf> = fs::read_dir(root)
@@ -59,7 +59,7 @@ pub(crate) fn documents(path: &Path) -> Vec<Value> {
     documents.into_iter().filter(|d| !d.is_null()).collect()
 }
 
-/// Its kind.
+/// The kind of a document.
 pub(crate) fn group_kind(document: &Value) -> GroupKind {
     let version = document["apiVersion"].as_str().unwrap();
     let group = version.split_once('/').map_or("", |(group, _)| group);
@@ -71,7 +71,7 @@ pub(crate) fn object(document: &Value) -> Object {
     Object::from_json(&group_kind(document), &to_raw_value(document).unwrap()).unwrap()
 }
 
-/// A state without objects in which every kind of Gateway API was listed.
+/// A state without objects in which all kinds of Gateway API have been listed.
 pub(crate) fn nothing(config: &Configuration) -> Snapshot {
     let kinds = watched_gateway_kinds().chain(["Namespace", "Service"].map(GroupKind::core));
     kinds.fold(Snapshot::new(config.rules().unwrap()), |snapshot, kind| {
@@ -79,7 +79,7 @@ pub(crate) fn nothing(config: &Configuration) -> Snapshot {
     })
 }
 
-/// What the webhook says to `{operation, object, old, subresource}`.
+/// The webhook's verdict on `{operation, object, old, subresource}`.
 pub(crate) fn reviewed(snapshot: &Snapshot, about: &Value) -> Verdict {
     asked(about, |request| {
         let verdict = review(snapshot, request, &Evidence::Authoritative);
@@ -89,7 +89,7 @@ pub(crate) fn reviewed(snapshot: &Snapshot, about: &Value) -> Verdict {
     })
 }
 
-/// Asks with such a request.
+/// Passes such a request to `ask`.
 pub(crate) fn asked<T>(about: &Value, ask: impl FnOnce(&Request<'_>) -> T) -> T {
     let raw = |field: &str| -> Option<Box<RawValue>> {
         about.get(field).map(|object| to_raw_value(object).unwrap())

@@ -1,4 +1,4 @@
-//! What a test of the suite looks for, and whether attache says the same.
+//! Compares what a test of the suite expects with attache's answer.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::requests;
 use crate::world::{World, key};
 
 pub(crate) enum Answer {
-    /// So many questions, and all are answered as they should.
+    /// The number of questions, all answered as expected.
     Agrees(usize),
     Differs(String),
-    /// It cannot be asked of manifests alone.
+    /// The question cannot be answered from manifests alone.
     NotAsked,
 }
 
-/// Asks what a call looks for.
+/// Checks what a call in the suite expects.
 pub(crate) fn ask(world: &World, call: &Value) -> Answer {
     let func = call["func"].as_str().unwrap();
     let args = call["args"].as_array().map_or(&[][..], Vec::as_slice);
@@ -146,7 +146,7 @@ fn places(world: &World, route: &Arc<Object>) -> Vec<Place> {
     found
 }
 
-/// How many routes are attached to a listener.
+/// The number of routes attached to a listener.
 fn count(world: &World, listener: &Place) -> usize {
     let kinds = ROUTES.iter().map(|kind| GroupKind::gateway_api(kind));
     let routes = kinds.flat_map(|kind| world.snapshot.objects(&kind).cloned().collect::<Vec<_>>());
@@ -211,7 +211,7 @@ fn resolved(world: &World, kind: &str, name: &Value, reason: Option<&str>) -> An
         Some("RefNotPermitted") => why.contains(&Unreached::NotGranted),
         Some("BackendNotFound") => why.contains(&Unreached::Missing),
         Some("InvalidKind") => why.contains(&Unreached::Kind),
-        // Any reason.
+        // For any reason.
         Some("") => !why.is_empty(),
         Some(_) => return Answer::NotAsked,
     };
@@ -227,7 +227,7 @@ fn parents(world: &World, kind: &str, name: &Value, args: &[Value]) -> Answer {
     for status in statuses {
         let parent = &status["ParentRef"];
         let conditions = status["Conditions"].as_array().into_iter().flatten();
-        // A kind that is worked out while the test runs is not known.
+        // Kinds that the test computes at run time are not known.
         let Some(kind_of) = parent["Kind"].as_str() else {
             continue;
         };
@@ -249,7 +249,7 @@ fn parents(world: &World, kind: &str, name: &Value, args: &[Value]) -> Answer {
     }
 }
 
-/// The attached routes and conditions of listeners.
+/// The attached routes and the conditions of listeners.
 fn statuses(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answer {
     let owner = key(kind, names[0]);
     let listeners = args.iter().filter_map(Value::as_array).flatten();
@@ -289,8 +289,8 @@ fn listener(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answ
     conditions_of(world, &owner.section(name), conditions)
 }
 
-/// Whether a listener is accepted as these conditions say, where that can be known: certificates and what an
-/// implementation supports are not looked at.
+/// Whether a listener is accepted as these conditions say, if attache can know: it does not check certificates or the
+/// features of an implementation.
 fn conditions_of<'a>(
     world: &World,
     place: &Place,

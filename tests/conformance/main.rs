@@ -1,9 +1,9 @@
-//! The Gateway API's conformance suite as far as it can be asked offline: its manifests are the state, and what its tests
-//! look for (attached routes, accepted listeners, the backend and the status of a request) is compared with what attache
-//! says. `record.sh` reads the tables of the suite; nothing of them is kept here.
+//! The offline part of the Gateway API's conformance suite: its manifests are the state, and what its tests expect
+//! (attached routes, accepted listeners, the backend and the status of a request) is compared with attache's answers.
+//! `record.sh` extracts the tables of the suite; none of them are stored here.
 //!
-//! Prints how many agree. Those that do not must stand in `disagreements.txt`, with the reason. Where the suite cannot be
-//! fetched the test is skipped, loudly; with `ATTACHE_REQUIRE_CONFORMANCE=1`, as in CI, it fails.
+//! Prints how many agree. Disagreements must be listed in `disagreements.txt`, with a reason. If the suite cannot be
+//! fetched, the test is skipped with a message; with `ATTACHE_REQUIRE_CONFORMANCE=1`, as in CI, it fails.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -46,7 +46,7 @@ fn the_suite_agrees() {
         let world = World::of(&folder, test);
         for (i, call) in calls.into_iter().flatten().enumerate() {
             if call["func"] == "changes" {
-                // What comes now is of a state that the test made.
+                // From here on the state is one that the test itself changed.
                 *not_asked.entry("after a change".to_owned()).or_default() += 1;
                 break;
             }
@@ -103,7 +103,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance")
 }
 
-/// The folder with the tables and manifests of the suite; none where they cannot be had.
+/// The directory with the suite's tables and manifests. `None` if the suite cannot be fetched.
 fn recorded() -> Option<PathBuf> {
     let ran = Command::new(root().join("record.sh")).output().unwrap();
     if ran.status.success() {

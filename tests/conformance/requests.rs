@@ -1,4 +1,4 @@
-//! Requests of the suite: which backend gets them, or what is answered.
+//! Requests in the suite: the backend that receives each, or the response.
 
 use attache::engine::matching::{Outcome, Request, Scheme, State, Taken, of_path};
 use attache::engine::object::{Listener, Object};
@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::asked::{Answer, of_type, said};
 use crate::world::World;
 
-/// What the client dials where no host is said.
+/// The address that the client dials without a host.
 const ADDRESS: &str = "192.0.2.1";
 const GRPC: &str = "/gateway_api_conformance.echo_basic.grpcecho.GrpcEcho/";
 
-/// Asks what becomes of a request.
+/// Checks the outcome of a request.
 pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
     let Some(reference) = of_type(args, "GatewayRef").next() else {
         return Answer::NotAsked;
@@ -27,7 +27,7 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
     match (func, expected) {
         ("http.MakeRequestAndExpectEventuallyConsistentResponse", Some(expected)) => {
             let mut request = http(expected, listener, Scheme::Http);
-            // The port of the host is dialled where there is a listener for it.
+            // The client dials the port in the host if a listener has it.
             let port = request.host.as_ref().and_then(|host| host.rsplit_once(':'));
             let port = port.and_then(|(_, port)| port.parse().ok());
             let mut ports = listeners_of(gateway).iter().map(|l| l.port);
@@ -65,14 +65,14 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
     }
 }
 
-/// The server name: the text among the arguments that is none of the suite's own.
+/// The server name: the string argument that is none of the suite's own.
 fn server_name(args: &[Value]) -> Option<&str> {
     let own = ["RoundTripper", "TimeoutConfig", "Client", "GRPCClient"];
     let mut texts = args.iter().filter_map(Value::as_str);
     texts.find(|text| !own.contains(text))
 }
 
-/// The listener that is dialled: the one that is named, else the first.
+/// The listener that the client dials: the named one, else the first.
 fn listener<'a>(gateway: &'a Object, reference: &Value) -> Option<&'a Listener> {
     let named = reference["listeners"]
         .as_array()?
@@ -126,7 +126,7 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
         codes.push(200);
     }
     if codes.iter().all(|code| *code == 504) {
-        // How long a backend takes is not known.
+        // attache does not know how long a backend takes.
         return Answer::NotAsked;
     }
     let told = || format!("{request:?}: {ways:?}, not {expected}");
@@ -146,7 +146,7 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
                 let fits = fits && redirects(answer.location.as_deref(), request, expected);
                 said(fits, told)
             } else {
-                // Statuses that a backend or a missing protocol makes are not looked at.
+                // Statuses from a backend or from a missing protocol are ignored.
                 let is_answer = codes.contains(&200) || expected["Backend"].is_string();
                 said(is_answer && reaches(taken, expected), told)
             }
@@ -155,21 +155,21 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
     }
 }
 
-/// Whether the backend is among those of the rule, or none is expected.
+/// Whether the rule has the expected backend; true if none is expected.
 fn reaches(taken: &Taken, expected: &Value) -> bool {
     let Some(name) = expected["Backend"].as_str().filter(|name| !name.is_empty()) else {
         return true;
     };
     let namespace = expected["Namespace"].as_str().unwrap_or_default();
     taken.backends.iter().any(|backend| {
-        // The suite names Deployments; a Service has their name, or begins with it.
+        // The suite names Deployments; a Service has the same name, or one is a prefix of the other.
         let same = backend.object.name.starts_with(name) || name.starts_with(&*backend.object.name);
         let here = namespace.is_empty() || *backend.object.namespace == *namespace;
         backend.weight > 0 && !matches!(backend.state, State::Missing) && same && here
     })
 }
 
-/// Whether a redirect leads where it should: what is not expected stays as it was asked.
+/// Whether a redirect leads to the expected location. Unexpected parts stay as requested.
 fn redirects(location: Option<&str>, request: &Request, expected: &Value) -> bool {
     let wanted = &expected["RedirectRequest"];
     if wanted.is_null() {

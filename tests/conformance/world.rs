@@ -1,4 +1,4 @@
-//! The state of a test: the manifests of the suite's base and its own.
+//! The state of a test: the suite's base manifests and its own.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use attache::engine::snapshot::{Change, Snapshot};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
-/// The controller whose conformance is asked.
+/// The `GatewayClass` of the tested controller.
 const CLASS: &str = "
 ---
 apiVersion: gateway.networking.k8s.io/v1
@@ -73,7 +73,7 @@ fn object(document: &Value) -> Object {
     Object::from_json(&gk, &to_raw_value(document).unwrap()).unwrap()
 }
 
-/// A state without objects in which every kind was listed. The controller serves HTTP and gRPC on one hostname.
+/// A state without objects in which all kinds have been listed. The controller serves HTTP and gRPC on one hostname.
 fn nothing() -> Snapshot {
     let config: Configuration = serde_saphyr::from_str(
         "{apiVersion: attache.dev/v1, kind: Configuration, controllers: [{name: example.com/both, httpAndGrpcOnOneHostname: true}]}",

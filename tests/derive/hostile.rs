@@ -1,4 +1,4 @@
-//! Definitions made to take long: reading one has a bound (the rules of a definition share one).
+//! CRDs that are expensive to read: the work is bounded, and the rules of one CRD share one bound.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use attache::engine::object::{Node, Object};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-/// Generous: tests are not optimized and run beside others.
+/// Generous: tests are not optimized and run in parallel.
 const MOST: Duration = Duration::from_secs(2);
 
-/// A definition with these schemas of `spec`, the stored one first.
+/// A CRD with these schemas for `spec`, the stored version first.
 fn crd(specs: &[Value]) -> Value {
     let versions = specs.iter().enumerate().map(|(i, spec)| {
         json!({"name": format!("v{i}"), "served": true, "storage": i == 0,
@@ -29,7 +29,7 @@ fn rules(texts: &[&str]) -> Value {
     texts.iter().map(|text| json!({"rule": text})).collect()
 }
 
-/// A spec whose targets have these rules, and its settings.
+/// A spec with these validation rules on its targets, and its settings.
 fn spec(on_list: &[&str]) -> Value {
     let text = json!({"type": "string"});
     let entry =
@@ -38,7 +38,7 @@ fn spec(on_list: &[&str]) -> Value {
     json!({"type": "object", "properties": {"targetRefs": list, "timeout": text}})
 }
 
-/// Reads a definition, and is done in time.
+/// Reads a CRD within the time limit.
 #[track_caller]
 fn is_read_in_time(what: &str, specs: &[Value]) {
     let raw = to_raw_value(&crd(specs)).unwrap();

@@ -1,8 +1,7 @@
-//! What is known of kinds that people run: read off their CRDs, and with the profiles that come with
-//! attache.
+//! The facts about real policy kinds, from their CRDs alone and with the built-in profiles.
 //!
-//! The CRDs are those of the folder `ATTACHE_REFERENCE_CRDS`; without it the test says SKIPPED.
-//! `facts.yaml` is what they should come to; `ATTACHE_BLESS=1` writes it anew: read the difference.
+//! The CRDs are in the directory `ATTACHE_REFERENCE_CRDS`; without it the test prints SKIPPED. `facts.yaml` has the
+//! expected facts; `ATTACHE_BLESS=1` rewrites it: read the difference.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,21 +27,21 @@ use serde_json::Value;
 
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 struct Facts {
-    /// How many facts the CRDs state by themselves; it may only grow.
+    /// The number of facts that the CRDs alone give; it may only grow.
     derived: usize,
-    /// With the profiles that come with attache.
+    /// With the built-in profiles.
     kinds: Projects,
     /// Without any profile.
     derived_alone: Projects,
 }
 
-/// By project and kind, facts by name; what is left out is a default.
+/// Facts by project, kind and name; defaults are omitted.
 type Projects = BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>;
 
 fn reference() -> Option<PathBuf> {
     let folder = std::env::var_os("ATTACHE_REFERENCE_CRDS").map(PathBuf::from);
     if folder.is_none() {
-        // Not `eprintln`, which a test that passes keeps to itself.
+        // Not `eprintln`, whose output the test runner hides for passing tests.
         let words = "\n!!!! SKIPPED: set ATTACHE_REFERENCE_CRDS to a folder with a folder of CRDs for each project\n";
         std::io::stderr().write_all(words.as_bytes()).unwrap();
     }
@@ -58,7 +57,7 @@ fn projects(folder: &Path) -> BTreeMap<String, Vec<Arc<Crd>>> {
     let mut found = BTreeMap::new();
     for project in folders.filter(|path| path.is_dir()) {
         let name = project.file_name().unwrap().to_string_lossy().into_owned();
-        // Two channels of one project hold the same kinds.
+        // The two channels of a project have the same kinds.
         let experimental = project.join("experimental");
         let read = if experimental.is_dir() {
             experimental
@@ -134,7 +133,7 @@ fn the_facts_of_every_real_kind() {
     hold(&found.derived_alone, &expected.derived_alone);
 }
 
-/// Kind by kind, so that a difference is seen.
+/// Compares kind by kind, to show which one differs.
 fn hold(found: &Projects, expected: &Projects) {
     for (project, kinds) in expected {
         for (kind, facts) in kinds {

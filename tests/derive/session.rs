@@ -1,4 +1,4 @@
-//! `attache kinds` as programs and people meet it.
+//! `attache kinds` as programs and users see it.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! One kind through time: versions of its CRD that come, go, and come again.
+//! One kind over time: versions of its CRD appear, disappear and reappear.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn reference(section: bool) -> Value {
     json!({"type": "object", "required": ["group", "kind", "name"], "properties": fields})
 }
 
-/// One version: its name, whether it is the stored one, the schema of its spec.
+/// A version: its name, whether it is stored, the schema of its spec.
 fn version(name: &str, stored: bool, spec: &Value) -> Value {
     json!({"name": name, "served": true, "storage": stored,
            "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}})
@@ -91,7 +91,7 @@ fn stands_on_cart(snapshot: &Snapshot) -> usize {
     snapshot.standing(&cart).count()
 }
 
-/// What the webhook says to the CREATE of a policy.
+/// The webhook's verdict on the CREATE of a policy.
 fn said(snapshot: &Snapshot, policy: &Value) -> (bool, String) {
     let raw = to_raw_value(policy).unwrap();
     let request = Request {
@@ -120,7 +120,7 @@ fn from_the_singular_to_the_plural_field() {
     let before = before.apply(Change::Applied(Arc::new(object(&old))));
     assert_eq!(stored(&before).targets.len(), 1);
 
-    // Both are served for a while: objects of either version are understood.
+    // Both versions are served for a while: objects of either are read.
     let both = [
         version("v1alpha2", false, &singular()),
         version("v1", true, &plural()),
@@ -136,7 +136,7 @@ fn from_the_singular_to_the_plural_field() {
     let (allowed, why) = said(&between, &mistyped);
     assert!(!allowed && why.contains("\"https\""), "{why}");
 
-    // The old version is gone, and the objects were written anew.
+    // The old version is gone, and the objects were rewritten.
     let after = between.apply(crd(None, &[version("v1", true, &plural())]));
     let after = after.apply(Change::Applied(Arc::new(object(&new))));
     let targets = &stored(&after).targets;
@@ -147,7 +147,7 @@ fn from_the_singular_to_the_plural_field() {
 fn policies_are_read_again_when_their_crd_changes() {
     let naming = json!({"targetRef": {"group": "", "kind": "Service", "name": "cart"}});
     let unlabelled = json!({"type": "object", "properties": {"hostname": {"type": "string"}}});
-    // No label and no targets in the schema: not a policy kind, and not taken for one.
+    // Without a label and without targets in the schema it is not a policy kind.
     let first = start().apply(crd(None, &[version("v1", true, &unlabelled)]));
     let first = first.apply(Change::Applied(Arc::new(object(&policy("v1", &naming)))));
     assert!(first.profile(&kind()).is_none());
@@ -201,7 +201,7 @@ fn a_schema_that_says_nothing() {
     let many = json!({"targetRefs": [{"group": "", "kind": "Service", "name": "cart"}]});
     let snapshot = snapshot.apply(Change::Applied(Arc::new(object(&policy("v1", &many)))));
     assert_eq!(stands_on_cart(&snapshot), 1);
-    // What nothing says refuses nothing.
+    // Facts without a source refuse nothing.
     let without = policy("v1", &json!({}));
     let (allowed, why) = said(&snapshot, &without);
     assert!(allowed && why.contains("target-missing-ref"), "{why}");

@@ -1,5 +1,5 @@
-//! Replicas agree to the byte: processes of their own, with other seeds for their hash maps and other
-//! numbers of worker threads, that came by the same objects in other orders.
+//! Replicas answer with equal bytes: separate processes with different hash seeds and numbers of worker threads, which
+//! received the same objects in different orders.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 use objects::{order, requests, state};
 use replica::{Api, Replica};
 
-/// Longer than it takes any replica to see what is there.
+/// Longer than any replica takes to see the whole state.
 const LONG: Duration = Duration::from_mins(1);
 
-/// What a replica answers to all requests.
+/// A replica's answers to all requests.
 async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<String> {
     let mut client = replica.connect().await;
     let mut answers = Vec::new();
@@ -41,7 +41,7 @@ async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<
     answers
 }
 
-/// Answers as soon as they are what they should be, or as they are after a long time.
+/// Asks until the answers are as expected; gives up after a long time.
 async fn converged(
     replica: &Replica,
     requests: &[(&'static str, String)],
@@ -59,7 +59,7 @@ async fn converged(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
     let requests = requests();
-    // One finds everything there and lists it.
+    // One replica lists a complete state.
     let first = Api::start().await;
     for object in state() {
         first.put(&object);
@@ -80,7 +80,7 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
         expected.len()
     );
 
-    // The same API server and other processes: other seeds, other threads.
+    // Other processes with the same API server: other seeds, other numbers of threads.
     for threads in [1, 2] {
         let other = Replica::start(&first, threads).await;
         assert_eq!(
@@ -90,7 +90,7 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
         );
     }
 
-    // Others are there first and see it come, each in another order and with detours.
+    // Others watch the state from the beginning, each in another order and with detours.
     for seed in [1, 2] {
         let api = Api::start().await;
         let replica = Replica::start(&api, 2).await;
@@ -102,7 +102,7 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
         for (i, (said, expected)) in said.iter().zip(&expected).enumerate() {
             assert_eq!(said, expected, "seed {seed}: {}", requests[i].1);
         }
-        // Side by side on all its threads, too.
+        // In parallel on all its threads, too.
         let all = (0..8).map(|_| answers(&replica, &requests));
         for said in futures::future::join_all(all).await {
             assert_eq!(said, expected, "seed {seed}, side by side");

@@ -1,4 +1,4 @@
-//! A state in which many things meet, the ways that lead to it, and requests about it.
+//! A state in which many objects interact, sequences of events that lead to it, and requests about it.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::server::{NAMESPACES, SERVICES, crd};
 const GATEWAY_API: &str = "gateway.networking.k8s.io";
 const POLICIES: &str = "policies.example.com";
 
-/// What the definitions of the kinds do not say.
+/// Facts that the CRDs of the kinds do not state.
 pub const CONFIGURATION: &str = r"
 apiVersion: attache.dev/v1
 kind: Configuration
@@ -32,16 +32,16 @@ profiles:
   conflict: {sameTarget: oldest-wins}
 ";
 
-/// Something that happens at the API server.
+/// An event at the API server.
 #[derive(Clone, Debug)]
 pub enum Event {
     Put(Value),
     Delete(Value),
-    /// Watches of its kind end, and it is listed anew.
+    /// The watches of its kind end, and it is listed again.
     Expire(Value),
 }
 
-/// Kinds and their names in URLs, without those that every API server has.
+/// Kinds and their names in URLs, without those of every API server.
 const KINDS: [(&str, &str, &str); 7] = [
     (GATEWAY_API, "GatewayClass", "gatewayclasses"),
     (GATEWAY_API, "Gateway", "gateways"),
@@ -52,7 +52,7 @@ const KINDS: [(&str, &str, &str); 7] = [
     (POLICIES, "ClaimPolicy", "claimpolicies"),
 ];
 
-/// The definitions of all kinds.
+/// The CRDs of all kinds.
 pub fn definitions() -> Vec<Value> {
     let definition = |(group, kind, plural)| {
         let mut crd = crd(group, kind, plural, "v1");
@@ -64,7 +64,7 @@ pub fn definitions() -> Vec<Value> {
     KINDS.into_iter().map(definition).collect()
 }
 
-/// Where objects of the kind are served.
+/// The path of a kind's objects.
 pub fn path_of(object: &Value) -> String {
     match object["kind"].as_str().unwrap() {
         "Service" => SERVICES.to_owned(),
@@ -85,7 +85,7 @@ fn object(group: &str, kind: &str, namespace: &str, name: &str, spec: &Value) ->
     } else {
         format!("{group}/v1")
     };
-    // Few ages, so that names decide.
+    // Only a few creation times, so that names decide.
     let second = name.bytes().map(u32::from).sum::<u32>() % 3;
     json!({"apiVersion": version, "kind": kind,
         "metadata": {"namespace": namespace, "name": name, "creationTimestamp": format!("2026-01-01T00:00:0{second}Z")},
@@ -107,7 +107,7 @@ fn target(kind: &str, name: &str) -> Value {
     json!({"group": group, "kind": kind, "name": name})
 }
 
-/// Everything that is there in the end.
+/// The objects of the final state.
 pub fn state() -> Vec<Value> {
     let all = json!({"namespaces": {"from": "All"}});
     let listener = |name: &str, port: u16| json!({"name": name, "port": port, "protocol": "HTTP", "allowedRoutes": all});
@@ -202,7 +202,7 @@ pub fn state() -> Vec<Value> {
     found
 }
 
-/// These objects come one by one in another order; some change on the way, or are away for a while.
+/// Events that create these objects in another order; some are changed or deleted in between.
 pub fn order(mut objects: Vec<Value>, seed: u64) -> Vec<Event> {
     let mut state = seed;
     let mut random = move |end: usize| {
@@ -236,7 +236,7 @@ pub fn order(mut objects: Vec<Value>, seed: u64) -> Vec<Event> {
     events
 }
 
-/// Requests to both endpoints about what is there and what is not.
+/// Requests to both endpoints about existing and missing objects.
 pub fn requests() -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for object in state() {

@@ -1,4 +1,4 @@
-//! A process of its own, and the API server that it follows, over HTTP.
+//! A replica as a process, and its API server over HTTP.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -17,14 +17,14 @@ use crate::objects::{Event, definitions, path_of};
 use crate::server::Server;
 use crate::serving::Serving;
 
-/// The API server of the cache's tests, behind a socket.
+/// The fake API server of the cache's tests, on a socket.
 pub struct Api {
     server: Server,
     addr: SocketAddr,
 }
 
 impl Api {
-    /// Serves definitions of all kinds, and no object.
+    /// Serves the CRDs of all kinds, and no objects.
     pub async fn start() -> Self {
         let server = Server::new();
         for definition in definitions() {
@@ -51,12 +51,12 @@ impl Api {
         Self { server, addr }
     }
 
-    /// There is such an object from now on.
+    /// Creates or replaces an object.
     pub fn put(&self, object: &Value) {
         self.server.put(&path_of(object), object.clone());
     }
 
-    /// Something happens.
+    /// Applies an event.
     pub fn take(&self, event: &Event) {
         match event {
             Event::Put(object) => self.put(object),
@@ -68,7 +68,7 @@ impl Api {
         }
     }
 
-    /// Waits until every kind is watched: what happens from then on is seen.
+    /// Waits until every kind is watched, so that later events are seen.
     pub async fn until_watched(&self) {
         let kinds = definitions();
         let mut paths: Vec<String> = kinds
@@ -94,11 +94,11 @@ async fn forward(client: kube::Client, request: Request<Incoming>) -> Response<k
     client.send(request).await.unwrap()
 }
 
-/// `attache serve` on an API server; ended with the test.
+/// `attache serve` with an API server; killed at the end of the test.
 pub struct Replica(Serving);
 
 impl Replica {
-    /// Ready to answer, with so many worker threads.
+    /// Starts a replica with this many worker threads and waits until it is ready.
     pub async fn start(api: &Api, threads: usize) -> Self {
         let kubeconfig = format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{{name: c, cluster: {{server: 'http://{}'}}}}]\nusers: [{{name: u, user: {{}}}}]\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n",
@@ -121,7 +121,7 @@ impl Replica {
                 attache
             })
         };
-        // The API server is on this runtime, and goes on meanwhile.
+        // The API server runs on this runtime, which must not block.
         let replica = Self(tokio::task::spawn_blocking(start).await.unwrap());
         replica.until_ready().await;
         replica
@@ -139,7 +139,7 @@ impl Replica {
         }
     }
 
-    /// A connection of its own.
+    /// A new connection.
     pub async fn connect(&self) -> Tls {
         self.0.connect().await
     }

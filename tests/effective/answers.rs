@@ -1,4 +1,4 @@
-//! Questions and how their answers are written.
+//! The questions of cases, and the format of the answers.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use crate::cases::{object, reviewed};
 use crate::state::{Start, key};
 
-/// One question is a map of one key: `describe`, `acting`, `affected`, `policies`, `ancestors`,
-/// `impact` or `review`.
+/// Answers a question, which is a map with one key: `describe`, `acting`, `affected`, `policies`, `ancestors`, `impact`
+/// or `review`.
 pub(crate) fn answer(state: &Start, ask: &Value) -> String {
     let snapshot = &state.snapshot;
     let (what, about) = ask.as_object().unwrap().iter().next().unwrap();
@@ -37,7 +37,7 @@ pub(crate) fn answer(state: &Start, ask: &Value) -> String {
     out
 }
 
-/// What is in force, path by path; equal paths together.
+/// The effective policies path by path; equal paths together.
 fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- describe: {key}").unwrap();
     let mut survey = Survey::new(snapshot);
@@ -51,7 +51,7 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
             if group.paths() > 1 {
                 writeln!(out, "    paths: {}", group.paths()).unwrap();
             }
-            // Other paths take the requests of everybody.
+            // Paths without a consumer namespace take requests from every namespace.
             let consumers: Option<BTreeSet<&str>> = group
                 .ends
                 .uppers
@@ -106,7 +106,7 @@ fn source(leaf: &Leaf) -> String {
     }
 }
 
-/// The policies that act on an object, and those over it that do not.
+/// The policies that act on an object, and those at it or above it that do not.
 fn acting(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- acting: {key}").unwrap();
     for acting in standing_over(&mut Survey::new(snapshot), key) {
@@ -285,13 +285,13 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
         )
         .unwrap();
     }
-    // What whoever does it is told.
+    // The webhook's answer to the change.
     if let [request] = requests.as_slice() {
         told(before, request, out);
     }
 }
 
-/// `review: {operation, object, old}`: what the webhook says.
+/// `review: {operation, object, old}`: the webhook's verdict.
 fn told(snapshot: &Snapshot, about: &Value, out: &mut String) {
     let verdict = reviewed(snapshot, about);
     let subject = about.get("object").or_else(|| about.get("old")).unwrap();

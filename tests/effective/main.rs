@@ -1,11 +1,11 @@
-//! Runs every case under `tests/effective/`: a state, questions about it, and the answers.
+//! Runs every case in `tests/effective/`: a state, questions about it, and the answers.
 //!
-//! Those under `tests/kinds/` do the same for kinds that people run, by the profiles that come with
-//! attache and nothing else: one folder a case, named after its project.
+//! Those in `tests/kinds/` do the same for real policy kinds, with only the built-in profiles: one directory per case,
+//! named after its project.
 //!
-//! `kinds.yaml` is part of every state in `tests/effective/`. Objects without creationTimestamp are as old as their place in
-//! the file says: the earlier is the older. `ATTACHE_BLESS=1 cargo test --test effective` writes what
-//! was answered into `expected.yaml`; read the difference before you commit it.
+//! `kinds.yaml` is part of every state in `tests/effective/`. Objects without creationTimestamp are aged by their
+//! position in the file: the earlier is the older. `ATTACHE_BLESS=1 cargo test --test effective` writes the actual
+//! answers into `expected.yaml`; read the difference before you commit it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -33,8 +33,8 @@ fn every_kind_behaves_as_its_project_says() {
     answers_hold("kinds");
 }
 
-/// Situations out of public bug reports and of the Gateway API's own rules, each with its source and the right answer at its
-/// head. Those about single requests are in `tests/commands/explain`.
+/// Situations from public bug reports and from the Gateway API's own rules, each with its source and the correct answer
+/// at the top. Those about single requests are in `tests/commands/explain`.
 #[test]
 fn what_was_reported_in_public_is_answered_rightly() {
     answers_hold("public");

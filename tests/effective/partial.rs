@@ -1,4 +1,4 @@
-//! States that are known in part: what was not looked at may be there, what was and is not is absent.
+//! States that are known in part: an object of an unlisted kind may exist; a missing object of a listed kind does not.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::cases::object;
 use crate::state::key;
 
-/// A Gateway and a route of `shop` to the Service `cart`; of Services nothing is known.
+/// A Gateway and a route in `shop` to the Service `cart`; Services have not been listed.
 fn start() -> Snapshot {
     let gateway = object(&json!({
         "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",

@@ -1,4 +1,4 @@
-//! Files to a snapshot, and names to objects.
+//! Reads snapshots from files and object keys from text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use crate::cases::{documents, nothing, object};
 
-/// What a case starts from.
+/// The initial state of a case.
 pub(crate) struct Start {
     pub(crate) snapshot: Snapshot,
-    /// Its objects as they are stored.
+    /// Its objects as stored.
     pub(crate) stored: BTreeMap<ObjectKey, Value>,
 }
 
-/// The state of a case: shared kinds, then its own objects. A case may have profiles of its own.
+/// The state of a case: shared kinds, then its own objects. A case may have its own profiles.
 pub(crate) fn read(root: &Path, case: &Path) -> Start {
     let own = case.join("attache.yaml");
     let config = if own.exists() {
@@ -41,14 +41,14 @@ pub(crate) fn read(root: &Path, case: &Path) -> Start {
     }
 }
 
-/// The age of the object at a place in the file.
+/// The creation time of the object at a position in the file.
 fn created(place: usize) -> jiff::Timestamp {
     let age = jiff::SignedDuration::from_secs(i64::try_from(place).unwrap());
     let first: jiff::Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
     first + age
 }
 
-/// A state in which every kind of the Gateway API was listed.
+/// A state in which every kind of the Gateway API has been listed.
 pub(crate) fn build<'a>(
     config: &Configuration,
     documents: impl Iterator<Item = &'a Value>,
@@ -62,7 +62,7 @@ pub(crate) fn build<'a>(
     snapshot
 }
 
-/// `Gateway infra/edge`, `ColorPolicy.policies.controller.io ns/p`, `GatewayClass c`.
+/// Parses `Gateway infra/edge`, `ColorPolicy.policies.controller.io ns/p`, `GatewayClass c`.
 pub(crate) fn key(text: &str) -> ObjectKey {
     let (kind, path) = text
         .split_once(' ')

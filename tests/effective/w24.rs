@@ -1,7 +1,7 @@
 //! W24: the tables of GEP-713 of 2023 on defaults, overrides and values of a route, every cell.
 //!
-//! Each cell is run with the route in the Gateway's namespace and outside it. A cell that says "first
-//! created wins otherwise first alphabetically" is two cases: one by age and one by name.
+//! Each cell is run with the route in the Gateway's namespace and outside it. A cell that says "first created wins
+//! otherwise first alphabetically" is two cases: one by age and one by name.
 
 use attache::config::Configuration;
 use attache::engine::effective::Survey;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cases::{documents, root};
 use crate::state;
 
-/// The older dialect, with one field of routes that it controls.
+/// The legacy dialect, with one field of routes that policies control.
 fn profile() -> Configuration {
     let profile = json!({
         "match": {"group": "networking.example.io", "kind": "RetryOnPolicy"},
@@ -33,7 +33,7 @@ fn profile() -> Configuration {
     .unwrap()
 }
 
-/// A policy of a cell, by the words of the table: `Gateway override A`.
+/// A policy of a cell, from the words of the table: `Gateway override A`.
 #[derive(Clone, Debug)]
 struct Named<'a> {
     level: &'a str,
@@ -43,7 +43,7 @@ struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// None for `None`, `No default` and `No override`.
+    /// `None` for the words `None`, `No default` and `No override`.
     fn read(words: &'a str, name: &'a str) -> Option<Self> {
         let mut words = words.split(' ');
         let level = words.next().filter(|w| !["None", "No"].contains(w))?;
@@ -106,7 +106,7 @@ fn snapshot(policies: &[Named<'_>], route_namespace: &str, own: Option<&Value>) 
     state::build(&profile(), documents.iter())
 }
 
-/// `retryOn` as it is in force for the route.
+/// The value of `retryOn` that is in force for the route.
 fn in_force(policies: &[Named<'_>], route_namespace: &str, own: Option<&Value>) -> Value {
     let snapshot = snapshot(policies, route_namespace, own);
     let route = state::key(&format!("HTTPRoute {route_namespace}/route"));
@@ -116,14 +116,14 @@ fn in_force(policies: &[Named<'_>], route_namespace: &str, own: Option<&Value>) 
         panic!("{} groups of paths for one path", groups.len());
     };
     if group.stack.is_empty() {
-        // Without a policy the route keeps what it has.
+        // Without a policy the route keeps its own value.
         return own.cloned().unwrap_or_else(|| json!([]));
     }
     let (spec, _) = group.effective.spec().unwrap();
     spec.get("retryOn").cloned().unwrap_or_else(|| json!([]))
 }
 
-/// The two policies with their ages and names set: who is older, or else who comes first by name.
+/// The two policies with ages and names set, and the winner: the older, else the first by name.
 fn rivals<'a>(a: &Named<'a>, b: &Named<'a>) -> [(Vec<Named<'a>>, &'a str); 4] {
     let with = |p: &Named<'a>, name, created| Named {
         name,
@@ -139,7 +139,7 @@ fn rivals<'a>(a: &Named<'a>, b: &Named<'a>) -> [(Vec<Named<'a>>, &'a str); 4] {
     ]
 }
 
-/// What the cell says, for the policies of its column and its row.
+/// The expected value of a cell, for the policies of its column and row.
 fn expected(cell: &str, own: &Value, column: Option<&Named<'_>>, row: Option<&Named<'_>>) -> Value {
     match cell {
         "Empty list" => return json!([]),
@@ -176,7 +176,7 @@ fn every_cell_of_the_six_tables_holds() {
                 let column = Named::read(column_words.as_str().unwrap(), "a");
                 let row = Named::read(row_words, "b");
                 let cell = cell.as_str().unwrap();
-                // Cases of one cell: policies and what must hold.
+                // The cases of one cell: policies and the expected value.
                 let cases: Vec<Vec<(Vec<Named<'_>>, Value)>> = if cell.contains("first created") {
                     let [a, b, c, d] = rivals(column.as_ref().unwrap(), row.as_ref().unwrap())
                         .map(|(policies, winner)| (policies, json!([winner])));

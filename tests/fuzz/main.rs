@@ -1,7 +1,7 @@
-//! The fuzz targets for some seconds, without coverage: they must not rot, and what was found stays found.
+//! Runs the fuzz targets for a few seconds without coverage, so that they keep working and past findings stay fixed.
 //!
-//! Each takes its corpus in `fuzz/corpus`, what it begins with, and some inputs made of these. These are the
-//! same each time; `ATTACHE_FUZZ_SEED=n` makes others, and `ATTACHE_FUZZ_INPUTS=n` makes more of them.
+//! Each target runs its corpus in `fuzz/corpus`, its seeds, and mutations of both. The mutations are deterministic;
+//! `ATTACHE_FUZZ_SEED=n` changes them, and `ATTACHE_FUZZ_INPUTS=n` sets their number.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use targets::rng::Rng;
 use targets::{TARGETS, Target, files, mutate};
 
-/// An input made here is at most so long.
+/// The length limit of a mutated input.
 const LONGEST: usize = 16 * 1024;
 
 fn number(name: &str) -> Option<u64> {
@@ -29,7 +29,7 @@ fn target(name: &str) -> Target {
     *TARGETS.iter().find(|target| target.name == name).unwrap()
 }
 
-/// What was found worth keeping; a target of which nothing was has no folder.
+/// The corpus of a target; empty without a directory.
 fn corpus(name: &str) -> Vec<Vec<u8>> {
     let folder = format!("fuzz/corpus/{name}");
     if !files::root().join(&folder).is_dir() {
@@ -42,7 +42,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Takes an input; where something does not hold, says which it was.
+/// Runs an input; prints it if the target fails.
 fn take(target: Target, input: &[u8]) {
     let held = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
     if let Err(why) = held {
@@ -85,7 +85,7 @@ fn patches() {
 
 #[test]
 fn directories() {
-    // Documents are read on threads with as much stack as the first one of a process; those of tests have a quarter.
+    // Documents are read on threads with as much stack as a process's main thread; test threads have a quarter of that.
     let thread = std::thread::Builder::new().stack_size(8 << 20);
     let read = thread.spawn(|| holds("directory", 300)).unwrap();
     read.join().unwrap();

@@ -1,4 +1,4 @@
-//! The checker itself: faults are found, and what is allowed passes.
+//! Tests of the checker: it finds faults and accepts what is allowed.
 
 use crate::{LONGEST_FILE, faults};
 

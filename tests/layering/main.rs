@@ -1,7 +1,7 @@
-//! Which module may import which, and what the engine may not touch. Reads the source as text.
+//! Checks which module may import which, and what the engine may use. Reads the source as text.
 //!
-//! The rule in one line: `main -> cli -> serve -> { cache, http } -> metrics -> engine`, and the engine
-//! is pure. A new module of the crate needs a line in [`LAYERS`].
+//! The rule in one line: `main -> cli -> serve -> { cache, http } -> metrics -> engine`, and the engine is pure. A new
+//! module of the crate needs a line in [`LAYERS`].
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,7 +19,7 @@ use std::path::Path;
 
 use source::{Named, module_of, names, tokens, without_text};
 
-/// Each module of the crate, and the modules it may import beside itself.
+/// Each module of the crate, and the modules it may import besides itself.
 const LAYERS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
     (
@@ -60,10 +60,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("engine", &[]),
 ];
 
-/// The modules that only compute.
+/// The modules without side effects.
 const PURE: [&str; 3] = ["engine", "registration", "answer"];
 
-/// What no file of these may name, tests included.
+/// Names that no file of these modules may use, including tests.
 const IMPURE: &[&[&str]] = &[
     &["tokio"],
     &["tokio_rustls"],
@@ -109,8 +109,8 @@ fn the_source_keeps_to_its_layers() {
     );
 }
 
-/// `serde_json::Value` takes some keys for marks of its own (src/engine/literal.rs), so nothing that others write is read
-/// into it.
+/// `serde_json::Value` gives some keys a special meaning (src/engine/literal.rs), so foreign data is never parsed into
+/// it.
 #[test]
 fn no_key_of_an_object_is_taken_for_a_mark() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -134,7 +134,7 @@ fn no_key_of_an_object_is_taken_for_a_mark() {
     assert_eq!(read_as_values("src/a.rs", fault).len(), 1);
 }
 
-/// Lines that read a `Value`, tests left out.
+/// Lines that parse a `Value`, except in tests.
 fn read_as_values(path: &str, text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text);
     let mut found = Vec::new();
@@ -185,7 +185,7 @@ fn collect(folder: &Path, name: &str, files: &mut Vec<(String, String)>) {
     }
 }
 
-/// Every fault of one file, each with file and line.
+/// The faults of one file, each with file and line.
 fn faults(path: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if !text.starts_with("//!") {

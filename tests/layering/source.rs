@@ -1,4 +1,4 @@
-//! Rust source as text: the paths that it names.
+//! Reads Rust source as text: the paths that it names.
 
 /// `src/cache/watch.rs` is `[cache, watch]`; `src/lib.rs` is the root.
 pub(crate) fn module_of(path: &str) -> Vec<String> {
@@ -11,7 +11,7 @@ pub(crate) fn module_of(path: &str) -> Vec<String> {
     parts
 }
 
-/// The text with comments, strings and characters blanked, line by line as before.
+/// The text with comments, strings and characters blanked; line numbers stay the same.
 pub(crate) fn without_text(text: &str) -> String {
     let source: Vec<char> = text.chars().collect();
     let at = |i: usize| source.get(i).copied().unwrap_or('\0');
@@ -81,7 +81,7 @@ fn in_word(source: &[char], i: usize) -> bool {
     i > 0 && word(source[i - 1]) && !(source[i - 1] == 'b' && (i < 2 || !word(source[i - 2])))
 }
 
-/// Words, `::` and single signs, each with its line.
+/// Words, `::` and single characters, each with its line.
 pub(crate) fn tokens(text: &str) -> Vec<(usize, String)> {
     let mut tokens = Vec::new();
     for (line, text) in text.lines().enumerate() {
@@ -102,18 +102,18 @@ pub(crate) fn tokens(text: &str) -> Vec<(usize, String)> {
     tokens
 }
 
-/// A path that stands in the source, made absolute where it begins with `super` or `self`.
+/// A path in the source, made absolute if it begins with `super` or `self`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) line: usize,
     pub(crate) path: Vec<String>,
 }
 
-/// Every path of two names or more, every import (trees unfolded), and `async`.
+/// Every path of two names or more, every import (trees expanded), and `async`.
 pub(crate) fn names(tokens: &[(usize, String)], here: &[String]) -> Vec<Named> {
     let token = |i: usize| tokens.get(i).map_or("", |(_, text)| text.as_str());
     let mut found = Vec::new();
-    // Inline modules under way: the depth of braces outside of each.
+    // Open inline modules: the depth of braces outside each.
     let mut inline: Vec<usize> = Vec::new();
     let mut module = here.to_vec();
     let (mut depth, mut i) = (0_usize, 0);
@@ -168,7 +168,7 @@ fn is_word(text: &str) -> bool {
         .is_some_and(|c| c.is_alphabetic() || c == '_')
 }
 
-/// Reads `a::b::{c, d::e}` at `i` into its paths; answers where the rest begins.
+/// Parses `a::b::{c, d::e}` at `i` into its paths; returns the index after it.
 fn tree(
     tokens: &[(usize, String)],
     mut i: usize,
@@ -212,7 +212,7 @@ fn tree(
     i
 }
 
-/// `super::x` and `self::x` from the crate's root; the library under its own name is the crate.
+/// Resolves `super::x` and `self::x` from the crate's root; the crate's own name is the root too.
 pub(crate) fn absolute(path: Vec<String>, module: &[String]) -> Vec<String> {
     let mut base = module.to_vec();
     let mut rest = path.as_slice();

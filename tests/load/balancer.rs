@@ -1,5 +1,5 @@
-//! What stands between the API server and the replicas, as kube-proxy does: a connection stays with its replica, a new
-//! one goes to one that is ready, which is known a little late.
+//! A load balancer between the API server and the replicas, like kube-proxy: a connection stays with its replica, a new
+//! one goes to a ready replica, and readiness is known with a delay.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -13,12 +13,12 @@ use tokio::time::{Instant, sleep};
 use crate::client::get;
 use crate::process::{LONG, Process};
 
-/// How often readiness is asked.
+/// The interval of readiness checks.
 const PERIOD: Duration = Duration::from_millis(50);
-/// How long what was seen takes to count, as an `EndpointSlice` takes to every node.
+/// The delay of readiness, like that of an `EndpointSlice` on its way to all nodes.
 const LATE: Duration = Duration::from_millis(250);
 
-/// Where a replica answers, and where it says whether it is ready.
+/// The addresses of a replica.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Replica {
     webhook: SocketAddr,
@@ -28,14 +28,14 @@ struct Replica {
 #[derive(Default)]
 struct Table {
     replicas: Vec<Replica>,
-    /// Those that are given new connections.
+    /// The replicas that receive new connections.
     ready: Vec<SocketAddr>,
     next: usize,
-    /// Connections for which nobody was ready.
+    /// Connections that found no ready replica.
     lost: usize,
 }
 
-/// A Service of two replicas; it ends with the test.
+/// A Service with two replicas; it stops with the test.
 pub(crate) struct Balancer {
     pub(crate) addr: SocketAddr,
     table: Arc<Mutex<Table>>,
@@ -57,7 +57,7 @@ impl Balancer {
         }
     }
 
-    /// Knows a new replica, as of the moment that its Pod has an address.
+    /// Adds a new replica, as when its Pod gets an address.
     pub(crate) fn add(&self, process: &Process) {
         let replica = Replica {
             webhook: process.place.addr,
@@ -66,12 +66,12 @@ impl Balancer {
         self.table.lock().unwrap().replicas.push(replica);
     }
 
-    /// Waits until a replica is given connections.
+    /// Waits until a replica receives connections.
     pub(crate) async fn until_given(&self, process: &Process) {
         self.until(process, true).await;
     }
 
-    /// Waits until a replica is given none any more.
+    /// Waits until a replica receives no more connections.
     pub(crate) async fn until_spared(&self, process: &Process) {
         self.until(process, false).await;
     }
@@ -90,7 +90,7 @@ impl Balancer {
         known.unwrap_or_else(|_| panic!("given connections: {given}"));
     }
 
-    /// Forgets a replica that has ended.
+    /// Removes a replica that has stopped.
     pub(crate) fn forget(&self, process: &Process) {
         let mut table = self.table.lock().unwrap();
         table
@@ -102,13 +102,13 @@ impl Balancer {
         );
     }
 
-    /// Connections for which nobody was ready.
+    /// The number of connections that found no ready replica.
     pub(crate) fn lost(&self) -> usize {
         self.table.lock().unwrap().lost
     }
 }
 
-/// Each look counts later, in order: by the clock, for on a busy machine a look takes long.
+/// Applies each check after a delay, in order. Measured by the clock, because a check takes long on a busy machine.
 async fn follow(table: Arc<Mutex<Table>>) {
     let mut looks = std::collections::VecDeque::new();
     loop {
@@ -151,7 +151,7 @@ async fn accept(listener: TcpListener, table: Arc<Mutex<Table>>) {
         open.spawn(async move {
             let Some(to) = to else { return };
             client.set_nodelay(true).unwrap();
-            // What fails on one side ends the other.
+            // A failure on one side closes the other.
             if let Ok(mut server) = TcpStream::connect(to).await {
                 server.set_nodelay(true).unwrap();
                 let _ = copy_bidirectional(&mut client, &mut server).await;

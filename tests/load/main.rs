@@ -1,4 +1,4 @@
-//! Load, overload and rolling updates: what must hold on any machine. `cargo bench --bench soak` measures the rest.
+//! Load, overload and rolling updates: properties on any machine. `cargo bench --bench soak` measures the rest.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -47,7 +47,7 @@ mod usage;
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
 
-/// No call failed, and none was sent away.
+/// Checks that no call failed or was rejected.
 #[track_caller]
 fn all_answered(all: &pace::Outcome) {
     let (failed, sent_away) = (all.failed, all.rude + all.shed.len());

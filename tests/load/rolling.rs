@@ -1,4 +1,4 @@
-//! Two replicas behind a balancer, one after the other restarted while calls go on; and one that is killed.
+//! Two replicas behind a load balancer, restarted one after the other under load; and one that is killed.
 
 use std::process::Command;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::pace::{Load, Outcome};
 use crate::process::{LONG, Process, pair};
 
 const RESTARTS: usize = 20;
-/// Calls a second, so few that any machine can answer them: each connection is used many times while a replica drains.
+/// Calls per second, low enough for any machine: each connection is used many times while a replica drains.
 const RATE: f64 = 40.0;
 const CONNECTIONS: usize = 8;
-/// Longer than the balancer takes to know, and than a connection is idle.
+/// Longer than the balancer's delay, and than the time between two calls on a connection.
 const DRAIN: &str = "--drain-delay=1500ms";
 
 async fn terminated(process: &mut Process) -> Option<i32> {
@@ -65,7 +65,7 @@ async fn twenty_restarts_behind_a_balancer_fail_no_call() {
         *replica = start();
         balancer.add(replica);
         balancer.until_given(replica).await;
-        // The other one goes next: somebody must have come over by then.
+        // The other replica is restarted next, so connections must have moved here before.
         asked(&place, replica).await;
         let came = load.take();
         assert_eq!((came.failed, &came.why), (0, &Vec::new()), "restart {n}");
@@ -76,7 +76,7 @@ async fn twenty_restarts_behind_a_balancer_fail_no_call() {
     all.absorb(rest);
     crate::all_answered(&all);
     assert_eq!(balancer.lost(), 0, "connections for which nobody was ready");
-    // Each connection had to move when its replica went.
+    // Each connection had to move when its replica stopped.
     assert!(all.opened > CONNECTIONS, "{} connections", all.opened);
     println!(
         "{} calls on {} connections over {RESTARTS} restarts",
@@ -108,7 +108,8 @@ async fn when_one_is_killed_the_other_answers() {
     balancer.until_spared(&killed).await;
     balancer.forget(&killed);
     let meanwhile = answered(&load, 2 * CONNECTIONS).await;
-    // What it had, and what it was given before that was known; nothing was answered wrongly or sent away.
+    // Lost are only its open connections and those that it received before the balancer noticed; no answer was wrong,
+    // and no call was rejected.
     let lost = |why: &String| {
         let of_connection = ["ask: ", "connect: ", "handshake: ", "open: "];
         of_connection.iter().any(|fault| why.contains(fault))
@@ -126,7 +127,7 @@ async fn when_one_is_killed_the_other_answers() {
     assert_eq!(balancer.lost(), 0, "connections for which nobody was ready");
 }
 
-/// What comes until so many calls more are answered.
+/// The outcome of the load until this many more calls are answered.
 async fn answered(load: &Load, calls: usize) -> Outcome {
     let mut all = Outcome::default();
     let come = async {
@@ -139,7 +140,7 @@ async fn answered(load: &Load, calls: usize) -> Outcome {
     all
 }
 
-/// Waits until a replica has been asked; new connections take turns, so one is opened until it has.
+/// Opens connections until a replica has been asked; the balancer alternates.
 async fn asked(place: &Place, replica: &Process) {
     let asked = async {
         while replica

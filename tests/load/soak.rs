@@ -1,4 +1,4 @@
-//! The soak in short: what does not depend on how fast the machine is.
+//! A short soak test: properties that do not depend on the speed of the machine.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
     let process = Process::start(&pair(), &api.kubeconfig(), crate::CONFIG, &[]);
     process.ready().await;
     let churn = api.churn(100);
-    // So few that a build for tests on a busy machine can answer them.
+    // Few enough for a debug build on a busy machine.
     let load = Load::open(&process.place, &mixed(ROUTES, POLICIES), 8, 40.0);
     let mut taken = Sampler::new(&process, &load).await;
     println!("{HEAD}");
@@ -33,7 +33,7 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
     assert!(samples.iter().all(|sample| sample.is_ready));
     assert_eq!(all.opened, 8, "connections are kept");
 
-    // Half of what is due, on a machine that is slow: the cluster changes all the time, and what changes arrives.
+    // Half of the changes that are due, for slow machines: the cluster changes all the time, and the changes arrive.
     let made = churn.made();
     assert!(made > 12 * 100 / 2, "{made} changes");
     drop(churn);
@@ -42,7 +42,7 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
     let (early, last) = (&samples[3], samples.last().unwrap());
     let more = last.resident.saturating_sub(early.resident);
     assert!(more < 16 * 1024, "{more} KiB more, of {}", early.resident);
-    // Watches are opened anew now and then, and metrics are asked for on connections of their own.
+    // Watches are renewed now and then, and metrics are scraped on separate connections.
     let more = last.descriptors.saturating_sub(early.descriptors);
     assert!(
         more <= 8,
@@ -51,7 +51,7 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
     );
 }
 
-/// Two reviews at once, an API server whose live reads hang for 300 ms, and ten times what that lets through.
+/// Two reviews at once, an API server whose live reads hang for 300 ms, and ten times the load that this allows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_times_the_limit_is_sent_away_with_retry_after_and_then_served() {
     const REVIEWS: f64 = 2.0;

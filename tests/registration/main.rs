@@ -1,4 +1,4 @@
-//! What `attache manifests` prints. `ATTACHE_BLESS=1` writes the expected text anew: read the difference.
+//! The output of `attache manifests`. `ATTACHE_BLESS=1` rewrites the expected text: read the difference.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -61,7 +61,7 @@ fn the_quickstart_to_the_letter() {
     assert_eq!(found, printed(&QUICKSTART), "the same bytes each time");
 }
 
-/// The shipped configurations and the printed ones differ in their rules alone.
+/// The shipped configurations and the printed ones differ only in their rules.
 #[test]
 fn the_terms_are_those_of_the_manifests() {
     let [_, validating, mutating] = of(&QUICKSTART);

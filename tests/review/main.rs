@@ -1,8 +1,7 @@
-//! Runs every case under `tests/review/`: a state, a request, and what is said. Those under
-//! `tests/mutate/` are run by `mutate.rs`.
+//! Runs every case in `tests/review/`: a state, a request, and the verdict. `mutate.rs` runs those in `tests/mutate/`.
 //!
-//! `base.yaml` is part of every state; a case may have an `attache.yaml` of its own. `ATTACHE_BLESS=1 cargo test --test review` writes what was
-//! said into `expected.yaml`; read the difference before you commit it.
+//! `base.yaml` is part of every state; a case may have its own `attache.yaml`. `ATTACHE_BLESS=1 cargo test --test
+//! review` writes the actual verdicts into `expected.yaml`; read the difference before you commit it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -31,7 +30,7 @@ use serde_json::Value;
 
 use cases::{documents, group_kind, hold, object, reviewed, root};
 
-/// The configuration of all cases, with what a case says of findings itself.
+/// The shared profiles, with the case's own configuration if it has one.
 fn configuration(case: &Path) -> Configuration {
     let shared = Configuration::read(&root("review").join("attache.yaml")).unwrap();
     let own = case.join("attache.yaml");
@@ -55,7 +54,7 @@ fn state(case: &Path, config: &Configuration) -> Snapshot {
     })
 }
 
-/// The verdict for the one who asks: `user`, `groups`, `fieldManager` and `dryRun` of the request.
+/// The verdict for the requester: `user`, `groups`, `fieldManager` and `dryRun` of the request.
 fn as_configured(
     config: &Configuration,
     snapshot: &Snapshot,
@@ -86,7 +85,7 @@ fn as_configured(
     config.conduct().severities.judge(verdict, asker)
 }
 
-/// What a case says, in the form of `expected.yaml`.
+/// The verdict of a case in the format of `expected.yaml`.
 fn transcript(verdict: &Verdict) -> String {
     let mut text = format!("allowed: {}\n", verdict.allowed());
     for cause in verdict.causes() {
@@ -119,7 +118,7 @@ fn every_case_says_what_it_should() {
     });
 }
 
-/// A code without a case is a code of which nobody knows what it looks like.
+/// Every code must have an example.
 #[test]
 fn every_code_has_a_case() {
     let mut said = String::new();
@@ -159,7 +158,7 @@ fn every_code_is_documented_with_what_it_does() {
     }
 }
 
-/// The configuration that the documents show is one.
+/// The configurations in the documents are valid.
 #[test]
 fn the_documented_configuration_is_read() {
     for docs in [

@@ -1,8 +1,8 @@
-//! Runs every case under `tests/mutate/`: a state, a request, the patch, and what the validating
-//! endpoint says to the patched object.
+//! Runs every case in `tests/mutate/`: a state, a request, the patch, and the validating endpoint's verdict on the
+//! patched object.
 //!
-//! Each case has the state and the profiles of `tests/review/` too. Policies of all kinds have been
-//! listed, unless the request says `unlisted: true`.
+//! Each case also has the state and the profiles of `tests/review/`. Policies of all kinds have been listed, unless the
+//! request says `unlisted: true`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::{as_configured, state, transcript};
 fn configuration(case: &Path) -> Configuration {
     let shared = Configuration::read(&root("review").join("attache.yaml")).unwrap();
     let own = Configuration::read(&case.join("attache.yaml")).unwrap();
-    // Of two for one kind the later counts.
+    // The later of two profiles for one kind wins.
     let profiles = shared.profiles.iter().chain(&own.profiles).cloned();
     Configuration {
         profiles: profiles.collect(),

@@ -1,4 +1,4 @@
-//! `attache.dev/ignore` at the webhook: what an object leaves out, until when, and who may leave out what refuses.
+//! `attache.dev/ignore` at the webhook: which findings an object suppresses, until when, and who may suppress refusals.
 
 use attache::cache::directory::Loaded;
 use attache::cache::manifest::Manifests;
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 /// The scene of the findings' pages: `HTTPRoute` shop/cart has the rules checkout and browse.
 const SCENE: &str = include_str!("../../docs/findings/scene.yaml");
 
-/// The answer to a policy on a section of `HTTPRoute` shop/cart, created with this annotation by a member of this group.
+/// The answer to the CREATE of a policy on a section of `HTTPRoute` shop/cart, with this annotation and by a member of
+/// this group.
 fn answer(config: &str, ignore: &str, route: &str, section: &str, group: &str) -> Value {
     let text = format!("apiVersion: attache.dev/v1\nkind: Configuration\n{config}");
     let config: Configuration = serde_saphyr::from_str(&text).unwrap();
@@ -62,7 +63,7 @@ fn a_warning_is_left_out_by_whoever_writes_the_object() {
         said("target-not-found: it comes with the next release"),
         Value::Null
     );
-    // This answer has no clock, so what may end has ended.
+    // This function has no clock, so every suppression with an end counts as expired.
     assert_eq!(
         said("target-not-found until 2027-01-31: it comes in January"),
         json!([

@@ -1,4 +1,4 @@
-//! `attache serve` as a process of its own: started, found, asked, and ended with the test.
+//! `attache serve` as a separate process: starts it, finds its addresses, and kills it at the end of the test.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -12,31 +12,31 @@ use tokio::net::TcpStream;
 
 use crate::client::{Answer, Client, Tls};
 
-/// Bytes of its log that a test which fails shows.
+/// The number of bytes of the log that a failed test shows.
 const SHOWN: usize = 4_000;
 
-/// Ended with the test.
+/// Killed at the end of the test.
 pub(crate) struct Serving {
     pub(crate) child: Child,
     pub(crate) addr: SocketAddr,
     pub(crate) admin: SocketAddr,
     pub(crate) ca_pem: String,
-    /// `tls.crt` and `tls.key`, the log, and what else the test puts there.
+    /// Holds `tls.crt` and `tls.key`, the log, and the test's own files.
     dir: TempDir,
 }
 
-/// The directory that `--from` is tried on.
+/// The state of most tests.
 pub(crate) fn quickstart() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart")
 }
 
 impl Serving {
-    /// `change` says where the state comes from, and may put another program in front; it is given the folder.
+    /// `change` sets the source of the state and may wrap the program; it receives the directory.
     pub(crate) fn start(change: impl FnOnce(&Path, Command) -> Command) -> Self {
         Self::start_logging(None, change)
     }
 
-    /// The same with a log that goes elsewhere.
+    /// [`Self::start`] with another destination of the log.
     pub(crate) fn start_logging(
         log: Option<Stdio>,
         change: impl FnOnce(&Path, Command) -> Command,
@@ -63,7 +63,7 @@ impl Serving {
             .stderr(log)
             .spawn()
             .unwrap();
-        // Nobody reads on after these two lines: what is said later meets a pipe that is closed.
+        // The pipe is closed after these two lines, so later output fails.
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut after = |what: &str| -> SocketAddr {
             let found = said.find_map(|line| Some(line.unwrap().strip_prefix(what)?.to_owned()));
@@ -79,7 +79,7 @@ impl Serving {
         }
     }
 
-    /// Its number; that of the program in front of it, where there is one.
+    /// The process id; that of the wrapping program, if there is one.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -94,12 +94,12 @@ impl Serving {
         Client::new(stream).get(path).await
     }
 
-    /// A file of its folder.
+    /// A file in its directory.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// What it logged so far.
+    /// Its log so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.file("log")).unwrap()
     }
@@ -111,7 +111,7 @@ impl Drop for Serving {
         if fails {
             eprintln!("--- attache: {:?}", self.child.try_wait());
         }
-        // One that is stopped dies of this too.
+        // SIGKILL also ends a stopped process.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if fails {
