@@ -77,7 +77,7 @@ pub enum Differs {
 // === impl FromStatus ===
 
 impl FromStatus {
-    /// What the status says, and how it differs from the expected state.
+    /// The status, and how it differs from the expected state.
     pub fn with(said: &Said, differs: Option<Disagreement>) -> Self {
         Self {
             reported_state: match said.opinion {
@@ -93,7 +93,7 @@ impl FromStatus {
     }
 }
 
-/// What the status says that a user should know, in words. `None` if it only confirms the expected state.
+/// The part of the status that a user should know, in words. `None` if it only confirms the expected state.
 pub fn told(said: &Said, differs: Option<Disagreement>) -> Option<String> {
     let rejection = said.reports.iter().find(|report| report.is_rejection);
     match (differs, said.opinion) {

@@ -53,7 +53,7 @@ fn one(stanza: Stanza, spec: &Value, said: &Strategies) -> String {
     }
 }
 
-/// What the strategy does with other policies on the path.
+/// The effect of the strategy on other policies on the path.
 fn verb(strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::None => "none",

@@ -137,7 +137,7 @@ fn changed(
     })
 }
 
-/// What the API server would refuse or drop in the applied objects.
+/// Findings for everything that the API server would refuse or drop in the applied objects.
 fn told(loaded: &directory::Loaded) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     for (key, origin) in &loaded.origins {

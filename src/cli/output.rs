@@ -22,9 +22,7 @@ pub(super) enum Output {
     Name,
     /// A comment on a pull request.
     Markdown,
-    /// The answer as JSON.
     Json,
-    /// The answer as YAML.
     Yaml,
     /// Parts of the answer.
     JsonPath(Template),

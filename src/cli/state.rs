@@ -98,7 +98,6 @@ enum Found {
 /// The objects of a state.
 #[derive(Debug)]
 pub(super) struct View {
-    /// The state.
     pub(super) snapshot: Snapshot,
     /// The objects with their whole specs, in the order of files.
     pub(super) objects: Vec<Object>,
@@ -106,9 +105,9 @@ pub(super) struct View {
     pub(super) undated: BTreeSet<ObjectKey>,
     /// The position of each object in its file.
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
-    /// What could not be read from a cluster.
+    /// Kinds and objects of a cluster that could not be read.
     pub(super) missing: Vec<Missing>,
-    /// What could not be used in files.
+    /// Files, or parts of them, that could not be used.
     pub(super) problems: Vec<Problem>,
     /// The profile rules for policy kinds, without CRDs.
     pub(super) rules: Arc<ProfileRules>,
@@ -352,7 +351,7 @@ impl View {
         unseen::why_not(&self.missing, key).map_or(Ok(()), Err)
     }
 
-    /// What could not be read, one line each.
+    /// Everything that could not be read, one line each.
     pub(super) fn unseen(&self) -> Vec<String> {
         let known = |gk: &&GroupKind| self.snapshot.knows(gk);
         let policies = self.snapshot.policy_kinds().filter(known);

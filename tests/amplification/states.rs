@@ -204,7 +204,7 @@ impl State {
     }
 }
 
-/// Policies of which one wins entirely, policies that each win a little, and policies of the legacy dialect.
+/// Policies with one overall winner, policies that each win a little, and policies of the legacy dialect.
 fn rivals() -> Vec<Value> {
     let mut values = Vec::new();
     let mut on = |kind: &str, name: &str, to: &str, strategy: &str, settings: Vec<String>| {

@@ -1,4 +1,4 @@
-//! What an operator sees of attache with a real API server: every metric, spans that join the API server's traces, and
+//! attache as an operator sees it, with a real API server: every metric, spans that join the API server's traces, and
 //! logs without names.
 
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@ use crate::harness::{Cluster, Said, World, eventually};
 const SECTION: &str = r#"spec.targetRef.sectionName: section-unknown: Gateway infra/edge has no listener "htpp"; did you mean "http"?"#;
 const STRATEGY: &str = r#"spec.mergeStrategy: strategy-unsupported: "Sideways" is not a strategy of RetryPolicy; it has "AtomicDefaults", "AtomicOverrides", "PatchDefaults", "PatchOverrides""#;
 
-/// The ways in which well-meaning users send an object to the API server.
+/// The commands with which well-meaning users send an object to the API server.
 const WAYS: [&[&str]; 5] = [
     &["apply", "-f"],
     &["apply", "--dry-run=server", "-f"],

@@ -1,5 +1,5 @@
-//! What pipelines run: the steps of the GitHub Action, the pre-commit hooks, the script for GitLab. The job for Argo CD
-//! and the recurring audit need a cluster: tests/cluster/pipelines.rs.
+//! The steps of the GitHub Action, the pre-commit hooks, and the script for GitLab. The job for Argo CD and the
+//! recurring audit need a cluster: tests/cluster/pipelines.rs.
 
 use std::ffi::OsString;
 use std::fs;

@@ -91,7 +91,6 @@ pub(crate) enum On {
     Called,
 }
 
-/// One setting.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Setting {

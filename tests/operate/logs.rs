@@ -1,4 +1,4 @@
-//! What logs contain and what they never contain; and that logging blocks nothing.
+//! Logs contain the right data and never secrets, and logging blocks nothing.
 
 use std::collections::BTreeSet;
 

@@ -24,7 +24,6 @@ const GOAWAY: u8 = 7;
 /// The number of bytes sent at once.
 const CHUNK: usize = 32 * 1024;
 
-/// One frame.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = length[1..].to_vec();

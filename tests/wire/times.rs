@@ -12,8 +12,7 @@ const BEGIN: &str = "POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: applica
 /// The time between two bytes of a slow client.
 const DRIP: Duration = Duration::from_secs(1);
 
-/// What the server answers to these bytes followed by a space every second, and the time until it closes the
-/// connection.
+/// The server's output for these bytes followed by a space every second, and the time until it closes the connection.
 async fn ended(server: &Running, begin: &str) -> (String, Duration) {
     let mut client = server.connect().await;
     allows(&mut client).await;

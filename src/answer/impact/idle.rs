@@ -49,7 +49,7 @@ fn note(object: &ObjectKey, reason: String) -> Idle {
     }
 }
 
-/// What the change does to an object.
+/// The action of the change on an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     Applied,

@@ -79,7 +79,7 @@ pub struct Cut {
     pub reason: String,
 }
 
-/// What a change to these objects does to the requests of the routes that stay.
+/// The effects of a change to these objects on the requests of the routes that stay.
 pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Traffic {
     let lost = traffic::traffic(before, after, objects, usize::MAX);
     let reduced = lost.reduced.iter().map(|(route, listeners)| Reduced {

@@ -46,11 +46,11 @@ pub(super) struct Input {
     pub(super) undated: BTreeSet<ObjectKey>,
     /// Objects that are defined twice.
     pub(super) doubles: Vec<(ObjectKey, Origin)>,
-    /// What could not be used in files.
+    /// Files, or parts of them, that could not be used.
     pub(super) problems: Vec<Problem>,
     /// Files and documents that are not manifests.
     pub(super) skipped: Vec<Skipped>,
-    /// What could not be read from a cluster.
+    /// Kinds and objects of a cluster that could not be read.
     pub(super) missing: Vec<Missing>,
     /// The text on standard input, which cannot be read again.
     pub(super) stdin: Option<String>,
@@ -60,7 +60,7 @@ pub(super) struct Input {
     pub(super) is_closed: bool,
     /// Codes that deny for that reason.
     pub(super) of_closed_set: Vec<Code>,
-    /// Whether anybody at all may suppress refusals. Only the webhook knows the user.
+    /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
 }
 

@@ -27,7 +27,6 @@ const RUN: usize = 64;
 
 /// A report, and the objects that were checked.
 pub(super) struct Checked {
-    /// The report.
     pub(super) report: Report,
     /// Every object, with its position if it comes from a file.
     pub(super) objects: Vec<(ObjectKey, Option<Spot>)>,

@@ -222,7 +222,7 @@ fn rule_name(place: &Place) -> String {
     }
 }
 
-/// What matched, in words.
+/// The match of a rule, in words.
 fn matched(matched: &Matched) -> String {
     let pair = |what: &str, wanted: &Wanted| {
         let sign = if wanted.kind == "Exact" { "=" } else { "=~" };

@@ -31,7 +31,6 @@ pub(crate) struct Picture<'a> {
 pub(crate) struct Step<'a> {
     /// The node at the other end.
     pub node: usize,
-    /// The edge.
     pub edge: &'a Edge,
 }
 
@@ -84,7 +83,6 @@ impl<'a> Picture<'a> {
         self.graph.nodes.iter().enumerate()
     }
 
-    /// The edges.
     pub(crate) fn edges(&self) -> &'a [Edge] {
         &self.graph.edges
     }

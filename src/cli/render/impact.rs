@@ -63,7 +63,7 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     text
 }
 
-/// What the API server would refuse or drop in the manifests.
+/// Lists everything that the API server would refuse or drop in the manifests.
 fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
     if found.findings.is_empty() {
         return String::new();

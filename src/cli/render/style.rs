@@ -24,7 +24,6 @@ pub(crate) struct Style {
 pub(crate) enum Tone {
     /// Nothing in particular.
     Plain,
-    /// A heading.
     Heading,
     /// All is well.
     Good,

@@ -42,7 +42,7 @@ pub(crate) fn field(pointer: &str) -> String {
     }
 }
 
-/// What attache does not model about policies, each sentence once with its policies.
+/// The caveats of policies, each sentence once with its policies.
 pub(crate) fn caveats<'a>(
     all: impl Iterator<Item = (&'a Named, &'a Vec<String>)>,
     style: Style,

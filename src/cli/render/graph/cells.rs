@@ -20,9 +20,7 @@ const MOST_CHIPS: usize = 8;
 pub(crate) struct Cell<'a> {
     /// Its rows, from the top.
     pub rows: Vec<Row<'a>>,
-    /// Its height.
     pub height: f64,
-    /// Its width.
     pub width: f64,
     layer: usize,
 }
@@ -30,9 +28,7 @@ pub(crate) struct Cell<'a> {
 /// The boxes of a picture, and the wires between them.
 #[derive(Debug)]
 pub(crate) struct Cells<'a> {
-    /// The boxes.
     pub boxes: Vec<Cell<'a>>,
-    /// The wires.
     pub wires: Vec<Wire>,
     /// The edge of each wire.
     pub edges: Vec<&'a Edge>,

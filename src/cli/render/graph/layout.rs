@@ -20,9 +20,7 @@ use layers::layers;
 /// A box to place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Block {
-    /// Its width.
     pub width: f64,
-    /// Its height.
     pub height: f64,
     /// The lowest layer that it may be in.
     pub layer: usize,
@@ -46,9 +44,7 @@ pub(crate) struct Wire {
 /// A point; y grows downwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Point {
-    /// The distance from the left.
     pub x: f64,
-    /// The distance from the top.
     pub y: f64,
 }
 

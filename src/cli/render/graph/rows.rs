@@ -26,11 +26,9 @@ const MATCH: usize = 52;
 /// A row of a box.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// Its content.
     pub content: Content<'a>,
     /// Its top, from the top of the box.
     pub top: f64,
-    /// Its height.
     pub height: f64,
     /// The width of its text.
     pub width: f64,
@@ -43,11 +41,9 @@ pub(crate) enum Content<'a> {
     Object(usize, &'a Node, Vec<String>),
     /// A section: the text on the left (its name or match) and on the right.
     Section(usize, &'a Node, String, String),
-    /// A policy.
     Policy(Chip<'a>),
     /// A problem, in lines.
     Problem(Vec<String>),
-    /// A fact about the object.
     Fact(String),
     /// A heading for the rows below, or a note on omitted ones.
     Heading(String),
@@ -56,7 +52,6 @@ pub(crate) enum Content<'a> {
 /// A policy in a box.
 #[derive(Debug)]
 pub(crate) struct Chip<'a> {
-    /// The policy.
     pub node: &'a Node,
     /// The edge to its target. `None` if it is attached to nothing.
     pub step: Option<Step<'a>>,

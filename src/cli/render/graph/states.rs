@@ -11,7 +11,6 @@ use crate::engine::ids::GroupKind;
 /// The look of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Look {
-    /// The state.
     pub state: PolicyState,
     /// The CSS class of its colours.
     pub class: &'static str,

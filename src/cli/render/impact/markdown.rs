@@ -5,7 +5,6 @@ use super::super::style::Style;
 use super::{groups, headline, kinds, lost_traffic, told};
 use crate::answer::impact::Impact;
 
-/// The comment.
 pub(crate) fn markdown(found: &Impact) -> String {
     let kinds = kinds(found);
     let mut comment = Comment::default();

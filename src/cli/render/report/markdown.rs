@@ -6,7 +6,6 @@ use super::text::{Closing, closing_lines};
 use crate::answer::report::{Report, Told};
 use crate::cli::render::markdown::{Comment, code, text};
 
-/// The comment.
 pub(crate) fn markdown(report: &Report, closing: &Closing) -> String {
     let plain = Plain::of(report);
     let shown: Vec<&Told> = report

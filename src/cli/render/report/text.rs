@@ -15,7 +15,7 @@ use crate::cli::render::words::count;
 use crate::engine::finding::{Code, Severity};
 use crate::engine::verdict::escape;
 
-/// What the text shows besides the findings.
+/// Options for the text besides the findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closing {
     /// Whether notices are shown.

@@ -10,7 +10,6 @@ const MOST_LANES: usize = 10_000;
 /// An item of a layer: a box, or a wire that passes the layer.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// Whether it is a box.
     pub(super) is_block: bool,
     pub(super) height: f64,
     /// Its position in its layer.

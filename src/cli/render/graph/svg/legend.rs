@@ -17,7 +17,6 @@ const MOST: usize = 12;
 const LINE: f64 = 22.0;
 const GAP: f64 = 18.0;
 
-/// The legend.
 #[derive(Debug)]
 pub(super) struct Legend {
     entries: Vec<Entry>,
