@@ -28,7 +28,7 @@ struct Calling {
     names: Vec<String>,
     namespaced: bool,
     rank: Rank,
-    /// Whether it is a policy kind: a built-in profile names it, or it is one of the policy kinds found in the state.
+    /// Whether it is taken for a policy kind: by the state, a built-in profile, or its name.
     is_policy: bool,
 }
 

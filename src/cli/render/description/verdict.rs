@@ -13,7 +13,7 @@ use crate::cli::render::words::{self, count};
 /// The limit of broken routes shown; the others are counted.
 const MOST: usize = 10;
 
-/// Whether a policy has a problem: it is not in force for another reason than that a policy overrides it.
+/// Whether a policy has a problem: it is in force nowhere and no other overrides it, or its controllers disagree.
 pub(super) fn is_wrong(standing: &Standing) -> bool {
     match standing.state {
         PolicyState::Enforced | PolicyState::PartiallyEnforced | PolicyState::Overridden => {
