@@ -274,20 +274,24 @@ impl Snapshot {
         self.edges.below(key).filter_map(|key| self.get(key))
     }
 
-    /// Like [`Snapshot::below`], including an object that is assumed to exist.
+    /// Like [`Snapshot::below`], including an object that is assumed to exist, which comes last. Such an object counts by the
+    /// references that it has, not by those of the stored object.
     pub fn naming(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
         let supposed = self.supposed.as_ref();
-        let supposed = supposed.filter(|object| {
-            edges::above(object).contains(key) && !self.edges.is_below(key, &object.key)
-        });
-        self.below(key).chain(supposed)
+        let others = self
+            .below(key)
+            .filter(move |object| supposed.is_none_or(|supposed| supposed.key != object.key));
+        others.chain(supposed.filter(|supposed| edges::above(supposed).contains(key)))
     }
 
     /// Whether an object of a kind is among them.
     pub fn has_naming(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
-        let supposed = self.supposed.as_ref();
-        self.edges.has_below(key, kind)
-            || supposed.is_some_and(|o| o.key.gk == *kind && edges::above(o).contains(key))
+        match &self.supposed {
+            Some(supposed) if supposed.key.gk == *kind => {
+                self.naming(key).any(|object| object.key.gk == *kind)
+            }
+            _ => self.edges.has_below(key, kind),
+        }
     }
 
     /// Whether a controller serves `HTTPRoutes` and `GRPCRoutes` on one hostname of a listener.

@@ -191,8 +191,8 @@ pub fn sets_of<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a ObjectKey,
 ) -> impl Iterator<Item = &'a Arc<Object>> {
-    let below = snapshot.below(gateway);
-    below.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
+    let naming = snapshot.naming(gateway);
+    naming.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
 /// The steps from the top of the hierarchy down to a Gateway.

@@ -18,5 +18,6 @@ mod random;
 mod replicas;
 mod reviews;
 mod states;
+mod supposed;
 mod text;
 mod world;

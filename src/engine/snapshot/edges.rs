@@ -45,12 +45,6 @@ impl Edges {
         self.below.get(key).into_iter().flat_map(Set::iter)
     }
 
-    /// Whether `object` names `key` above itself.
-    pub(super) fn is_below(&self, key: &ObjectKey, object: &ObjectKey) -> bool {
-        let below = self.below.get(key);
-        below.is_some_and(|set| set.from(object) == Some(object))
-    }
-
     /// Whether an object of a kind names `key` above itself.
     pub(super) fn has_below(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
         let first = ObjectKey::new(kind.clone(), "", "");

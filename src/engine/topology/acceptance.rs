@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::accept::joins;
 use super::conflicts::{Conflict, conflicts};
+use super::sets_of;
 use crate::engine::ids::{ByKey, ObjectKey, Place};
 use crate::engine::memo::Memo;
 use crate::engine::object::{Listener, Node, Object};
@@ -80,12 +81,8 @@ pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Rc<Listeners>> {
                 return refused(SetRefusal::NoGateway);
             }
             let all = Acceptance::of(snapshot, gateway);
-            match all.listeners(&owner.key) {
-                Some(listeners) => Some(listeners.clone()),
-                // The set is only supposed to exist, so its conflicts are not computed.
-                None if joins(snapshot, gateway, owner) => Some(Rc::new(Listeners::free(owner))),
-                None => refused(SetRefusal::NotAllowed),
-            }
+            let own = all.listeners(&owner.key).cloned();
+            own.or_else(|| refused(SetRefusal::NotAllowed))
         }
         _ => None,
     }
@@ -154,13 +151,7 @@ impl Acceptance {
     }
 
     fn find(snapshot: &Snapshot, gateway: &Object) -> Self {
-        let sets = snapshot.naming(&gateway.key);
-        // A set that is supposed to name another parent is still indexed under the old one.
-        let sets = sets.filter(|object| match &object.node {
-            Node::ListenerSet { parent, .. } => parent.object == gateway.key,
-            _ => false,
-        });
-        let mut sets: Vec<&Arc<Object>> = sets.collect();
+        let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
         sets.sort_by_cached_key(|set| Precedence::of(set));
         let (joined, outside): (Vec<_>, Vec<_>) = sets
             .into_iter()
