@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attach::{self, Stand};
-use super::clash::Clashing;
+use super::clash::{Clashes, Clashing};
 use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::{Level, Step};
 use super::maps;
@@ -39,7 +39,7 @@ mod ways_on;
 
 pub use bare::BareRoute;
 pub use ends::Ends;
-pub(super) use gateway_by_label::gateway_before;
+pub(super) use gateway_by_label::{gateway_before, names_same_gateway};
 pub use groups::follows;
 pub use here::Here;
 use own::Owns;
@@ -178,11 +178,12 @@ impl<'a> Survey<'a> {
     }
 
     fn with(snapshot: &'a Snapshot, work: &Work) -> Self {
+        let clashes = Rc::new(Clashes::new(work.is_limited()));
         Self {
             snapshot,
-            regions: Regions::new(snapshot, work.clone()),
+            regions: Regions::new(snapshot, clashes.clone(), work.clone()),
             around: HashMap::default(),
-            stacks: Stacks::new(snapshot, work.clone()),
+            stacks: Stacks::new(snapshot, clashes, work.clone()),
             work: work.clone(),
             ways_on: WaysOn::default(),
             owns: Owns::default(),

@@ -46,9 +46,9 @@ pub struct Policy {
     pub(super) agreed: Box<str>,
     /// Its stanzas.
     pieces: Box<[Piece]>,
-    /// Its variants under the other facts that the profile lists for some routes and then for some levels; created on
-    /// first use.
-    elsewhere: OnceLock<Box<[Arc<Policy>]>>,
+    /// Its variants under the other facts that the profile lists for some routes and then for some levels; each is created
+    /// on first use.
+    elsewhere: Box<[OnceLock<Arc<Policy>>]>,
     /// The indexes of those routes on which its settings make it invalid.
     refused: Box<[usize]>,
     /// The cost of reading the settings beyond their number, in units of fuel: their values may be long.
@@ -162,7 +162,7 @@ impl Policy {
             refused: settings::refused(spec, &profile).into(),
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
-            elsewhere: OnceLock::new(),
+            elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
             object,
             profile,
         }
@@ -191,23 +191,20 @@ impl Policy {
 
     /// Its variant on routes for which the profile has other facts, by index in the profile.
     pub(super) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
-        self.elsewhere().get(place)
+        self.elsewhere(place)
     }
 
     /// Its variant at a level at which some settings do nothing; `None` at other levels.
     pub(super) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
         let (place, _) = self.profile.idle_at(level)?;
-        self.elsewhere().get(self.profile.on_routes.len() + place)
+        self.elsewhere(self.profile.on_routes.len() + place)
     }
 
-    fn elsewhere(&self) -> &[Arc<Self>] {
-        self.elsewhere.get_or_init(|| {
-            let on_routes = self.profile.on_routes.iter().map(|on| &on.profile);
-            let at_levels = self.profile.idle.iter().map(|idle| &idle.profile);
-            let read = |profile: &Arc<Profile>| Self::read(self.object.clone(), profile.clone());
-            let all = on_routes.chain(at_levels);
-            all.map(|profile| Arc::new(read(profile))).collect()
-        })
+    fn elsewhere(&self, place: usize) -> Option<&Arc<Self>> {
+        let made = self.elsewhere.get(place)?;
+        let profile = elsewhere(&self.profile).nth(place)?;
+        let read = || Arc::new(Self::read(self.object.clone(), profile.clone()));
+        Some(made.get_or_init(read))
     }
 
     /// Whether its settings make it invalid on routes of a kind.
@@ -452,4 +449,10 @@ pub(crate) fn direction(place: StanzaPlace) -> Direction {
         StanzaPlace::Overrides => Direction::Overrides,
         StanzaPlace::Spec | StanzaPlace::Defaults => Direction::Defaults,
     }
+}
+
+/// The facts that hold on some routes, and then those that hold on some levels.
+fn elsewhere(profile: &Profile) -> impl Iterator<Item = &Arc<Profile>> {
+    let on_routes = profile.on_routes.iter().map(|on| &on.profile);
+    on_routes.chain(profile.idle.iter().map(|idle| &idle.profile))
 }

@@ -46,6 +46,7 @@ pub(super) struct Regions<'a> {
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, ByKey>,
     one_kind: OneKind<'a>,
+    clashes: Rc<Clashes>,
     work: Work,
 }
 
@@ -89,7 +90,7 @@ impl Parent {
 // === impl Regions ===
 
 impl<'a> Regions<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, work: Work) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<Clashes>, work: Work) -> Self {
         Self {
             snapshot,
             parents: HashMap::default(),
@@ -98,6 +99,7 @@ impl<'a> Regions<'a> {
             taken: maps::HashMap::default(),
             consumers: HashMap::default(),
             one_kind: OneKind::new(snapshot),
+            clashes,
             work,
         }
     }
@@ -393,8 +395,8 @@ impl<'a> Regions<'a> {
             return Rc::default();
         }
         self.work.spend(asked(self.snapshot, key) / work::SELECTED);
-        let clashes = Clashes::new(self.work.is_limited());
-        let stands = standing(self.snapshot, key, &clashes).into_iter();
+        let stands = standing(self.snapshot, key, &self.clashes).into_iter();
+        self.work.spend(self.clashes.taken());
         let consumers = stands.filter(|stand| stand.consumer);
         let consumers = consumers.map(|stand| stand.policy.key().namespace.clone());
         let consumers: BTreeSet<Arc<str>> = consumers.collect();

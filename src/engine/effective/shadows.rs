@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use super::Survey;
 use crate::engine::clash::{Entry, entries, routes_of};
-use crate::engine::ids::{ByKey, ObjectKey};
+use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
 use crate::engine::object::{Node, Object};
 use crate::engine::policy::Precedence;
 use crate::engine::topology::OneKind;
 
-/// The routes of the Gateways that were asked for, by the entry at which their requests arrive.
+/// The routes that take precedence at the Gateways that were asked for, by the entry at which requests arrive and by match.
 #[derive(Debug, Default)]
 pub(super) struct Shadows {
-    gateways: HashMap<ObjectKey, HashMap<Entry, Vec<Arc<Object>>>, ByKey>,
+    gateways: HashMap<ObjectKey, HashMap<Entry, First>, ByKey>,
 }
+
+/// The oldest route, by kind and match.
+type First = HashMap<(GroupKind, u64), Arc<Object>>;
 
 impl Survey<'_> {
     /// The route, if there is a single one, that takes all requests which `key` matches too: of two routes with the
@@ -50,37 +53,39 @@ impl Survey<'_> {
         let mine = Precedence::of(&route);
         let mut first = None;
         for entry in entries(&mut one_kind, &route) {
-            let here = self.routes_at(&mut one_kind, &entry);
-            let older: Vec<&Arc<Object>> = here
-                .iter()
-                .filter(|other| other.key.gk == key.gk && Precedence::of(other) < mine)
-                .collect();
+            let here = self.first_at(&mut one_kind, &entry)?;
             for one in &wanted {
-                let takes = |other: &&&Arc<Object>| match &other.node {
-                    Node::Route { matches, .. } => matches.has(*one),
-                    _ => false,
-                };
-                let by = older.iter().find(takes)?;
+                let by = here.get(&(key.gk.clone(), *one))?;
+                if Precedence::of(by) >= mine {
+                    return None;
+                }
                 first.get_or_insert_with(|| by.key.clone());
             }
         }
         first
     }
 
-    /// The routes whose requests may arrive at an entry.
-    fn routes_at(&mut self, one_kind: &mut OneKind<'_>, entry: &Entry) -> &[Arc<Object>] {
+    /// The routes that take precedence at an entry.
+    fn first_at(&mut self, one_kind: &mut OneKind<'_>, entry: &Entry) -> Option<&First> {
         let (gateway, ..) = entry;
         if !self.shadows.gateways.contains_key(gateway) {
-            let mut all: HashMap<Entry, Vec<Arc<Object>>> = HashMap::new();
-            for route in routes_of(self.snapshot, gateway) {
+            let mut all: HashMap<Entry, First> = HashMap::new();
+            let mut routes: Vec<&Arc<Object>> = routes_of(self.snapshot, gateway).collect();
+            routes.sort_by_cached_key(|route| Precedence::of(route));
+            for route in routes {
+                let Node::Route { matches, .. } = &route.node else {
+                    continue;
+                };
                 for entry in entries(one_kind, route) {
-                    all.entry(entry).or_default().push(route.clone());
+                    let first = all.entry(entry).or_default();
+                    for one in matches.each() {
+                        let here = first.entry((route.key.gk.clone(), one));
+                        here.or_insert_with(|| route.clone());
+                    }
                 }
             }
             self.shadows.gateways.insert(gateway.clone(), all);
         }
-        let all = self.shadows.gateways.get(gateway);
-        all.and_then(|all| all.get(entry))
-            .map_or(&[], Vec::as_slice)
+        self.shadows.gateways.get(gateway)?.get(entry)
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct Stacks<'a> {
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<FoldOf, (Rc<Stack>, Arc<Effective>)>,
     disputes: Disputes,
-    clashes: Clashes,
+    clashes: Rc<Clashes>,
     /// By controller: whether the policy kinds that it acts on are known.
     known_controllers: maps::HashMap<Arc<str>, bool>,
     work: Work,
@@ -79,7 +79,7 @@ impl StackLevel {
 // === impl Stacks ===
 
 impl<'a> Stacks<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, work: Work) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<Clashes>, work: Work) -> Self {
         Self {
             snapshot,
             stands: HashMap::default(),
@@ -90,7 +90,7 @@ impl<'a> Stacks<'a> {
             last: None,
             folded: maps::HashMap::default(),
             disputes: Disputes::default(),
-            clashes: Clashes::new(work.is_limited()),
+            clashes,
             known_controllers: maps::HashMap::default(),
             work,
         }

@@ -107,29 +107,31 @@ impl VersionSchema {
     pub fn broken(&self, spec: &Value) -> Vec<Broken<'_>> {
         let mut effort = Effort::new();
         let mut found = Vec::new();
-        for rule in &*self.rules {
-            let mut parsed: Option<Option<Rule>> = None;
-            each(
-                &self.spec,
-                spec,
-                &rule.at,
-                "spec",
-                &mut |shape, value, path| {
-                    if found.len() >= MOST_BROKEN {
-                        return;
-                    }
-                    let parsed = parsed.get_or_insert_with(|| Rule::parse(&rule.rule, &mut effort));
-                    let parsed = parsed.as_ref();
-                    let holds =
-                        parsed.and_then(|rule| rule.holds(&shape.known(value), &mut effort));
-                    if holds == Some(false) {
+        // What a rule sees is put together once for all rules of a place.
+        for rules in self.rules.chunk_by(|one, next| one.at == next.at) {
+            let Some(at) = rules.first().map(|rule| &rule.at) else {
+                continue;
+            };
+            let mut parsed: Option<Vec<Option<Rule>>> = None;
+            each(&self.spec, spec, at, "spec", &mut |shape, value, path| {
+                let parsed = parsed.get_or_insert_with(|| {
+                    let texts = rules.iter().map(|rule| &rule.rule);
+                    texts.map(|text| Rule::parse(text, &mut effort)).collect()
+                });
+                let mut known = None;
+                for (rule, parsed) in rules.iter().zip(parsed.iter()) {
+                    let Some(parsed) = parsed.as_ref().filter(|_| found.len() < MOST_BROKEN) else {
+                        continue;
+                    };
+                    let known = known.get_or_insert_with(|| shape.known(value));
+                    if parsed.holds(known, &mut effort) == Some(false) {
                         found.push(Broken {
                             path: path.to_owned(),
                             message: &rule.message,
                         });
                     }
-                },
-            );
+                }
+            });
         }
         found
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Tree;
 
 /// Sorted by key. Most maps have few fields, and iteration is far more common than look-up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::engine::merge) struct Fields(Vec<(Arc<str>, Tree)>);
 
 // === impl Fields ===
@@ -34,6 +34,12 @@ impl Fields {
     pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
         let at = self.0.binary_search_by(|(k, _)| (**k).cmp(key)).ok()?;
         self.0.get_mut(at).map(|(_, tree)| tree)
+    }
+
+    /// Adds a field with a new key.
+    pub(super) fn insert(&mut self, key: Arc<str>, tree: Tree) {
+        let at = self.0.partition_point(|(known, _)| *known < key);
+        self.0.insert(at, (key, tree));
     }
 
     /// Visits the fields of another map, each with the field of the same key here. Adds fields that are missing here.

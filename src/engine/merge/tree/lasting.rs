@@ -1,6 +1,6 @@
 //! Settings taken unchanged from the level above.
 
-use super::Tree;
+use super::{Fields, Tree};
 
 // === impl Tree ===
 
@@ -16,16 +16,36 @@ impl Tree {
         }
     }
 
-    /// Replaces the subtree at a path with that of another tree.
+    /// Replaces the subtree at a path with another tree. A leaf above the path makes way for it.
     pub(in crate::engine::merge) fn take_over(&mut self, other: &Self, path: &[String]) {
         match (self, path) {
             (Self::Instead(tree), path) => tree.take_over(other, path),
-            (Self::Map(map), [key, rest @ ..]) => {
-                if let Some(tree) = map.get_mut(key) {
+            (tree, []) => *tree = other.clone(),
+            (Self::Map(map), [key, rest @ ..]) => match map.get_mut(key) {
+                Some(tree) => tree.take_over(other, rest),
+                None => map.insert(key.as_str().into(), Self::nested(other, rest)),
+            },
+            (Self::List(entries), [key, rest @ ..]) => {
+                let mut entries = entries.iter_mut();
+                if let Some((_, tree)) = entries.find(|(name, _)| **name == **key) {
                     tree.take_over(other, rest);
                 }
             }
-            (tree, _) => *tree = other.clone(),
+            (Self::Each(trees), path) => {
+                for tree in trees {
+                    tree.take_over(other, path);
+                }
+            }
+            (tree @ Self::Leaf(_), path) => *tree = Self::nested(other, path),
         }
+    }
+
+    /// A tree at a path, and nothing else.
+    fn nested(tree: &Self, path: &[String]) -> Self {
+        path.iter().rev().fold(tree.clone(), |tree, key| {
+            let mut map = Fields::default();
+            map.insert(key.as_str().into(), tree);
+            Self::Map(map)
+        })
     }
 }

@@ -108,3 +108,31 @@ fn trees_are_the_same_where_their_json_is() {
         );
     }
 }
+
+#[test]
+fn a_setting_is_taken_over_whatever_stands_at_its_path() {
+    let lasting = || read(json!({"disable": {}}), "above");
+    let path = ["auth".to_owned(), "ext".to_owned()];
+    let (of_above, of_below) = (
+        read(json!({"auth": {"ext": {"disable": {}}}}), "above"),
+        "below",
+    );
+    for below in [
+        json!({}),
+        json!({"auth": {}}),
+        json!({"auth": null}),
+        json!({"auth": 1}),
+        json!({"auth": {"ext": {"url": "x"}}}),
+    ] {
+        let mut tree = read(below, of_below);
+        tree.take_over(&lasting(), &path);
+        assert_eq!(tree, of_above);
+    }
+    // What is beside it stays.
+    let mut tree = read(json!({"auth": {"jwt": 1}, "cors": 1}), "below");
+    tree.take_over(&lasting(), &path);
+    assert_eq!(tree.at(&path), Some(&lasting()));
+    let kept = |key: &str| [key.to_owned()];
+    assert!(tree.at(&kept("cors")).is_some());
+    assert!(tree.at(&["auth".to_owned(), "jwt".to_owned()]).is_some());
+}
