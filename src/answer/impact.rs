@@ -152,9 +152,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
     let traffic = traffic::of(before, after, &differing);
-    let mut lost_protection = protection::lost_protection(before, after, &found);
-    // A route that no request reaches is reported as detached; its lost protections would add nothing.
-    lost_protection.retain(|lost| !traffic.detached.contains(&lost.object));
+    let lost_protection = protection::lost_protection(before, after, &found);
     Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),

@@ -315,7 +315,9 @@ fn on_target(
         let shape = survey.shape(object, kind);
         let had = survey.left();
         let groups = survey.again(object, kind, &shape);
-        let mine = standing(&groups, policy, &status.target);
+        let behind = survey.behind_labels(object, kind, &shape);
+        let mut mine = standing(&groups, policy, &status.target);
+        mine.extend(standing(&behind, policy, &status.target));
         // The work of resolving has been charged already. An unlimited resolver needs no charge.
         if survey.is_limited() {
             let counted = had.saturating_sub(survey.left());

@@ -11,7 +11,7 @@ use super::ids::{ByKey, GroupKind, ObjectKey, Place};
 use super::level::Level;
 use super::maps::HashMap;
 use super::merge::Effective;
-use super::object::{GrantFrom, Node, is_route};
+use super::object::{GrantFrom, Node, Object, is_route};
 use super::policy::Policy;
 use super::section;
 use super::snapshot::Snapshot;
@@ -37,6 +37,8 @@ pub struct Shifted {
     /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
     /// backend does not count as a change of policy.
     pub stays: bool,
+    /// Whether requests reached the effective targets before, and reach them on no path after.
+    pub detached: bool,
 }
 
 /// One path with a change.
@@ -237,15 +239,15 @@ fn touch(
             match object.map(|object| (object, &object.node)) {
                 // A port that the set takes or releases may be lost or gained by other owners of its Gateway,
                 // including those whose routes attach to nothing while the set exists.
-                Some((_, Node::ListenerSet { parent, .. }))
-                    if sets_of(snapshot, &parent.object).take(2).count() > 1 =>
-                {
-                    routes.extend(survey.routes_of(&parent.object));
-                    let sets = sets_of(snapshot, &parent.object);
-                    let named = sets.flat_map(|set| snapshot.below(&set.key));
-                    let named = named.filter(|route| is_route(&route.key.gk));
-                    routes.extend(named.map(|route| route.key.clone()));
-                    beside.extend(sets_of(snapshot, &parent.object).map(|set| set.key.clone()));
+                Some((_, Node::ListenerSet { parent, .. })) => {
+                    let sets: Vec<&Arc<Object>> = sets_of(snapshot, &parent.object).collect();
+                    if sets.len() > 1 {
+                        routes.extend(survey.routes_of(&parent.object));
+                        let named = sets.iter().flat_map(|set| snapshot.below(&set.key));
+                        let named = named.filter(|route| is_route(&route.key.gk));
+                        routes.extend(named.map(|route| route.key.clone()));
+                        beside.extend(sets.iter().map(|set| set.key.clone()));
+                    }
                 }
                 Some((route, Node::Route { .. })) => routes.extend(rivals(snapshot, route)),
                 _ => {}
@@ -260,6 +262,7 @@ fn touch(
             for kind in snapshot.used_kinds() {
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
+                touched.objects.extend(survey.called_through(kind, key));
                 touched.objects.extend(beside.iter().cloned());
                 touched.objects.extend(backends.iter().cloned());
                 let concerned = object.map(|object| clash::concerned(snapshot, kind, object));
@@ -283,13 +286,17 @@ fn is_used_by_others(
         && routes.any(|route| route.namespace == backend.namespace && !changed.contains(route))
 }
 
-/// The objects that a policy names or selects.
+/// The objects that a policy names or selects, and those that clients call through them because of a label.
 fn targets(survey: &Survey<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
-    let own = &policy.key().namespace;
+    let (own, kind) = (&policy.key().namespace, &policy.key().gk);
     let targets = policy.targets.iter();
-    targets
-        .flat_map(|target| survey.named(own, target))
-        .collect()
+    let named = targets.flat_map(|target| survey.named(own, target));
+    let named: BTreeSet<ObjectKey> = named.collect();
+    let called = named
+        .iter()
+        .flat_map(|key| survey.called_through(kind, key));
+    let called: BTreeSet<ObjectKey> = called.collect();
+    named.into_iter().chain(called).collect()
 }
 
 /// Adds what a grant allows in its namespace: targets of policies, and backends of routes.

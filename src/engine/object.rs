@@ -391,13 +391,18 @@ impl Object {
         rules.iter().flat_map(|rule| rule.backends.iter())
     }
 
+    /// The parentRefs of a route; empty for other kinds.
+    pub fn parents(&self) -> &[ParentRef] {
+        match &self.node {
+            Node::Route { parents, .. } => parents,
+            _ => &[],
+        }
+    }
+
     /// The references of a route to an object.
     pub fn parents_to(&self, to: &ObjectKey) -> impl Iterator<Item = &ParentRef> {
-        let parents = match &self.node {
-            Node::Route { parents, .. } => &**parents,
-            _ => &[],
-        };
-        parents.iter().filter(move |parent| parent.object == *to)
+        let parents = self.parents().iter();
+        parents.filter(move |parent| parent.object == *to)
     }
 
     /// The names of its sections, in the order of the spec; `None` if its kind has no sections, or if their meaning

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::ids::{GroupKind, ObjectKey};
 use super::impact::Shifted;
+use super::level::{Level, Step};
 use super::maps::HashMap;
 use super::merge::{Effective, LeafPath, Part, is_under};
 use super::policy::Policy;
-use super::profile::{Profile, Protection};
+use super::profile::{Class, Profile, Protection};
 use super::setting::Setting;
 use super::snapshot::Snapshot;
+use super::traffic::is_detached;
 
 /// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";
@@ -34,7 +36,7 @@ pub struct Loss {
 }
 
 /// The protections of a kind that a change removes; `states` are the snapshots before and after it. Paths that appear
-/// or disappear with the change lose nothing.
+/// or disappear with the change lose nothing, and neither do targets that no request reaches any more.
 pub fn lost<'a>(
     states: [&Snapshot; 2],
     kind: &GroupKind,
@@ -46,12 +48,33 @@ pub fn lost<'a>(
     };
     let losses = profile.protects.iter().map(|protection| {
         let mut losing = Losing::of(profile, protection);
-        for shifted in changes.clone().filter(|shifted| shifted.stays) {
+        let stay = changes.clone().filter(|shifted| shifted.stays);
+        for shifted in stay.filter(|shifted| !is_cut_off(after, shifted)) {
             losing.add(states, shifted);
+        }
+        if *profile.class == Class::Direct {
+            // Their paths are the object alone, whether it is attached or not.
+            let objects = &mut losing.loss.objects;
+            objects.retain(|object| !is_detached(states, object));
         }
         losing.loss
     });
     losses.filter(|loss| !loss.objects.is_empty()).collect()
+}
+
+/// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
+fn is_cut_off(after: &Snapshot, shifted: &Shifted) -> bool {
+    let known = |route: &Step| {
+        let route = after.get(&route.place.object);
+        let parents = route.map_or(&[][..], |route| route.parents());
+        let mut parents = parents.iter().map(|parent| &parent.object);
+        parents.all(|parent| after.get(parent).is_some() || after.lacks(parent))
+    };
+    let mut routes = shifted
+        .ends
+        .steps()
+        .filter(|step| step.level == Level::Route);
+    shifted.detached && routes.all(known)
 }
 
 // === impl Policy ===

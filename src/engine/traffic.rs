@@ -94,6 +94,15 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
     traffic
 }
 
+/// Whether a route was attached before a change, to a listener or to a Service of a mesh, and is not after it.
+pub fn is_detached([before, after]: [&Snapshot; 2], key: &ObjectKey) -> bool {
+    let has_doors = |snapshot| {
+        let route: Option<&Arc<Object>> = Snapshot::get(snapshot, key);
+        route.map(|route| !doors(&mut OneKind::new(snapshot), route).is_empty())
+    };
+    is_route(&key.gk) && (has_doors(before), has_doors(after)) == (Some(true), Some(false))
+}
+
 // === impl Traffic ===
 
 impl Traffic {

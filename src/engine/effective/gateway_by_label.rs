@@ -1,14 +1,17 @@
 //! The Gateway in front of a Service or another object that clients call, if a label names it.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::{Group, Shape, Survey};
 use crate::engine::ids::{GroupKind, ObjectKey};
 use crate::engine::level::{Level, Step};
 use crate::engine::object::{Meta, Node, Object};
 use crate::engine::profile::{Classes, GatewayByLabel, Profile};
 use crate::engine::snapshot::{Snapshot, class_key, namespace_key};
 use crate::engine::topology::{lets_name, to_gateway};
+use crate::engine::work;
 
 /// The steps of a path as policies of a kind see them: requests reach the called object through the Gateway that it
 /// names. If no Gateway of that name serves it, policies on the object itself do not act.
@@ -53,21 +56,105 @@ pub(crate) fn gateway_before<'a>(
     by_label: &GatewayByLabel,
     called: &ObjectKey,
 ) -> Option<&'a Arc<Object>> {
-    let named = |meta: &Meta| {
-        let name = meta.labels.get(&by_label.label)?;
-        let namespace = meta.labels.get(&by_label.namespace_label);
-        Some((name.clone(), namespace.unwrap_or(&called.namespace).clone()))
-    };
-    let of = |key: &ObjectKey| named(&snapshot.get(key)?.meta);
+    let of = |key: &ObjectKey| named(by_label, &snapshot.get(key)?.meta, &called.namespace);
     let (name, namespace) = of(called).or_else(|| of(&namespace_key(&called.namespace)))?;
-    if name == by_label.nobody {
+    if *name == by_label.nobody {
         return None;
     }
-    let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &*namespace, &*name);
+    let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &**namespace, &**name);
     let gateway = snapshot.get(&key)?;
     let serves = is_for(snapshot, by_label, gateway)
         && lets_name(snapshot, gateway, &by_label.protocol, &called.namespace);
     serves.then_some(gateway)
+}
+
+/// The name and namespace of the Gateway that the labels of an object give; `own` is the namespace of the called object.
+fn named<'a>(
+    by_label: &GatewayByLabel,
+    meta: &'a Meta,
+    own: &'a Arc<str>,
+) -> Option<(&'a Arc<str>, &'a Arc<str>)> {
+    let name = meta.labels.get(&by_label.label)?;
+    let namespace = meta.labels.get(&by_label.namespace_label);
+    Some((name, namespace.unwrap_or(own)))
+}
+
+impl Survey<'_> {
+    /// The objects that clients call through a Gateway, through the Gateways of a class or through those of a Namespace,
+    /// because a label of theirs or of their Namespace names it; sorted. Only for kinds whose policies heed the label.
+    pub fn called_through(&self, kind: &GroupKind, above: &ObjectKey) -> Vec<ObjectKey> {
+        let Some(profile) = self.snapshot.profile(kind) else {
+            return Vec::new();
+        };
+        let Some(by_label) = profile.gateway_by_label.as_ref() else {
+            return Vec::new();
+        };
+        let gateways = self.gateways_under(above);
+        let serves = |gateway: &&Arc<Object>| is_for(self.snapshot, by_label, gateway);
+        let gateways: BTreeSet<&ObjectKey> = gateways
+            .into_iter()
+            .filter(serves)
+            .map(|gateway| &gateway.key)
+            .collect();
+        if gateways.is_empty() || self.is_spent() {
+            return Vec::new();
+        }
+        let kinds = profile.allow.iter().flat_map(|allow| &allow.value);
+        let kinds = kinds.map(|allowed| &allowed.gk);
+        let mut found = BTreeSet::new();
+        for kind in kinds.filter(|kind| Level::is_of_backend(kind)) {
+            self.spend(self.snapshot.count(kind) / work::SCANNED);
+            let called = self.snapshot.objects(kind).map(|object| &object.key);
+            found.extend(called.filter(|called| {
+                let before = gateway_before(self.snapshot, by_label, called);
+                before.is_some_and(|gateway| gateways.contains(&gateway.key))
+            }));
+        }
+        found.into_iter().cloned().collect()
+    }
+
+    /// The groups of paths of a kind to the objects that clients call through `above` because of their labels. Those that
+    /// [`Survey::through`] returns for a Namespace are left out.
+    pub fn behind_labels(
+        &mut self,
+        above: &ObjectKey,
+        kind: &GroupKind,
+        shape: &Shape,
+    ) -> Vec<Group> {
+        let called = self.called_through(kind, above);
+        if called.is_empty() {
+            return Vec::new();
+        }
+        let region = self.region(above);
+        let others = called.iter().filter(|key| !region.backends.contains(key));
+        let groups = others.flat_map(|key| self.shaped(key, kind, shape));
+        groups.collect()
+    }
+
+    /// The Gateway itself, the Gateways of a class, or those of a Namespace.
+    fn gateways_under(&self, above: &ObjectKey) -> Vec<&Arc<Object>> {
+        let is_gateway = |object: &&Arc<Object>| matches!(object.node, Node::Gateway { .. });
+        if above.gk.is_gateway_api("Gateway") {
+            self.snapshot.get(above).into_iter().collect()
+        } else if Level::is_above_routes(&above.gk) {
+            self.snapshot.below(above).filter(is_gateway).collect()
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// Whether two versions of an object have the same labels, as far as these decide which Gateway stands in front of a called
+/// object for the existing policies.
+pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) -> bool {
+    let profiles = snapshot
+        .used_kinds()
+        .filter_map(|kind| snapshot.profile(kind));
+    let mut by_label = profiles.filter_map(|profile| profile.gateway_by_label.as_ref());
+    by_label.all(|by_label| {
+        let mut labels = by_label.labels().into_iter();
+        labels.all(|label| one.labels.get(label) == other.labels.get(label))
+    })
 }
 
 /// Whether these classes include a `GatewayClass`, by its name or its controller.

@@ -47,6 +47,7 @@ struct Pair {
     before: Arc<Effective>,
     after: Arc<Effective>,
     stays: bool,
+    detached: bool,
 }
 
 /// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
@@ -228,6 +229,7 @@ impl<'a> Comparison<'a> {
                             before: a.clone(),
                             after: b.clone(),
                             stays: true,
+                            detached: false,
                         };
                         self.change(&new.lowers, pair);
                     }
@@ -285,6 +287,7 @@ impl<'a> Comparison<'a> {
     /// The differences on some route paths, by ancestor path.
     fn pairs(&mut self, before: &ByUpper, after: &ByUpper, on_both: bool) -> Vec<Pair> {
         let mut found = Vec::new();
+        let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
         let same = &mut self.same;
         let mut note = |upper: &Rc<Upper>, a: &Arc<Effective>, b: &Arc<Effective>, stays| {
             if same.settings(a, b) {
@@ -295,6 +298,7 @@ impl<'a> Comparison<'a> {
                 before: a.clone(),
                 after: b.clone(),
                 stays,
+                detached,
             });
         };
         let (mut lost, mut won) = (Vec::new(), Vec::new());
@@ -362,9 +366,15 @@ impl<'a> Comparison<'a> {
                 before: pair.before,
                 after: pair.after,
                 stays: pair.stays,
+                detached: pair.detached,
             });
         }
     }
+}
+
+/// Whether requests arrive by one of these ancestor paths. A route that is not attached has one without steps.
+fn is_reached(ways: &ByUpper) -> bool {
+    ways.keys().any(|upper| !upper.steps.is_empty())
 }
 
 /// Requests from a namespace without an ancestor path of its own take the path for all requests.

@@ -36,6 +36,15 @@ pub struct GatewayByLabel {
     pub classes: Classes,
 }
 
+// === impl GatewayByLabel ===
+
+impl GatewayByLabel {
+    /// The labels that are read from called objects, Namespaces and Gateways.
+    pub fn labels(&self) -> [&Arc<str>; 3] {
+        [&self.label, &self.namespace_label, &self.purpose_label]
+    }
+}
+
 /// A setting that controls a field of targets of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Control {

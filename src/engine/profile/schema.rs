@@ -107,7 +107,7 @@ impl VersionSchema {
     pub fn broken(&self, spec: &Value) -> Vec<Broken<'_>> {
         let mut effort = Effort::new();
         let mut found = Vec::new();
-        // What a rule sees is put together once for all rules of a place.
+        // The value is converted once for all rules of one place.
         for rules in self.rules.chunk_by(|one, next| one.at == next.at) {
             let Some(at) = rules.first().map(|rule| &rule.at) else {
                 continue;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::engine::affected::{Acting, concerning};
 use crate::engine::clash::Clashes;
-use crate::engine::effective::{BareRoute, Survey};
+use crate::engine::effective::{BareRoute, Survey, names_same_gateway};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::ids::ObjectKey;
 use crate::engine::memo::Memo;
@@ -81,12 +81,14 @@ pub(super) fn findings(
 }
 
 /// Whether the difference between two versions of a target cannot change any effective policy: the engine reads the
-/// same from both, no policy selects the target by labels or annotations, and no policy controls fields of it.
+/// same from both, both name the same Gateway by label, no policy selects the target by labels or annotations, and no policy
+/// controls fields of it.
 fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
     let selects = |policy: &Arc<Policy>| policy.targets.iter().any(TargetRef::selects);
     // For a Namespace, the labels matter to listeners.
     !matches!(new.node, Node::Other)
         && old.node == new.node
+        && names_same_gateway(snapshot, &old.meta, &new.meta)
         && !snapshot.standing(&new.key).any(selects)
         && snapshot.controls(&new.key.gk).next().is_none()
 }
