@@ -28,10 +28,14 @@ impl Process {
 
     /// Waits until `/readyz?verbose` contains the text.
     pub(crate) async fn says(&self, text: &str) {
+        self.page_says("/readyz?verbose", text).await;
+    }
+
+    pub(crate) async fn page_says(&self, path: &str, text: &str) {
         let mut last = String::new();
         let said = async {
             loop {
-                last = self.get("/readyz?verbose").await.body;
+                last = self.get(path).await.body;
                 if last.contains(text) {
                     return;
                 }
