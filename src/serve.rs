@@ -49,8 +49,6 @@ const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
 const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How often to count the policies whose controllers and attache disagree.
 const DISAGREEMENTS: Duration = Duration::from_mins(1);
-/// How long the shutdown waits for the trace collector.
-const LAST_TRACES: Duration = Duration::from_secs(2);
 /// Serves until a signal arrives.
 ///
 /// # Errors
@@ -68,7 +66,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     let mut background = JoinSet::new();
     let certificates = certificates(&args, &metrics, &mut background)?;
     let callers = callers(&args, &metrics, &mut background);
-    let traces = traces(&metrics, &mut background)?;
+    let traces = traces(&metrics)?;
     let mut state = match &args.from {
         Some(directory) => {
             let links = if args.follow_links {
@@ -153,7 +151,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     });
     let serving = async {
         webhook.serve(listen).await;
-        traces.flush(LAST_TRACES).await;
+        traces.end().await;
     };
     until_ended(serving, [&mut tasks, &mut background]).await
 }
@@ -193,14 +191,12 @@ fn limits(config: &Configuration) -> Limits {
 }
 
 /// Exports traces to the collector that the environment names, if any.
-fn traces(metrics: &Arc<Metrics>, background: &mut JoinSet<String>) -> Result<Traces, Failure> {
+fn traces(metrics: &Arc<Metrics>) -> Result<Traces, Failure> {
     let Some(settings) = TraceSettings::from_environment()? else {
         return Ok(Traces::default());
     };
     tracing::info!(endpoint = %settings.endpoint, "reviews are traced");
-    let (traces, export) = Traces::to(settings, metrics.clone())?;
-    background.spawn(export.run());
-    Ok(traces)
+    Ok(Traces::to(settings, metrics.clone())?)
 }
 
 async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<Bound, Failure> {

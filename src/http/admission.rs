@@ -25,7 +25,7 @@ use crate::engine::snapshot::{Change, Snapshot, namespace_key};
 use crate::engine::suppress::Suppressions;
 use crate::engine::verdict::Verdict;
 use crate::metrics::{Metrics, requested_kind};
-use crate::telemetry::traces::{Side, Trace, Traces};
+use crate::telemetry::traces::{SpanKind, Trace, Traces};
 
 /// The most live reads in a review. Findings that depend on further objects are reported as not verified.
 const MAX_READS: usize = 4;
@@ -156,7 +156,7 @@ impl App {
         body: &[u8],
         trace: &mut Trace,
     ) -> Result<Vec<u8>, Malformed> {
-        let parsing = trace.part("parse", Side::Within);
+        let parsing = trace.part("parse", SpanKind::Internal);
         let envelope = Envelope::parse(body)?;
         drop(parsing);
         let snapshot = self.snapshot.load_full();
@@ -168,7 +168,7 @@ impl App {
         let old = self.outside.age.as_ref().map(|age| age());
         let old = old.unwrap_or_default();
         let judge = |snapshot: &Snapshot, evidence: &Evidence| {
-            let _part = trace.part("engine", Side::Within);
+            let _part = trace.part("engine", SpanKind::Internal);
             let durations = &self.metrics.engine_duration;
             let duration = durations.with_label_values(&[call.endpoint.word()]);
             let _timer = duration.start_timer();
@@ -224,7 +224,7 @@ impl App {
         trace: &Trace,
     ) -> (Snapshot, BTreeMap<ObjectKey, Reading>) {
         let reads = keys.into_iter().take(MAX_READS).map(|key| async move {
-            let mut part = trace.part("live confirm", Side::Asking);
+            let mut part = trace.part("live confirm", SpanKind::Client);
             part.note("attache.kind", || key.gk.to_string());
             let timer = self.metrics.live_read_duration.start_timer();
             let answer = timeout_at(deadline, confirm(key.clone())).await;
@@ -286,7 +286,7 @@ async fn hidden(
     let asked = policies.into_iter().enumerate().map(|(i, policy)| {
         let subject = subject.filter(|_| i < MAX_ACCESS).cloned();
         async move {
-            let mut part = trace.part("access review", Side::Asking);
+            let mut part = trace.part("access review", SpanKind::Client);
             let may = match subject {
                 Some(subject) => timeout_at(deadline, may_get(subject, policy.clone())).await,
                 None => Ok(false),

@@ -7,7 +7,7 @@ use crate::engine::age::is_of_age;
 use crate::engine::finding::{Code, Finding, Severity};
 use crate::engine::verdict::Verdict;
 use crate::metrics::Metrics;
-use crate::telemetry::traces::{Trace, TraceId};
+use crate::telemetry::traces::{Array, StringValue, Trace, TraceId, Value};
 
 /// A finished review.
 pub(super) struct Reviewed<'a> {
@@ -88,8 +88,11 @@ impl Reviewed<'_> {
         trace.note("attache.kind", || self.kind.clone());
         trace.note("attache.dry_run", || self.envelope.dry_run());
         trace.note("attache.decision", || self.decision());
-        trace.note("attache.findings", || self.codes());
-        trace.note("http.response.status_code", || 200_usize);
+        trace.note("attache.findings", || {
+            let codes = self.codes().into_iter().map(StringValue::from);
+            Value::Array(Array::String(codes.collect()))
+        });
+        trace.note("http.response.status_code", || 200_i64);
     }
 
     /// Logs it at `debug`; a refusal also at `info`, without names.

@@ -26,7 +26,7 @@ use super::bodies::Hold;
 use super::bounds::MAX_BODY;
 use super::connections::Place;
 use super::tls::{Callers, Peer};
-use crate::telemetry::traces::{Side, Trace};
+use crate::telemetry::traces::{SpanKind, Trace};
 
 /// The default of `timeoutSeconds`, if the API server does not send one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -136,7 +136,7 @@ async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
         }
     };
     let status = refused.status.as_u16();
-    trace.note("http.response.status_code", || usize::from(status));
+    trace.note("http.response.status_code", || i64::from(status));
     trace.failed(refused.reason());
     refused.response(http1)
 }
@@ -153,7 +153,7 @@ async fn answer(
     let deadline = arrived + patience.saturating_sub(MARGIN);
     let (mut head, body) = request.into_parts();
     let length = check_headers(&head.headers).inspect_err(|refused| malformed(refused.reason()))?;
-    let receiving = trace.part("receive", Side::Within);
+    let receiving = trace.part("receive", SpanKind::Internal);
     let until = deadline.min(arrived + app.limits.body_timeout);
     let read = match app.bodies.begin() {
         Some(mut hold) => match timeout_at(until, read(body, length, &mut hold)).await {

@@ -1,261 +1,200 @@
-//! Traces of reviews, for a collector that speaks OTLP. They join the trace of the API server.
+//! Traces of reviews, exported by OTLP. They join the trace of the API server.
 //!
-//! Off unless the environment names a collector, and then nothing of it is done. Nobody waits for a collector:
-//! spans go through a bounded queue, and those for which there is no room are counted.
+//! Without a collector in the environment, nothing is recorded. Reviews never wait for the collector: spans go
+//! through a bounded queue, and spans that do not fit are dropped and counted.
+//!
+//! Spans are started here and not by `tracing-opentelemetry`: that adds log events to spans. Log events at `debug`
+//! name objects, and spans must not.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::HeaderMap;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use hyper::header::HeaderName;
+use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
+use opentelemetry::trace::{
+    Span as _, Status, TraceContextExt as _, Tracer as _, TracerProvider as _,
+};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span};
 
 use crate::metrics::Metrics;
 
-mod context;
 mod export;
-mod otlp;
 mod settings;
-mod span;
 
-pub use context::TraceId;
-pub use export::{Export, TracesError};
-pub use settings::{SettingError, Settings};
-pub use span::{Side, Value};
+pub use opentelemetry::trace::{SpanKind, TraceId};
+pub use opentelemetry::{Array, StringValue, Value};
+pub use settings::{Settings, TracesError};
 
-use context::{Ids, Parent, SpanId};
-use settings::Sampler;
-use span::{Attribute, Recorded, Span};
+/// How long the shutdown waits for the collector.
+const LAST_EXPORT: Duration = Duration::from_secs(2);
+/// The most bytes of a header that W3C Trace Context asks to propagate. A longer one is ignored.
+const LONGEST_HEADER: usize = 512;
 
-/// Requests whose spans wait to be sent.
-const QUEUE: usize = 512;
-
-/// Begins traces, or does nothing. Clones are of one.
+/// Starts traces, or does nothing without a collector. Clones share one exporter.
 #[derive(Clone, Debug, Default)]
-pub struct Traces(Option<Arc<Recorder>>);
+pub struct Traces(Option<(SdkTracerProvider, SdkTracer)>);
 
-#[derive(Debug)]
-struct Recorder {
-    sampler: Sampler,
-    ids: Ids,
-    queue: mpsc::Sender<Entry>,
-    metrics: Arc<Metrics>,
-}
-
-/// What goes through the queue.
-#[derive(Debug)]
-enum Entry {
-    Recorded(Box<Recorded>),
-    /// Tells when all before it has been sent.
-    End(oneshot::Sender<()>),
-}
-
-/// The trace of one request, or nothing. It is handed over when it is dropped.
+/// The span of a request, or nothing if it is not recorded. It ends on drop.
 #[derive(Debug, Default)]
-pub struct Trace(Option<Box<Recording>>);
+pub struct Trace(Option<(SdkTracer, Context)>);
 
+/// A child span, or nothing if the request is not recorded. It ends on drop.
 #[derive(Debug)]
-struct Recording {
-    recorder: Arc<Recorder>,
-    trace: TraceId,
-    state: String,
-    joined: bool,
-    began: SystemTime,
-    since: Instant,
-    root: Span,
-    /// A live read and the next one go on side by side.
-    children: Mutex<Vec<Span>>,
-}
+pub struct Part(Option<Span>);
 
-/// A part of a request, or nothing. It ends when it is dropped.
-#[derive(Debug)]
-pub struct Part<'a>(Option<Measured<'a>>);
-
-#[derive(Debug)]
-struct Measured<'a> {
-    recording: &'a Recording,
-    span: Span,
-}
+/// The headers of W3C Trace Context.
+struct Headers<'a>(&'a HeaderMap);
 
 // === impl Traces ===
 
 impl Traces {
-    /// Traces that go to a collector, and the task that sends them.
+    /// Exports to the collector of the settings. Call it within the Tokio runtime that sends the spans.
     ///
     /// # Errors
-    /// When the settings name a certificate that cannot be used.
-    pub fn to(settings: Settings, metrics: Arc<Metrics>) -> Result<(Self, Export), TracesError> {
-        let (queue, entries) = mpsc::channel(QUEUE);
-        let recorder = Recorder {
-            sampler: settings.sampler,
-            ids: Ids::default(),
-            queue,
-            metrics: metrics.clone(),
-        };
-        let export = Export::new(settings, entries, metrics)?;
-        Ok((Self(Some(Arc::new(recorder))), export))
+    /// Fails if TLS or the exporter cannot be set up.
+    pub fn to(settings: Settings, metrics: Arc<Metrics>) -> Result<Self, TracesError> {
+        let provider = SdkTracerProvider::builder()
+            .with_span_processor(export::Queue::to(&settings, metrics)?)
+            .with_resource(settings.resource)
+            .build();
+        let tracer = provider.tracer(env!("CARGO_PKG_NAME"));
+        Ok(Self(Some((provider, tracer))))
     }
 
-    /// Begins the trace of a request; `name` is one of few.
+    /// Starts the span of a request as a child of the span that the headers name, if any.
     pub fn begin(&self, name: &'static str, headers: &HeaderMap) -> Trace {
-        let Some(recorder) = &self.0 else {
+        let Some((_, tracer)) = &self.0 else {
             return Trace(None);
         };
-        let parent = Parent::of(headers);
-        let trace = match &parent {
-            Some(parent) => parent.trace,
-            None => recorder.ids.trace(),
-        };
-        if !recorder.sampler.wants(parent.as_ref(), trace) {
-            return Trace(None);
-        }
-        let mut root = Span::new(recorder.ids.span(), name, Side::Asked);
-        root.parent = parent.as_ref().map(|parent| parent.span);
-        Trace(Some(Box::new(Recording {
-            recorder: recorder.clone(),
-            trace,
-            joined: parent.is_some(),
-            state: parent.map(|parent| parent.state).unwrap_or_default(),
-            began: SystemTime::now(),
-            since: Instant::now(),
-            root,
-            children: Mutex::default(),
-        })))
+        let propagator = TraceContextPropagator::new();
+        let caller = propagator.extract_with_context(&Context::new(), &Headers(headers));
+        let span = tracer.span_builder(name).with_kind(SpanKind::Server);
+        let span = span.start_with_context(tracer, &caller);
+        let is_recorded = span.is_recording();
+        Trace(is_recorded.then(|| (tracer.clone(), Context::new().with_span(span))))
     }
 
-    /// Waits until what was recorded so far has been sent, at most so long.
-    pub async fn flush(&self, patience: Duration) {
-        let Some(recorder) = &self.0 else {
+    /// Exports the recorded spans and stops recording. Waits for the collector for at most two seconds.
+    pub async fn end(self) {
+        let Some((provider, _)) = self.0 else {
             return;
         };
-        let (done, sent) = oneshot::channel();
-        let flushed = async {
-            if recorder.queue.send(Entry::End(done)).await.is_ok() {
-                let _ = sent.await;
-            }
-        };
-        // The collector may be gone for ever; the process is not kept for it.
-        let _ = timeout(patience, flushed).await;
+        // The call blocks. The exporter has logged and counted a failure.
+        let _ =
+            tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(LAST_EXPORT)).await;
     }
 }
 
 // === impl Trace ===
 
 impl Trace {
-    /// The name of the trace; none where nothing is recorded.
+    /// The id of the trace, if the request is recorded.
     pub fn id(&self) -> Option<TraceId> {
-        self.0.as_ref().map(|recording| recording.trace)
+        let (_, context) = self.0.as_ref()?;
+        Some(context.span().span_context().trace_id())
     }
 
-    /// Notes something of the request, made only where it is recorded.
+    /// Sets an attribute of the request. The value is computed only if the request is recorded.
     pub fn note<V: Into<Value>>(&mut self, key: &'static str, value: impl FnOnce() -> V) {
-        if let Some(recording) = &mut self.0 {
-            recording.root.attributes.push((key, value().into()));
+        if let Some((_, context)) = &self.0 {
+            context.span().set_attribute(KeyValue::new(key, value()));
         }
     }
 
-    /// Notes why the request failed.
+    /// Marks the request as failed.
     pub fn failed(&mut self, why: &'static str) {
-        if let Some(recording) = &mut self.0 {
-            recording.root.failed = Some(why);
+        if let Some((_, context)) = &self.0 {
+            context.span().set_status(Status::error(why));
         }
     }
 
-    /// Begins a part of the request.
-    pub fn part(&self, name: &'static str, side: Side) -> Part<'_> {
-        Part(self.0.as_deref().map(|recording| {
-            let mut span = Span::new(recording.recorder.ids.span(), name, side);
-            span.parent = Some(recording.root.id);
-            span.after = recording.since.elapsed();
-            Measured { recording, span }
+    /// Starts a child span.
+    pub fn part(&self, name: &'static str, kind: SpanKind) -> Part {
+        Part(self.0.as_ref().map(|(tracer, context)| {
+            let span = tracer.span_builder(name).with_kind(kind);
+            span.start_with_context(tracer, context)
         }))
-    }
-}
-
-impl Drop for Trace {
-    fn drop(&mut self) {
-        let Some(recording) = self.0.take() else {
-            return;
-        };
-        let Recording {
-            recorder,
-            trace,
-            state,
-            joined,
-            began,
-            since,
-            mut root,
-            children,
-        } = *recording;
-        root.took = since.elapsed();
-        let mut spans = vec![root];
-        spans.append(
-            &mut children
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
-        let count = spans.len();
-        let recorded = Recorded {
-            trace,
-            state,
-            joined,
-            began,
-            spans,
-        };
-        let handed = recorder.queue.try_send(Entry::Recorded(Box::new(recorded)));
-        if handed.is_err() {
-            let dropped = recorder.metrics.spans.with_label_values(&["dropped"]);
-            dropped.inc_by(count as u64);
-        }
     }
 }
 
 // === impl Part ===
 
-impl Part<'_> {
-    /// Notes something of the part, made only where it is recorded.
+impl Part {
+    /// Sets an attribute of the child span. The value is computed only if the request is recorded.
     pub fn note<V: Into<Value>>(&mut self, key: &'static str, value: impl FnOnce() -> V) {
-        if let Some(measured) = &mut self.0 {
-            measured.span.attributes.push((key, value().into()));
+        if let Some(span) = &mut self.0 {
+            span.set_attribute(KeyValue::new(key, value()));
         }
     }
 }
 
-impl Drop for Part<'_> {
-    fn drop(&mut self) {
-        let Some(Measured {
-            recording,
-            mut span,
-        }) = self.0.take()
-        else {
-            return;
-        };
-        span.took = recording.since.elapsed().saturating_sub(span.after);
-        recording.children().push(span);
+// === impl Headers ===
+
+impl Extractor for Headers<'_> {
+    /// Ignores a header that occurs twice or is too long.
+    fn get(&self, key: &str) -> Option<&str> {
+        let mut values = self.0.get_all(key).iter();
+        let value = values.next()?.to_str().ok()?;
+        (values.next().is_none() && value.len() <= LONGEST_HEADER).then_some(value)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(HeaderName::as_str).collect()
     }
 }
 
-// === impl Recording ===
+#[cfg(test)]
+mod tests {
+    use super::{Context, HeaderMap, Headers, TraceContextPropagator};
+    use opentelemetry::propagation::TextMapPropagator as _;
+    use opentelemetry::trace::TraceContextExt as _;
 
-impl Recording {
-    fn children(&self) -> MutexGuard<'_, Vec<Span>> {
-        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+    /// The trace id and the `tracestate` read from the headers.
+    fn read(lines: &[(&'static str, &str)]) -> Option<(String, String)> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        let propagator = TraceContextPropagator::new();
+        let context = propagator.extract_with_context(&Context::new(), &Headers(&headers));
+        let span = context.span();
+        let span = span.span_context();
+        let read = (span.trace_id().to_string(), span.trace_state().header());
+        span.is_valid().then_some(read)
     }
-}
 
-// === impl Span ===
-
-impl Span {
-    fn new(id: SpanId, name: &'static str, side: Side) -> Self {
-        Self {
-            id,
-            parent: None,
-            name,
-            side,
-            after: Duration::ZERO,
-            took: Duration::ZERO,
-            attributes: Vec::<Attribute>::new(),
-            failed: None,
+    #[test]
+    fn a_parent_that_is_invalid_or_named_twice_is_ignored() {
+        let good = format!("00-{TRACE}-00f067aa0ba902b7-01");
+        let of = |state: &str| Some((TRACE.to_owned(), state.to_owned()));
+        let long = format!("a={}", "b".repeat(511));
+        assert_eq!(
+            read(&[("traceparent", &good), ("tracestate", "a=1")]),
+            of("a=1")
+        );
+        assert_eq!(
+            read(&[("traceparent", &good), ("tracestate", &long)]),
+            of("")
+        );
+        assert_eq!(
+            read(&[("traceparent", &good), ("traceparent", &good)]),
+            None
+        );
+        let zeros = good.replace(TRACE, &"0".repeat(32));
+        for odd in [
+            "",
+            "00",
+            "é-é-é-é",
+            &zeros,
+            &good.to_uppercase(),
+            &format!("{good}-more"),
+        ] {
+            assert_eq!(read(&[("traceparent", odd)]), None, "{odd}");
         }
     }
 }

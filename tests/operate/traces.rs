@@ -1,10 +1,12 @@
 //! The traces of a server whose environment names a collector.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::client::Tls;
-use crate::collector::{attribute, collector, hex};
+use crate::collector::{attribute, collector, collector_with_tls, hex};
 use crate::process::{Process, Setup, review};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -141,6 +143,54 @@ async fn the_last_spans_are_sent_at_the_end() {
     assert_eq!(seen.requests()[0].path, "/in");
 }
 
+/// Each protocol, with and without TLS of a private CA.
+#[tokio::test]
+async fn spans_are_exported_by_http_and_by_grpc() {
+    let (addr, seen) = collector().await;
+    let (tls_addr, tls_seen, ca) = collector_with_tls().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, ca).unwrap();
+    for (protocol, path) in [
+        ("http/protobuf", "/v1/traces"),
+        (
+            "grpc",
+            "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+        ),
+    ] {
+        for (endpoint, seen) in [
+            (format!("http://{addr}"), &seen),
+            (format!("https://{tls_addr}"), &tls_seen),
+        ] {
+            let mut server = Process::start(&Setup {
+                environment: &[
+                    ("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint),
+                    ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
+                    ("OTEL_EXPORTER_OTLP_CERTIFICATE", file.to_str().unwrap()),
+                    (
+                        "OTEL_EXPORTER_OTLP_HEADERS",
+                        "authorization=Bearer%20s3cret",
+                    ),
+                ],
+                ..Setup::default()
+            });
+            let mut client = server.connect().await;
+            let good = review("u-1", "good", "http", &json!({})).to_string();
+            assert_eq!(post(&mut client, "", &good).await, 200);
+            drop(client);
+            let ended = tokio::task::spawn_blocking(move || server.log());
+            let log = ended.await.unwrap();
+            let taken = seen.requests().pop();
+            let taken = taken.unwrap_or_else(|| panic!("{protocol} {endpoint}: {log}"));
+            assert_eq!(taken.path, path);
+            assert_eq!(taken.headers["authorization"], "Bearer s3cret");
+            let spans = &taken.request.resource_spans[0].scope_spans[0].spans;
+            assert_eq!(spans.len(), 4, "{spans:?}");
+            seen.forget();
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_collector_that_is_dead_or_silent_fails_no_review() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -162,24 +212,39 @@ async fn a_collector_that_is_dead_or_silent_fails_no_review() {
         for _ in 0..700 {
             assert_eq!(post(&mut client, "", &good).await, 200);
         }
-        let page = server.get("/metrics").await.body;
-        let count = |result: &str| {
-            let line = format!("attache_spans_total{{result=\"{result}\"}} ");
-            let said = page.lines().find_map(|said| said.strip_prefix(&*line));
-            said.unwrap().parse::<u64>().unwrap()
+        let lost = if addr == dead { "failed" } else { "dropped" };
+        // The exporter retries before it gives up.
+        let counted = async {
+            loop {
+                let page = server.get("/metrics").await.body;
+                let count = |result: &str| {
+                    let line = format!("attache_spans_total{{result=\"{result}\"}} ");
+                    let said = page.lines().find_map(|said| said.strip_prefix(&*line));
+                    said.unwrap().parse::<u64>().unwrap()
+                };
+                assert_eq!(count("exported"), 0);
+                if count(lost) > 0 {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
         };
-        assert_eq!(count("exported"), 0);
-        if addr == dead {
-            assert!(count("failed") > 0, "{page}");
-        } else {
-            assert!(count("dropped") > 0, "{page}");
-        }
+        let counted = tokio::time::timeout(Duration::from_secs(20), counted).await;
+        assert!(counted.is_ok(), "no span was {lost}");
         drop(client);
+        let began = Instant::now();
         let log = tokio::task::spawn_blocking(move || server.log())
             .await
             .unwrap();
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "the process is kept"
+        );
         let said = log.matches("spans are lost").count();
         assert!(said <= 1, "it is said once: {log}");
+        if addr == dead {
+            assert!(log.contains("Connection refused"), "{log}");
+        }
     }
 }
 

@@ -22,8 +22,7 @@ async fn traces() -> (Traces, Seen) {
         found.map(|(_, value)| value.clone())
     };
     let settings = Settings::of(&get).unwrap().unwrap();
-    let (traces, export) = Traces::to(settings, Arc::new(Metrics::new().unwrap())).unwrap();
-    tokio::spawn(export.run());
+    let traces = Traces::to(settings, Arc::new(Metrics::new().unwrap())).unwrap();
     (traces, seen)
 }
 
