@@ -30,6 +30,7 @@ mod output;
 pub mod policies;
 mod progress;
 mod render;
+mod rendered;
 pub mod schema;
 pub mod serve;
 mod state;

@@ -94,6 +94,11 @@ pub fn leads_out(path: &Path) -> bool {
     }
 }
 
+/// A path with all links resolved, or the path itself if that fails.
+pub fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// A file of a directory that a pull request may have written. `None` if links lead it out of the directory.
 pub fn within(directory: &Path, name: &str) -> Option<PathBuf> {
     let file = directory.join(name);

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::reading;
+
 /// How long a program may run.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How often to check whether a program has exited.
@@ -15,6 +17,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LARGEST: u64 = 64 << 20;
 /// How many characters of an error message to show.
 const LONGEST_ERROR: usize = 300;
+
+/// The longest name of a release that Helm accepts.
+const LONGEST_RELEASE: usize = 53;
 
 /// Why there is no output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +47,9 @@ pub fn kustomize(dir: &Path) -> Result<String, Trouble> {
 /// # Errors
 /// Fails if Helm is not there, or rendering fails.
 pub fn helm(dir: &Path, values: &[impl AsRef<Path>], namespace: &str) -> Result<String, Trouble> {
-    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    let name = whole.file_name().unwrap_or_else(|| "release".as_ref());
-    let mut args: Vec<OsString> = vec!["template".into(), name.to_owned(), named(dir)];
+    let mut args: Vec<OsString> = vec!["template".into()];
+    args.extend(release(dir));
+    args.push(named(dir));
     args.extend([
         "--include-crds".into(),
         "--namespace".into(),
@@ -54,6 +59,18 @@ pub fn helm(dir: &Path, values: &[impl AsRef<Path>], namespace: &str) -> Result<
         args.extend(["--values".into(), named(file.as_ref())]);
     }
     run("helm", &args)
+}
+
+/// The name of the release of a chart: the name of its directory, if Helm accepts it.
+fn release(dir: &Path) -> Option<OsString> {
+    let whole = reading::real(dir);
+    let name = whole.file_name()?;
+    let is_taken = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+    let text = name.to_str().filter(|text| text.len() <= LONGEST_RELEASE);
+    text.filter(|text| {
+        text.bytes().all(is_taken) && !text.starts_with('-') && !text.ends_with('-')
+    })?;
+    Some(name.to_owned())
 }
 
 /// Makes a path that cannot be taken for a flag.
@@ -124,13 +141,19 @@ fn limited(from: impl io::Read) -> Vec<u8> {
     bytes
 }
 
-/// The first line of an error.
+/// What a program says is wrong: the line that begins so, where it says more than that; else the first.
 fn said(program: &str, err: &[u8]) -> String {
     let text = String::from_utf8_lossy(err);
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or("it does not say why");
-    let first = first.strip_prefix("Error: ").unwrap_or(first);
-    let first = first.strip_prefix("error: ").unwrap_or(first);
-    let shown: String = first.chars().take(LONGEST_ERROR).collect();
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let of_error = |line: &'_ str| {
+        let rest = line
+            .strip_prefix("Error: ")
+            .or_else(|| line.strip_prefix("error: "));
+        rest.map(str::to_owned)
+    };
+    let first = || lines().next().map(str::to_owned);
+    let said = lines().find_map(of_error).or_else(first);
+    let said = said.unwrap_or_else(|| "it does not say why".to_owned());
+    let shown: String = said.chars().take(LONGEST_ERROR).collect();
     format!("{program}: {shown}")
 }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::reading;
+
 /// The name of the file.
 const FILE: &str = ".attacheignore";
 
@@ -18,7 +20,7 @@ pub(super) struct Ignored {
 impl Ignored {
     /// The patterns that apply from above a named directory: those between it and the top of its repository.
     pub(super) fn above(path: &Path) -> Self {
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real = reading::real(path);
         let above: Vec<&Path> = real.ancestors().skip(1).collect();
         let top = above.iter().position(|dir| dir.join(".git").exists());
         // Files above the top of the repository do not apply, nor any file above if there is no repository.
@@ -37,7 +39,7 @@ impl Ignored {
     #[must_use]
     pub(super) fn within(&self, dir: &Path) -> Self {
         let mut within = self.clone();
-        within.add(dir, &dir.canonicalize().unwrap_or_else(|_| dir.to_owned()));
+        within.add(dir, &reading::real(dir));
         within
     }
 

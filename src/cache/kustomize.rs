@@ -122,15 +122,32 @@ impl Kustomizations {
         }
     }
 
-    /// Reads the kustomization of a directory and returns the directories that it builds; none if it was read before.
-    pub(super) fn read(&mut self, dir: &Path) -> Vec<PathBuf> {
-        let known = self.by_dir.contains_key(dir);
-        let Some(found) = Kustomization::of(dir).filter(|_| !known) else {
-            return Vec::new();
-        };
-        let dirs = found.dirs.iter().cloned().collect();
-        self.by_dir.insert(found.dir.clone(), found);
-        dirs
+    /// Reads the kustomization of a directory and those that it builds, inside or outside of the directory.
+    pub(super) fn built_from(dir: &Path) -> Self {
+        let mut all = Self::default();
+        let mut open = vec![normal(dir)];
+        while let Some(next) = open.pop() {
+            if all.by_dir.contains_key(&next) {
+                continue;
+            }
+            if let Some(found) = Kustomization::of(&next) {
+                open.extend(found.dirs.iter().cloned());
+                all.by_dir.insert(next, found);
+            }
+        }
+        all
+    }
+
+    /// The kustomization of a directory.
+    pub(super) fn of(&self, dir: &Path) -> Option<&Kustomization> {
+        self.by_dir.get(&normal(dir))
+    }
+
+    /// All files that the kustomizations read, and their own files.
+    pub(super) fn files(&self) -> BTreeSet<PathBuf> {
+        let all = self.by_dir.values();
+        let read = all.flat_map(|k| k.files.iter().chain(&k.others).chain([&k.file]));
+        read.cloned().collect()
     }
 
     /// How many there are.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
@@ -142,20 +142,23 @@ pub fn kustomization(dir: &Path) -> Result<Manifests, String> {
         ),
         Trouble::Failed(why) => format!("{} cannot be built: {why}", dir.display()),
     })?;
-    let all = Kustomizations::among(std::iter::once(dir.join("kustomization.yaml").as_path()));
-    let root = all.roots().next().cloned().unwrap_or_default();
-    let sources = sources_of(dir, &root);
+    let all = Kustomizations::built_from(dir);
+    let root = all.of(dir).cloned().unwrap_or_default();
+    let sources = all.sources(&root);
     Ok(build(&root, &text, &sources).manifests)
 }
 
-/// The manifests of a kustomization and of those that it builds, wherever they are.
-fn sources_of(dir: &Path, root: &Kustomization) -> BTreeSet<PathBuf> {
-    let mut all = Kustomizations::default();
-    let mut open = vec![normal(dir)];
-    while let Some(next) = open.pop() {
-        open.extend(all.read(&next));
-    }
-    all.sources(root)
+/// The manifests of a kustomization and of those that it builds.
+pub fn sources(dir: &Path) -> BTreeSet<PathBuf> {
+    let all = Kustomizations::built_from(dir);
+    all.of(dir)
+        .map(|root| all.sources(root))
+        .unwrap_or_default()
+}
+
+/// All files that a kustomization and those that it builds read. A build can only change when one of them does.
+pub fn read_by(dir: &Path) -> BTreeSet<PathBuf> {
+    Kustomizations::built_from(dir).files()
 }
 
 /// Renders a Helm chart.
@@ -173,12 +176,7 @@ pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifest
     let mut manifests = Manifests::default();
     for document in documents(&text) {
         let document = document.text;
-        // `# Source: chart/templates/routes.yaml`, where the first component is the name of the chart.
-        let source = document
-            .lines()
-            .find_map(|line| line.strip_prefix("# Source: "))
-            .and_then(|source| source.split_once('/'));
-        let file = source.map_or(dir.to_owned(), |(_, inside)| dir.join(inside));
+        let file = template(dir, document).unwrap_or_else(|| dir.to_owned());
         let mut part = Manifests::default();
         part.add("rendered.yaml", document);
         let file = file.display().to_string();
@@ -193,6 +191,18 @@ pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifest
         manifests.append(part);
     }
     Ok(manifests)
+}
+
+/// The template of a rendered document, from the line `# Source: chart/templates/routes.yaml`; the first component is the
+/// name of the chart. `None` if there is no such file: a subchart may be packed, and a template may print such a line itself.
+fn template(dir: &Path, document: &str) -> Option<PathBuf> {
+    let mut lines = document.lines();
+    let source = lines.find_map(|line| line.strip_prefix("# Source: "))?;
+    let (_, inside) = source.trim_end().split_once('/')?;
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    let inside = Path::new(inside);
+    let file = dir.join(inside);
+    (inside.components().all(is_plain) && file.is_file()).then_some(file)
 }
 
 /// The objects of a build, each with the origin of its source if it can be found.

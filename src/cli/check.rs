@@ -58,15 +58,6 @@ pub struct Args {
     more: More,
     #[command(flatten)]
     codes: Codes,
-    /// Build a kustomization, with kustomize or kubectl, and check what comes of it.
-    #[arg(short, long, value_name = "DIR")]
-    kustomize: Vec<PathBuf>,
-    /// Render a Helm chart, with helm, and check what comes of it.
-    #[arg(long, value_name = "DIR")]
-    helm: Vec<PathBuf>,
-    /// A file of values for --helm.
-    #[arg(long, value_name = "FILE", requires = "helm")]
-    values: Vec<PathBuf>,
     /// Let a check without any object pass.
     #[arg(long)]
     allow_empty: bool,

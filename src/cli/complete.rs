@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
+use clap::{ArgMatches, FromArgMatches as _};
 use clap_complete::engine::{CompletionCandidate, complete};
 
 use super::state::{Opened, Scope, State};
@@ -17,21 +18,6 @@ pub(super) const PLUGIN: &str = "kubectl_complete-attache";
 pub(super) const COMMAND: &str = "__complete";
 /// Cobra's directive for kubectl: do not complete file names.
 const NO_FILES: &str = ":4";
-/// Options that take a value as the next word.
-const VALUED: [&str; 12] = [
-    "--from",
-    "--kubeconfig",
-    "--context",
-    "--config",
-    "--as",
-    "--as-group",
-    "--request-timeout",
-    "-n",
-    "--namespace",
-    "-o",
-    "--output",
-    "-l",
-];
 /// A user at the prompt waits no longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -67,75 +53,59 @@ pub(super) fn for_kubectl(words: &[OsString]) -> Result<(), Failure> {
     super::print(&(text + NO_FILES + "\n"))
 }
 
-/// The command line typed so far.
-struct Line(Vec<String>);
+/// The command line before the current word.
+struct Line {
+    /// The name of the command.
+    command: String,
+    matches: ArgMatches,
+}
 
 // === impl Line ===
 
 impl Line {
-    /// The line as the shell passes it: after `--`, or after the name of the program.
-    fn typed() -> Self {
-        let words: Vec<String> = std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect();
+    /// The line as the shell passes it: after `--`, or after the name of the program. Parse errors are ignored.
+    fn typed() -> Option<Self> {
+        let words: Vec<OsString> = std::env::args_os().collect();
         let is = |at: usize, word: &str| words.get(at).is_some_and(|known| known == word);
         let start = match (is(1, COMMAND), is(1, "--"), is(2, "--")) {
             (true, _, true) | (false, true, _) => 3,
             (true, _, false) => 2,
             (false, false, _) => 1,
         };
-        Self(words.get(start..).unwrap_or_default().to_vec())
-    }
-
-    /// The value of an option.
-    fn option(&self, names: &[&str]) -> Option<String> {
-        let mut words = self.0.iter();
-        while let Some(word) = words.next() {
-            if names.contains(&word.as_str()) {
-                return words.next().cloned();
-            }
-            let said = names
-                .iter()
-                .find_map(|name| word.strip_prefix(&format!("{name}=")));
-            if let Some(said) = said {
-                return Some(said.to_owned());
-            }
-        }
-        None
+        let typed = words.get(start..words.len() - 1)?.iter().cloned();
+        let all = std::iter::once(OsString::from("attache")).chain(typed);
+        let matches = command(None).ignore_errors(true).try_get_matches_from(all);
+        let (command, matches) = matches.ok()?.remove_subcommand()?;
+        Some(Self { command, matches })
     }
 
     /// The kind in a word before the current one: `describe httproute c`.
-    fn kind(&self) -> Option<&str> {
-        let mut words = self.0.get(1..self.0.len().saturating_sub(1))?.iter();
-        while let Some(word) = words.next() {
-            if VALUED.contains(&word.as_str()) {
-                words.next();
-            } else if !word.starts_with('-') {
-                return (!word.contains('/')).then_some(word);
-            }
-        }
-        None
+    fn kind(&self) -> Option<String> {
+        let command = command(None);
+        let words = command
+            .find_subcommand(&self.command)?
+            .get_positionals()
+            .next()?;
+        let mut said = self.matches.try_get_raw(words.get_id().as_str()).ok()??;
+        let kind = said.next()?.to_string_lossy().into_owned();
+        (!kind.contains('/')).then_some(kind)
     }
 
-    /// The state that the command would read.
+    /// The state that the command would read. Kustomizations are not built: a user at the prompt does not wait for that.
     fn opened(&self) -> Option<Opened> {
         let state = State {
-            follow_links: false,
-            from: self.option(&["--from"]).map(Into::into),
-            kubeconfig: self.option(&["--kubeconfig"]).map(Into::into),
-            context: self.option(&["--context"]),
-            user: self.option(&["--as"]),
-            groups: Vec::new(),
             request_timeout: Some(PATIENCE),
             config: None,
+            as_written: true,
+            ..State::from_arg_matches(&self.matches).ok()?
         };
         // Piped input is not there yet.
         if state.from.as_deref().is_some_and(|from| !from.exists()) {
             return None;
         }
-        let namespace = self.option(&["-n", "--namespace"]);
+        let namespace = self.matches.try_get_one::<String>("namespace");
         let scope = Scope {
-            namespace,
+            namespace: namespace.ok().flatten().cloned(),
             all_namespaces: false,
         };
         state.open(&scope).ok()
@@ -144,7 +114,7 @@ impl Line {
 
 /// The namespaces of the state.
 pub(super) fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(opened) = Line::typed().opened() else {
+    let Some(opened) = Line::typed().and_then(|line| line.opened()) else {
         return Vec::new();
     };
     let view = opened.view(&Wants::Everything);
@@ -161,14 +131,23 @@ pub(super) fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Kinds, and the names of a kind's objects: `httproute/ca`, `httproute ca`.
 pub(super) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
-    let line = Line::typed();
-    let Some(opened) = line.opened() else {
+    let kind = Line::typed().and_then(|line| line.kind());
+    of_kind(kind, current)
+}
+
+/// Completes `KIND/NAME` in one word: `httproute/ca`.
+pub(super) fn one_object(current: &OsStr) -> Vec<CompletionCandidate> {
+    of_kind(None, current)
+}
+
+fn of_kind(said: Option<String>, current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(opened) = Line::typed().and_then(|line| line.opened()) else {
         return Vec::new();
     };
     let text = current.to_string_lossy().into_owned();
-    let (kind, before) = match (text.split_once('/'), line.kind()) {
+    let (kind, before) = match (text.split_once('/'), said) {
         (Some((kind, _)), _) => (kind.to_owned(), format!("{kind}/")),
-        (None, Some(kind)) => (kind.to_owned(), String::new()),
+        (None, Some(kind)) => (kind, String::new()),
         (None, None) => {
             return candidates(opened.names.offered().map(str::to_owned).collect(), current);
         }
@@ -195,7 +174,7 @@ pub(super) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Kinds only.
 pub(super) fn kinds(current: &OsStr) -> Vec<CompletionCandidate> {
-    let opened = Line::typed().opened();
+    let opened = Line::typed().and_then(|line| line.opened());
     let names = opened.iter().flat_map(|opened| opened.names.offered());
     candidates(names.map(str::to_owned).collect(), current)
 }

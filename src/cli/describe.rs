@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use super::names::each;
 use super::output::{self, Output};
 use super::render::description::show;
-use super::render::style::Style;
 use super::render::words::names_of;
 use super::state::{Opened, Scope, State, View};
 use super::watch::{self, Watching};
@@ -74,7 +73,7 @@ impl Asked {
 /// # Errors
 /// If an object, directory or cluster does not exist.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let opened = args.state.open(&args.scope)?;
+    let opened = args.state.open_watching(&args.scope, args.watching)?;
     let within = opened.within();
     let asked: Vec<Asked> = each(&args.what)?
         .into_iter()
@@ -132,10 +131,9 @@ fn answer(
     if let Some(text) = args.output.program(&document(&found))? {
         return Ok(text);
     }
-    let style = Style::of_stdout().full(args.full);
+    let style = args.output.style().full(args.full);
     Ok(match args.output {
         Output::Name => names_of(found.items.iter().filter_map(Description::object)),
-        Output::Wide => show(&found.items, style.wide(), now, args.problems),
         _ => show(&found.items, style, now, args.problems),
     })
 }

@@ -2,7 +2,7 @@
 //! that path with its policy.
 
 use super::output::{self, Output};
-use super::render::{explain as render, style::Style};
+use super::render::explain as render;
 use super::state::{Scope, State};
 use super::{Failure, Outcome, print};
 use crate::answer;
@@ -75,10 +75,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     view.say_what_is_missing();
     let matching = Matching::new(&view.snapshot, &view.objects);
     let explanation = args.explain(&matching, &request, &namespace)?;
-    let style = Style::of_stdout().full(args.full);
+    let style = args.output.style().full(args.full);
     let text = match args.output.program(&answer::document(&explanation))? {
         Some(text) => text,
-        None if args.output == Output::Wide => render::text(&explanation, style.wide()),
         None => render::text(&explanation, style),
     };
     print(&text)?;

@@ -9,7 +9,6 @@ use clap_complete::engine::ArgValueCompleter;
 use super::names::each;
 use super::output::{self, Output};
 use super::render::impact::{markdown, text};
-use super::render::style::Style;
 use super::render::words::names_of;
 use super::state::{Opened, Scope, State, View, read_repository};
 use super::{Failure, Outcome, complete, find, print};
@@ -38,7 +37,7 @@ pub struct Args {
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Objects that would be deleted; without a name those of the manifests.
-    #[arg(long, value_name = "KIND/NAME", num_args = 0.., default_missing_value = "", add = ArgValueCompleter::new(complete::objects))]
+    #[arg(long, value_name = "KIND/NAME", num_args = 0.., default_missing_value = "", add = ArgValueCompleter::new(complete::one_object))]
     delete: Vec<String>,
     #[command(flatten)]
     scope: Scope,
@@ -69,7 +68,7 @@ enum FailOn {
 /// delete does not exist.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let manifests = args.manifests()?;
-    let opened = args.at.open(&args.scope)?;
+    let opened = args.at.below().open(&args.scope)?;
     let namespace = opened.namespace.clone();
     let gone = args.named(&opened)?;
     let view = opened.view(&Wants::Everything);
@@ -83,7 +82,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         changed(&view, manifests, gone, &namespace)?
     };
-    let style = Style::of_stdout().full(args.full);
+    let style = args.output.style().full(args.full);
     let shown = match args.output.program(&answer::document(&found))? {
         Some(text) => text,
         None => match args.output {
@@ -93,7 +92,6 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
                 names_of(&objects)
             }
             Output::Markdown => markdown(&found),
-            Output::Wide => text(&found, &args.file_names(), style.wide()),
             _ => text(&found, &args.file_names(), style),
         },
     };
@@ -213,9 +211,12 @@ impl Args {
     /// The manifests from paths and -f.
     fn manifests(&self) -> Result<Manifests, Failure> {
         let mut all = Manifests::default();
-        if self.delete.is_empty() && self.files().next().is_none() {
+        let rendered = &self.at.rendered;
+        let is_none = self.files().next().is_none() && rendered.is_empty();
+        if self.delete.is_empty() && is_none {
             return Err(
-                "say what changes: manifests that would be applied (PATH, -f PATH, or - for the standard input), or --delete KIND/NAME"
+                "say what changes: manifests that would be applied (PATH, -f PATH, -k DIR, --helm DIR, or - for the standard input), \
+                 or --delete KIND/NAME"
                     .into(),
             );
         }
@@ -252,7 +253,10 @@ impl Args {
             all.objects.extend(found.objects);
             all.problems.extend(found.problems);
         }
-        if self.deletes_files() && self.files().next().is_none() {
+        let built = rendered.read(self.scope.of_files())?;
+        all.objects.extend(built.objects);
+        all.problems.extend(built.problems);
+        if self.deletes_files() && is_none {
             return Err("--delete: say what, by KIND/NAME or with manifests".into());
         }
         Ok(all)
@@ -287,7 +291,7 @@ impl Args {
     }
 
     fn file_names(&self) -> Vec<String> {
-        let files = self.files();
+        let files = self.files().chain(self.at.rendered.dirs());
         files.map(|file| file.display().to_string()).collect()
     }
 }

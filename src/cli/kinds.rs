@@ -4,7 +4,6 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::output::{self, Output};
 use super::render::kinds::{details, table};
-use super::render::style::Style;
 use super::state::{Definitions, State};
 use super::{Failure, complete};
 use crate::answer::document;
@@ -39,7 +38,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             return Err(format!("{wanted} is not a policy kind that is known here").into());
         }
     }
-    let style = Style::of_stdout();
+    let style = args.output.style();
     let text = match args.output.program(&document(&found))? {
         Some(text) => text,
         None => match args.output {
@@ -51,7 +50,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 let each = found.kinds.iter().map(|kind| details(kind, style));
                 each.collect()
             }
-            Output::Wide => table(&found, style.wide()),
             _ => table(&found, style),
         },
     };

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::jsonpath::Template;
+use super::render::style::Style;
 
 /// The prefix of a template, as in kubectl.
 const JSONPATH: &str = "jsonpath=";
@@ -45,6 +46,16 @@ pub(super) const PLAIN: Formats = Formats(&["text", "json", "yaml", JSONPATH]);
 // === impl Output ===
 
 impl Output {
+    /// The style of the standard output for this format.
+    pub(super) fn style(&self) -> Style {
+        let style = Style::of_stdout();
+        if *self == Self::Wide {
+            style.wide()
+        } else {
+            style
+        }
+    }
+
     /// The text of a format for programs. `None` for formats for people.
     pub(super) fn program(&self, document: &impl Serialize) -> Result<Option<String>, Failure> {
         Ok(match self {

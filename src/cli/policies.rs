@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = labels::selector)]
     selector: Option<Selector>,
     /// Only policies that act on this object, wherever they are; -n says where the object is.
-    #[arg(long, value_name = "KIND/NAME[#SECTION]", add = ArgValueCompleter::new(complete::objects))]
+    #[arg(long, value_name = "KIND/NAME[#SECTION]", add = ArgValueCompleter::new(complete::one_object))]
     acting_on: Option<String>,
     /// Only policies in these states.
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true,
@@ -84,7 +84,7 @@ enum Sort {
 /// If the directory or cluster does not exist, the configuration is wrong, or the kind or object of the query does not
 /// exist.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let opened = args.at.open(&args.scope)?;
+    let opened = args.at.open_watching(&args.scope, args.watching)?;
     let acting_on = args.acting_on.as_deref();
     let acting_on = acting_on.map(|word| named(&opened, word));
     let (acting_on, kind) = (acting_on.transpose()?, args.kind.as_deref());

@@ -9,12 +9,14 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::cluster::Cluster;
 use super::names::Names;
-use super::watch::{Files, Live, Look};
+use super::rendered::Rendered;
+use super::watch::{Files, Live, Look, Watching};
 use super::{Failure, complete, unseen};
 use crate::cache::directory::{self, Links};
 use crate::cache::lists::{Listed, Missing, Unseen, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
-use crate::cache::repository;
+use crate::cache::reload::Fingerprint;
+use crate::cache::{files, repository};
 use crate::config::Configuration;
 use crate::engine::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::object::{Crd, Object};
@@ -28,7 +30,7 @@ const DEFAULT_NAMESPACE: &str = "default";
 const STDIN: &str = "-";
 
 /// The arguments that say where.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct State {
     /// Look at manifests instead of a cluster: a directory, a file, or - for the standard input.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context", "user", "groups", "request_timeout"])]
@@ -54,6 +56,11 @@ pub(super) struct State {
     /// Follow links in directories wherever they lead, not only within the directory.
     #[arg(long)]
     pub(super) follow_links: bool,
+    #[command(flatten)]
+    pub(super) rendered: Rendered,
+    /// Whether kustomizations are read as they are written, without running a program.
+    #[arg(skip)]
+    pub(super) as_written: bool,
 }
 
 /// Parses `10s`, `1m30s`, or a number of seconds.
@@ -78,6 +85,15 @@ pub(super) struct Scope {
     pub(super) all_namespaces: bool,
 }
 
+// === impl Scope ===
+
+impl Scope {
+    /// The namespace of manifests that have none, if no cluster is read.
+    pub(super) fn of_files(&self) -> &str {
+        self.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE)
+    }
+}
+
 /// A cluster that is connected, or files that are read; the objects are not evaluated yet.
 pub(super) struct Opened {
     /// The names of its kinds.
@@ -88,6 +104,8 @@ pub(super) struct Opened {
     found: Found,
     /// The arguments, to open it again.
     asked: (State, Scope),
+    /// The fingerprint of the files before they were read, for `--watch`.
+    seen: Option<Fingerprint>,
 }
 
 enum Found {
@@ -138,9 +156,23 @@ impl State {
         ];
         let said = arguments
             .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)));
+            .filter_map(|(name, value)| Some((name, value?)))
+            .chain(self.rendered.again());
         said.flat_map(|(name, value)| [name.to_owned(), value])
             .collect()
+    }
+
+    /// Whether files are read instead of a cluster.
+    pub(super) fn is_of_files(&self) -> bool {
+        self.from.is_some() || !self.rendered.is_empty()
+    }
+
+    /// The same without the rendered manifests, for commands that apply them as a change.
+    pub(super) fn below(&self) -> Self {
+        Self {
+            rendered: Rendered::default(),
+            ..self.clone()
+        }
     }
 
     /// Connects to the cluster or reads the files.
@@ -148,13 +180,38 @@ impl State {
     /// # Errors
     /// If the directory or cluster does not exist, or the configuration is wrong.
     pub(super) fn open(&self, scope: &Scope) -> Result<Opened, Failure> {
-        let directory = self.from.as_deref().filter(|from| from.is_dir());
+        self.open_as(&self.configuration()?, scope)
+    }
+
+    /// The same, with what `--watch` needs.
+    ///
+    /// # Errors
+    /// As [`State::open`].
+    pub(super) fn open_watching(&self, scope: &Scope, how: Watching) -> Result<Opened, Failure> {
+        // The fingerprint comes first: a change during the read causes another read.
+        let followed = how.watch && self.is_of_files();
+        let seen = followed.then(|| Fingerprint::of(&self.watched(), self.links()));
+        Ok(Opened {
+            seen,
+            ..self.open(scope)?
+        })
+    }
+
+    fn configuration(&self) -> Result<Configuration, Failure> {
+        let places = self.from.iter().chain(self.rendered.dirs());
+        let mut directories = places.map(PathBuf::as_path).filter(|place| place.is_dir());
+        let directory = directories.next();
         let linked = directory.filter(|_| self.follow_links);
         let linked = linked.map(|directory| directory.join("attache.yaml"));
         let linked = linked.filter(|file| file.is_file());
         let named = self.config.as_deref().or(linked.as_deref());
-        let config = Configuration::find(named, directory)?;
-        self.open_as(&config, scope)
+        Ok(Configuration::find(named, directory)?)
+    }
+
+    /// The files and directories that `--watch` follows.
+    fn watched(&self) -> Vec<PathBuf> {
+        let named = self.from.iter().chain(&self.config).cloned();
+        named.chain(self.rendered.watched()).collect()
     }
 
     /// Which symbolic links in directories are followed.
@@ -174,7 +231,7 @@ impl State {
         let rules = config.rules()?;
         let said = scope.namespace.clone();
         let asked = (self.clone(), scope.clone());
-        let Some(from) = &self.from else {
+        if !self.is_of_files() {
             let cluster = Cluster::open(self, said)?;
             return Ok(Opened {
                 names: cluster.names(),
@@ -182,10 +239,11 @@ impl State {
                 rules,
                 found: Found::Cluster(Box::new(cluster)),
                 asked,
+                seen: None,
             });
-        };
+        }
         let namespace = said.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-        let loaded = read_files(from, self.links(), &rules)?;
+        let loaded = directory::Loaded::new(self.manifests(&namespace)?, &rules, &namespace);
         let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
         Ok(Opened {
             names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
@@ -194,7 +252,34 @@ impl State {
             rules,
             found: Found::Files(Box::new(loaded)),
             asked,
+            seen: None,
         })
+    }
+
+    /// The manifests of the files that are read instead of a cluster.
+    fn manifests(&self, namespace: &str) -> Result<Manifests, Failure> {
+        if self.kubeconfig.is_some() || self.context.is_some() || self.user.is_some() {
+            return Err(
+                "-k and --helm are read instead of a cluster: remove --kubeconfig, --context and --as".into(),
+            );
+        }
+        let mut manifests = match &self.from {
+            None => Manifests::default(),
+            Some(from) if from.as_os_str() == STDIN => directory::read_stdin(),
+            Some(from) if !from.exists() => {
+                return Err(format!("there is no {}", from.display()).into());
+            }
+            Some(from) if self.as_written => {
+                files::read_as(std::slice::from_ref(from), self.links())
+            }
+            Some(from) => read_repository(std::slice::from_ref(from), self.links()),
+        };
+        manifests.append(if self.as_written {
+            self.rendered.unbuilt()
+        } else {
+            self.rendered.read(namespace)?
+        });
+        Ok(manifests)
     }
 
     /// Reads the CRDs.
@@ -235,20 +320,7 @@ impl Opened {
     /// Reads the wanted objects of a cluster, or all objects of files.
     pub(super) fn view(self, wants: &Wants) -> View {
         match self.found {
-            Found::Files(loaded) => View {
-                problems: loaded
-                    .problems
-                    .iter()
-                    .cloned()
-                    .chain(loaded.refused())
-                    .collect(),
-                snapshot: loaded.snapshot,
-                objects: loaded.objects,
-                undated: loaded.undated,
-                origins: loaded.origins,
-                missing: Vec::new(),
-                rules: self.rules,
-            },
+            Found::Files(loaded) => View::of_files(*loaded, self.rules),
             Found::Cluster(cluster) => View::listed(cluster.read(&self.rules, wants), &self.rules),
         }
     }
@@ -256,7 +328,7 @@ impl Opened {
     /// The namespace whose objects are listed. `None`: all.
     pub(super) fn within(&self) -> Option<String> {
         let (state, scope) = &self.asked;
-        let all = scope.all_namespaces || (state.from.is_some() && scope.namespace.is_none());
+        let all = scope.all_namespaces || (state.is_of_files() && scope.namespace.is_none());
         (!all).then(|| self.namespace.clone())
     }
 
@@ -284,21 +356,28 @@ impl Opened {
     /// If the state can be read only once.
     pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Look>, Failure> {
         let (state, scope) = self.asked;
-        match (self.found, state.from.clone()) {
-            (Found::Cluster(cluster), _) => Ok(Box::new(Live::start(*cluster, self.rules, wants)?)),
-            (Found::Files(_), Some(from)) if from.as_os_str() == STDIN => {
-                Err("the standard input is read once: name a directory to watch".into())
+        let loaded = match self.found {
+            Found::Cluster(cluster) => {
+                return Ok(Box::new(Live::start(*cluster, self.rules, wants)?));
             }
-            (Found::Files(_), from) => {
-                let wants = wants.clone();
-                Ok(Box::new(Files {
-                    paths: from.into_iter().chain(state.config.clone()).collect(),
-                    links: state.links(),
-                    read: move || Ok(state.open(&scope)?.view(&wants)),
-                    seen: None,
-                }))
-            }
+            Found::Files(loaded) => loaded,
+        };
+        if state.from.as_deref() == Some(Path::new(STDIN)) {
+            return Err("the standard input is read once: name a directory to watch".into());
         }
+        let wants = wants.clone();
+        // The files that were just read need not be read and built again.
+        let first = self
+            .seen
+            .is_some()
+            .then(|| View::of_files(*loaded, self.rules));
+        let follows = state.clone();
+        Ok(Box::new(Files {
+            fingerprint: move || Fingerprint::of(&follows.watched(), follows.links()),
+            read: move || Ok(state.open(&scope)?.view(&wants)),
+            first,
+            seen: self.seen,
+        }))
     }
 }
 
@@ -312,6 +391,20 @@ impl View {
             ..Listed::default()
         };
         Self::listed(listed, rules)
+    }
+
+    /// The objects that were read from files.
+    fn of_files(loaded: directory::Loaded, rules: Arc<ProfileRules>) -> Self {
+        let refused: Vec<Problem> = loaded.refused().collect();
+        Self {
+            problems: loaded.problems.into_iter().chain(refused).collect(),
+            snapshot: loaded.snapshot,
+            objects: loaded.objects,
+            undated: loaded.undated,
+            origins: loaded.origins,
+            missing: Vec::new(),
+            rules,
+        }
     }
 
     /// The objects that were listed from a cluster.
@@ -389,21 +482,6 @@ pub(super) fn read_repository(paths: &[PathBuf], links: Links) -> Manifests {
     let notes: Vec<String> = read.notes.iter().map(|note| escape(note)).collect();
     say_unseen(&notes);
     read.manifests
-}
-
-fn read_files(
-    from: &Path,
-    links: Links,
-    rules: &Arc<ProfileRules>,
-) -> Result<directory::Loaded, Failure> {
-    let manifests = if from.as_os_str() == STDIN {
-        directory::read_stdin()
-    } else if from.exists() {
-        read_repository(&[from.to_owned()], links)
-    } else {
-        return Err(format!("there is no {}", from.display()).into());
-    };
-    Ok(directory::Loaded::new(manifests, rules, DEFAULT_NAMESPACE))
 }
 
 #[cfg(test)]

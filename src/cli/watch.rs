@@ -15,7 +15,6 @@ use rustix::io::Errno;
 use super::Failure;
 use super::cluster::Cluster;
 use super::state::{Opened, View};
-use crate::cache::directory::Links;
 use crate::cache::lists::Wants;
 use crate::cache::reload::Fingerprint;
 use crate::cache::trouble::Trouble;
@@ -160,17 +159,26 @@ fn is_read(stdout: &io::Stdout, pause: Duration) -> bool {
 }
 
 /// Files that are read again when they change.
-pub(super) struct Files<F> {
-    pub(super) paths: Vec<std::path::PathBuf>,
-    pub(super) links: Links,
-    pub(super) read: F,
+pub(super) struct Files<F, R> {
+    /// Takes the fingerprint of the files.
+    pub(super) fingerprint: F,
+    pub(super) read: R,
+    /// The view that was read already.
+    pub(super) first: Option<View>,
     pub(super) seen: Option<Fingerprint>,
 }
 
-impl<F: FnMut() -> Result<View, Failure>> Look for Files<F> {
+impl<F, R> Look for Files<F, R>
+where
+    F: FnMut() -> Fingerprint,
+    R: FnMut() -> Result<View, Failure>,
+{
     fn look(&mut self) -> Result<Option<View>, Failure> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         // The fingerprint comes first: a change during the read causes another read.
-        let now = Fingerprint::of(&self.paths, self.links);
+        let now = (self.fingerprint)();
         if self.seen.as_ref() == Some(&now) {
             return Ok(None);
         }

@@ -51,11 +51,15 @@ pub struct Subject {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// The policies that a verdict mentions; sorted. The caller checks whether the user may `get` each of them.
+/// The policies that a verdict mentions, and the objects in its hints; sorted. The caller checks whether the user may
+/// `get` each of them.
 pub fn told_of(verdict: &Verdict) -> Vec<ObjectKey> {
-    let policies: BTreeSet<&ObjectKey> =
-        verdict.findings.iter().flat_map(|f| &f.tells_of).collect();
-    policies.into_iter().cloned().collect()
+    let told = verdict.findings.iter().flat_map(|finding| {
+        let hinted = finding.hint.iter().flat_map(|hint| &hint.tells_of);
+        finding.tells_of.iter().chain(hinted)
+    });
+    let objects: BTreeSet<&ObjectKey> = told.collect();
+    objects.into_iter().cloned().collect()
 }
 
 // === impl Levels ===
@@ -80,7 +84,7 @@ impl Levels {
 /// The verdict for a user who may not read `hidden`, about an object in `namespace`.
 ///
 /// Policies of the same namespace keep their name and lose their settings. All others are combined into one line,
-/// which does not disclose their number. `levels` apply to every user.
+/// which does not disclose their number. Hints about hidden objects are removed. `levels` apply to every user.
 #[must_use]
 pub fn conceal(
     mut verdict: Verdict,
@@ -109,6 +113,10 @@ pub fn conceal(
             Level::Which => finding.settings = Settings::default(),
             Level::What => {}
         }
+        let hint = finding.hint.as_ref();
+        if hint.is_some_and(|hint| !hint.tells_of.is_disjoint(hidden)) {
+            finding.leave_out_hint();
+        }
         shown.push(finding);
     }
     shown.extend(generic.into_iter().map(|(code, severity, object)| Finding {
@@ -134,7 +142,7 @@ fn generic_line(code: Code) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{Disclosure, Level, Levels, conceal, told_of};
-    use crate::engine::finding::{Code, Finding};
+    use crate::engine::finding::{Code, Finding, Hint};
     use crate::engine::ids::{GroupKind, ObjectKey};
     use crate::engine::review::Evidence;
     use crate::engine::verdict::Verdict;
@@ -183,6 +191,34 @@ mod tests {
         let told = verdict(&[&policy("x", "a")]);
         let shown = conceal(told.clone(), "shop", &[].into(), &Levels::default());
         assert_eq!(shown, told);
+    }
+
+    #[test]
+    fn hints_of_what_is_hidden_are_left_out() {
+        let gateway =
+            |namespace| ObjectKey::new(GroupKind::gateway_api("Gateway"), namespace, "edge");
+        let elsewhere = gateway("infra");
+        let hint = Hint {
+            text: "; there is one in namespace \"infra\"".to_owned(),
+            tells_of: [elsewhere.clone()].into(),
+        };
+        let finding = Finding::new(
+            Code::TargetNotFound,
+            &policy("shop", "a"),
+            "there is no Gateway shop/edge now",
+        );
+        let told = Verdict::new(vec![finding.hinting(hint)], &Evidence::Authoritative);
+        assert_eq!(told_of(&told), std::slice::from_ref(&elsewhere));
+        let line = "target-not-found: there is no Gateway shop/edge now";
+        let readable = conceal(told.clone(), "shop", &[].into(), &Levels::default());
+        assert_eq!(
+            readable.warnings(),
+            [format!("{line}; there is one in namespace \"infra\"")]
+        );
+        let concealed = conceal(told, "shop", &[elsewhere].into(), &Levels::default());
+        assert_eq!(concealed.warnings(), [line]);
+        // Nothing is left of it.
+        assert_eq!(told_of(&concealed), []);
     }
 
     #[test]

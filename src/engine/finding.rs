@@ -57,6 +57,17 @@ pub struct Finding {
     pub tells_of: BTreeSet<ObjectKey>,
     /// The object whose absence, or lack of something, in the cache it depends on.
     pub rests_on: Option<ObjectKey>,
+    /// The part of the message that only users who may read its objects see.
+    pub hint: Option<Box<Hint>>,
+}
+
+/// A part of a message that mentions objects which the user did not name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hint {
+    /// The text, as it is in the message.
+    pub text: String,
+    /// The objects that it mentions.
+    pub tells_of: BTreeSet<ObjectKey>,
 }
 
 // === impl Finding ===
@@ -77,6 +88,7 @@ impl Finding {
             subject: String::new(),
             tells_of: BTreeSet::new(),
             rests_on: None,
+            hint: None,
         }
     }
 
@@ -101,6 +113,24 @@ impl Finding {
             self.warn();
         }
         self
+    }
+
+    /// Appends a hint to the message.
+    #[must_use]
+    pub fn hinting(mut self, hint: Hint) -> Self {
+        self.message.push_str(&hint.text);
+        self.hint = (!hint.tells_of.is_empty()).then(|| Box::new(hint));
+        self
+    }
+
+    /// Removes the hint from the message.
+    pub fn leave_out_hint(&mut self) {
+        let Some(hint) = self.hint.take() else {
+            return;
+        };
+        if let Some(at) = self.message.rfind(&hint.text) {
+            self.message.replace_range(at..at + hint.text.len(), "");
+        }
     }
 
     /// Whether it refuses the request.

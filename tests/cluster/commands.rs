@@ -7,6 +7,7 @@
 
 mod around;
 mod trouble;
+mod users;
 
 use std::fmt::Write as _;
 use std::fs;

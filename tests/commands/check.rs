@@ -5,6 +5,7 @@ mod cluster;
 mod estate;
 mod findings;
 mod healthy;
+mod helm;
 mod hostile;
 mod parity;
 mod screen;

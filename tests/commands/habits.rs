@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -141,6 +141,28 @@ fn kinds_names_and_namespaces_are_completed() {
         ["gateway/partner", "gateway/public"]
     );
     assert_eq!(at("describe @ -o y"), ["yaml"]);
+    // Options that stand before their values, and what is attached to them.
+    assert_eq!(
+        at("describe -l a=b --request-timeout=5s @ -nshop httproute ca"),
+        ["cart", "catalog"]
+    );
+    assert_eq!(at("graph --depth 2 @ httproute ca -o s"), ["svg"]);
+    assert_eq!(at("graph --depth 2 @ gateway par"), ["partner"]);
+    assert_eq!(
+        at("impact changes.yaml --full @ --delete gateway/p"),
+        ["gateway/partner", "gateway/public"]
+    );
+    assert_eq!(
+        at("impact changes.yaml @ --delete gatewayc"),
+        ["gatewayclasses"]
+    );
+    assert_eq!(
+        at("policies btp @ --acting-on httproute/ca"),
+        ["httproute/cart", "httproute/catalog"]
+    );
+    assert_eq!(at("policies btp @ --acting-on grpc"), ["grpcroutes"]);
+    // What cannot be understood is passed over.
+    assert_eq!(at("describe --no-such @ httproute/ca"), [""; 0]);
     assert_eq!(at("desc"), ["describe"]);
 }
 
@@ -296,4 +318,88 @@ fn an_interrupt_ends_a_try_out_at_once() {
         "{:?}: {rest}",
         start.elapsed()
     );
+}
+
+/// A directory with a kustomization, and a program that counts how often it is asked to build it.
+fn counted_builds() -> (TempDir, Box<dyn Fn() -> usize>) {
+    let dir = TempDir::new().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    file("k/kustomization.yaml", "resources: [route.yaml]\n");
+    let route = file(
+        "k/route.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: built, namespace: shop}\nspec: {}\n",
+    );
+    let log = dir.path().join("log");
+    let script = format!(
+        "#!/bin/sh\necho >> {}\n/bin/cat {}\n",
+        log.display(),
+        route.display()
+    );
+    let program = file("bin/kustomize", &script);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let builds = move || fs::read_to_string(&log).map_or(0, |text| text.lines().count());
+    (dir, Box::new(builds))
+}
+
+/// Nobody waits for a program while typing.
+#[test]
+fn completion_builds_nothing() {
+    let (dir, builds) = counted_builds();
+    let offered = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_attache"))
+            .args(["__complete", "--", "describe"])
+            .args(words)
+            .current_dir(dir.path())
+            .env("PATH", dir.path().join("bin"))
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for from in ["--from", "-k"] {
+        assert_eq!(offered(&[from, "k", "httproute/"]), "httproute/built\n:4\n");
+    }
+    assert_eq!(builds(), 0);
+}
+
+/// A kustomization is built once when it is watched, and again when one of its files changes.
+#[test]
+fn what_is_watched_is_built_when_it_changes() {
+    let (dir, builds) = counted_builds();
+    for from in ["--from", "-k"] {
+        let before = builds();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+            .args([
+                "describe",
+                "httproute",
+                "-A",
+                "-o",
+                "name",
+                "--watch",
+                from,
+                "k",
+            ])
+            .current_dir(dir.path())
+            .env("PATH", dir.path().join("bin"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut next = || lines.next().unwrap().unwrap();
+        assert_eq!(next(), "httproute.gateway.networking.k8s.io/built");
+        assert_eq!(builds(), before + 1);
+        let route = dir.path().join("k/route.yaml");
+        let text = fs::read_to_string(&route).unwrap();
+        fs::write(&route, text.replace("name: built", "name: changed")).unwrap();
+        assert_eq!(next(), "---");
+        assert_eq!(next(), "httproute.gateway.networking.k8s.io/changed");
+        assert_eq!(builds(), before + 2);
+        fs::write(&route, text).unwrap();
+        drop(lines);
+        child.wait().unwrap();
+    }
 }

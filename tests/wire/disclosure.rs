@@ -256,3 +256,49 @@ async fn metrics_name_nobody() {
         assert!(!text.contains(&format!("\"{name}\"")), "{name}: {text}");
     }
 }
+
+/// A policy of shop on a Gateway that is in infra alone.
+fn misplaced() -> String {
+    let target = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge"});
+    let mut review: serde_json::Value = serde_json::from_str(&route()).unwrap();
+    let request = &mut review["request"];
+    request["kind"] =
+        json!({"group": "policies.example.com", "version": "v1", "kind": "RetryPolicy"});
+    request["name"] = json!("p");
+    request["object"] = json!({
+        "metadata": {"namespace": "shop", "name": "p"},
+        "spec": {"targetRef": target, "retries": 1},
+    });
+    review.to_string()
+}
+
+/// Where else there is a Gateway of a name is told to those who may read it there.
+#[tokio::test]
+async fn where_a_target_is_instead_is_told_to_who_may_read_it() {
+    let said = |may: bool| async move {
+        let only = move |_: &Subject, object: &ObjectKey| {
+            assert_eq!(object.to_string(), "Gateway infra/edge");
+            may
+        };
+        let server = serving(0, may_get(only)).await;
+        let mut client = server.connect().await;
+        let answer = client
+            .post("/validate?timeout=2s", misplaced().as_bytes())
+            .await;
+        let answer: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        answer["response"]["warnings"][0]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let hidden = said(false).await;
+    assert_eq!(
+        hidden,
+        "target-not-found: spec.targetRef: there is no Gateway shop/edge now"
+    );
+    let shown = said(true).await;
+    assert!(
+        shown.starts_with(&format!("{hidden}; there is one in namespace \"infra\", ")),
+        "{shown}"
+    );
+}

@@ -44,6 +44,76 @@ async fn http2_by_alpn_many_at_once_on_one_connection() {
     server.serving.await.unwrap();
 }
 
+/// A client of HTTP/2 is told what is wrong with a request whose body nobody reads, and the connection is kept.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn http2_clients_are_told_why_a_request_is_refused() {
+    let server = start().await;
+    let stream = tls(server.addr, &server.made.ca_pem, &["h2"])
+        .await
+        .unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .unwrap();
+    let connection = tokio::spawn(connection);
+    let json = ("content-type", "application/json");
+    // More than a window of HTTP/2, so that the rest of the body is still to be sent.
+    let requests = [
+        ("POST", "/validate", None, 20, 415),
+        ("POST", "/validate", None, 1 << 20, 415),
+        (
+            "POST",
+            "/validate",
+            Some(("content-type", "text/plain")),
+            20,
+            415,
+        ),
+        (
+            "POST",
+            "/mutate",
+            Some(("content-type", "text/plain")),
+            1 << 20,
+            415,
+        ),
+        (
+            "POST",
+            "/validate",
+            Some(("content-encoding", "gzip")),
+            1 << 20,
+            415,
+        ),
+        ("POST", "/elsewhere", Some(json), 1 << 20, 404),
+        ("PUT", "/validate", Some(json), 1 << 20, 405),
+    ];
+    for (method, path, header, length, status) in requests {
+        let mut request = hyper::Request::builder()
+            .method(method)
+            .uri(format!("https://localhost{path}"));
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
+        }
+        let body = Full::new(bytes::Bytes::from(vec![b' '; length]));
+        sender.ready().await.unwrap();
+        let answer = sender.send_request(request.body(body).unwrap()).await;
+        let answer =
+            answer.unwrap_or_else(|error| panic!("{method} {path} of {length}: {error:?}"));
+        assert_eq!(answer.status(), status, "{method} {path} of {length}");
+        let said = answer.into_body().collect().await;
+        let said = said.unwrap_or_else(|error| panic!("{method} {path} of {length}: {error:?}"));
+        assert!(
+            said.to_bytes().starts_with(b"{\"error\":"),
+            "{method} {path}"
+        );
+    }
+    let request = hyper::Request::post("https://localhost/validate")
+        .header(json.0, json.1)
+        .body(Full::new(bytes::Bytes::from(on_listener("http"))))
+        .unwrap();
+    let answer = sender.send_request(request).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    connection.abort();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_alpn_it_is_http1_and_the_connection_is_kept() {
     let server = start().await;

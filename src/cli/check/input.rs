@@ -22,8 +22,6 @@ use crate::reading;
 
 /// The path of standard input.
 pub(super) const DASH: &str = "-";
-/// The namespace of objects without one, unless the kubeconfig has another.
-const DEFAULT_NAMESPACE: &str = "default";
 /// The configuration file in a directory.
 const IN_DIRECTORY: &str = "attache.yaml";
 
@@ -95,7 +93,7 @@ impl Input {
             all.collect()
         };
         if is_closed {
-            let namespace = args.scope.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+            let namespace = args.scope.of_files();
             let rules = config.rules()?;
             return Ok(each(&|mut manifests| {
                 let skipped = std::mem::take(&mut manifests.skipped);
@@ -110,7 +108,7 @@ impl Input {
                 }
             }));
         }
-        let opened = args.state.open_as(&config, &args.scope)?;
+        let opened = args.state.below().open_as(&config, &args.scope)?;
         let namespace = opened.namespace.clone();
         let mut view = opened.view(&Wants::Everything);
         if args.has_no_manifests() {
@@ -176,7 +174,7 @@ impl Args {
     /// The paths to check; without paths, the directory of --from; nothing for a cluster.
     pub(super) fn places(&self) -> Vec<PathBuf> {
         let from = self.state.from.as_ref().filter(|_| self.has_no_manifests());
-        let rendered = self.kustomize.iter().chain(&self.helm);
+        let rendered = self.state.rendered.dirs();
         let places = self.paths.iter().chain(rendered).chain(from);
         places.cloned().collect()
     }
@@ -189,7 +187,7 @@ impl Args {
 
     /// Whether the arguments name no manifests.
     fn has_no_manifests(&self) -> bool {
-        self.paths.is_empty() && self.kustomize.is_empty() && self.helm.is_empty()
+        self.paths.is_empty() && self.state.rendered.is_empty()
     }
 
     /// Whether manifests are applied on top of another state. A directory given only by --from is checked itself.
@@ -261,7 +259,8 @@ fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<Strin
     let links = args.state.links();
     let mut all = Repository::default();
     let mut stdin = None;
-    let is_rendered = |path: &PathBuf| args.kustomize.contains(path) || args.helm.contains(path);
+    let rendered = &args.state.rendered;
+    let is_rendered = |path: &PathBuf| rendered.dirs().any(|dir| dir == path);
     let paths: Vec<PathBuf> = paths
         .iter()
         .filter(|path| !is_rendered(path))
@@ -279,13 +278,6 @@ fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<Strin
             all.notes.extend(read.notes);
         }
     }
-    for dir in &args.kustomize {
-        all.manifests.append(repository::kustomization(dir)?);
-    }
-    let namespace = args.scope.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
-    for dir in &args.helm {
-        all.manifests
-            .append(repository::chart(dir, &args.values, namespace)?);
-    }
+    all.manifests.append(rendered.read(args.scope.of_files())?);
     Ok((all, stdin))
 }

@@ -9,7 +9,6 @@ use super::text::paragraph;
 use crate::answer::impact::{Impact, Traffic, What};
 use crate::answer::named::Named;
 use crate::engine::ids::ObjectKey;
-use crate::engine::verdict::escape;
 use crate::engine::words;
 
 mod group;
@@ -40,19 +39,9 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     let is_told = !found.traffic.is_empty() && found.idle.len() == 1;
     if said_above(found).is_none() && !found.idle.is_empty() && !is_told {
         text.push_str("\nThese change nothing:\n");
-        for idle in found.idle.iter().take(SHOWN) {
-            let what = format!("{}: {}", kinds.place(&idle.object.0), idle.reason);
-            text.push_str(&paragraph(style, Tone::Faint, "  ", &what, "    "));
-        }
-        if let Some(more @ 1..) = found.idle.len().checked_sub(SHOWN) {
-            text.push_str(&paragraph(
-                style,
-                Tone::Faint,
-                "  ",
-                &format!("and {more} more"),
-                "    ",
-            ));
-        }
+        let idle = found.idle.iter();
+        let idle = idle.map(|idle| format!("{}: {}", kinds.place(&idle.object.0), idle.reason));
+        text.push_str(&few(style, Tone::Faint, idle, ""));
     }
     if !found.applied.is_empty() {
         let files = files.join(" ");
@@ -69,18 +58,13 @@ fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
         return String::new();
     }
     let mut text = line(style, Tone::Heading, "The API server would refuse or drop");
-    for finding in found.findings.iter().take(SHOWN) {
+    let findings = found.findings.iter().map(|finding| {
         let object = finding.object.as_ref().map(|object| kinds.place(&object.0));
         let field = finding.field.as_deref().unwrap_or_default();
         let (code, message) = (finding.code.as_str(), &finding.message);
-        let object = object.unwrap_or_default();
-        let what = escape(&format!("  {code}: {object}: {field}: {message}"));
-        text.push_str(&line(style, Tone::Warning, &what));
-    }
-    if let Some(more @ 1..) = found.findings.len().checked_sub(SHOWN) {
-        let more = format!("and {more} more");
-        text.push_str(&paragraph(style, Tone::Warning, "  ", &more, "    "));
-    }
+        format!("{code}: {}: {field}: {message}", object.unwrap_or_default())
+    });
+    text.push_str(&few(style, Tone::Warning, findings, ""));
     text.push('\n');
     text
 }
@@ -113,14 +97,26 @@ fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
     }
     let lines = lost_traffic(traffic, kinds);
     let mut text = line(style, Tone::Bad, "Traffic");
-    for what in lines.iter().take(SHOWN) {
-        text.push_str(&paragraph(style, Tone::Warning, "  ", what, "    "));
-    }
-    if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {
-        let more = format!("and {more} more");
-        text.push_str(&paragraph(style, Tone::Warning, "  ", &more, "    "));
-    }
+    text.push_str(&few(style, Tone::Warning, lines.into_iter(), ""));
     text.push('\n');
+    text
+}
+
+/// The first few texts as paragraphs, then the number of the others.
+fn few(
+    style: Style,
+    tone: Tone,
+    mut all: impl ExactSizeIterator<Item = String>,
+    hint: &str,
+) -> String {
+    let mut text = String::new();
+    for what in all.by_ref().take(SHOWN) {
+        text.push_str(&paragraph(style, tone, "  ", &what, "    "));
+    }
+    if all.len() > 0 {
+        let more = format!("and {} more{hint}", all.len());
+        text.push_str(&paragraph(style, tone, "  ", &more, "    "));
+    }
     text
 }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::super::Failure;
 use super::super::state::{Scope, State, View};
-use super::{Look, Teller, follow};
+use super::{Look, Teller, Watching, follow};
 use crate::cache::lists::Wants;
 use crate::engine::ids::GroupKind;
 
@@ -21,15 +21,9 @@ fn printed(
 ) -> Result<String, Failure> {
     let state = State {
         from: Some(dir.to_owned()),
-        kubeconfig: None,
-        context: None,
-        user: None,
-        groups: Vec::new(),
-        request_timeout: None,
-        config: None,
-        follow_links: false,
+        ..State::default()
     };
-    let opened = state.open(&Scope::default())?;
+    let opened = state.open_watching(&Scope::default(), Watching { watch: true })?;
     let mut looked: Box<dyn Look> = opened.followed(&Wants::Everything)?;
     let mut steps = steps.iter();
     let mut out = Vec::new();
@@ -127,15 +121,11 @@ fn nothing_is_printed_to_whom_nobody_listens() {
 fn look(dir: &Path) -> Box<dyn Look> {
     let state = State {
         from: Some(dir.to_owned()),
-        kubeconfig: None,
-        context: None,
-        user: None,
-        groups: Vec::new(),
-        request_timeout: None,
-        config: None,
-        follow_links: false,
+        ..State::default()
     };
-    let opened = state.open(&Scope::default()).unwrap();
+    let opened = state
+        .open_watching(&Scope::default(), Watching { watch: true })
+        .unwrap();
     opened.followed(&Wants::Everything).unwrap()
 }
 

@@ -25,6 +25,8 @@ pub struct Entry<'a> {
     pub target: Result<TargetRef, Fault>,
     /// A field that is misspelled, but can only mean one thing.
     pub spelling: Option<Spelling>,
+    /// Whether it is certain that no controller accepts this spelling.
+    pub is_misspelt: bool,
     /// Whether its group is guessed, because the entry has none.
     pub guessed: bool,
     /// Whether it has both a name and a selector, of which the name counts.
@@ -201,9 +203,15 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         Ok(target) if !reads_namespace => target.namespace.take(),
         _ => None,
     };
+    // The API server or the controller compares with its list of kinds exactly.
+    let written = spelling
+        .as_ref()
+        .is_some_and(|(_, text, _)| !text.is_empty());
+    let mut is_misspelt = false;
     if let Ok(target) = &mut target {
-        let kind = profile.takes(field, &target.gk, target.selects())
-            || !knows_kinds(profile, field, target, guessed);
+        let is_sure = knows_kinds(profile, field, target, guessed);
+        is_misspelt = written && is_sure;
+        let kind = !is_sure || !is_misspelt && profile.takes(field, &target.gk, target.selects());
         let group = !(guessed && field.needs_group);
         target.is_taken = kind && group && may_take_section(profile, target, field);
     }
@@ -212,6 +220,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         field,
         both: item.get("name").is_some() && field.takes_name() && selection(item, field).is_some(),
         target,
+        is_misspelt,
         guessed,
         unread,
         spelling: spelling.map(|(field, written, right)| Spelling {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::engine::finding::Hint;
 use crate::engine::hint::{nearest, quoted};
 use crate::engine::ids::ObjectKey;
 use crate::engine::policy::{Entry, Policy, TargetRef};
@@ -10,21 +11,27 @@ use crate::engine::snapshot::Snapshot;
 
 /// The maximum number of objects that a request searches for a suggestion.
 const MOST: usize = 1_000;
+/// The most namespaces that a hint for a request names.
+const FEW: usize = 5;
 
 /// `; did you mean "cart"?`, or the location of an object with that name; empty without a close match.
 ///
 /// A request, which limits selection by `most`, has little time, so it does not search among many objects. From other
-/// namespaces it learns only what parentRefs disclose as well: Gateways and `ListenerSets`.
+/// namespaces it learns only of Gateways and `ListenerSets`, and only if the user may read them.
 pub(super) fn hint(
     snapshot: &Snapshot,
     policy: &Policy,
     entry: &Entry<'_>,
     object: &ObjectKey,
     most: usize,
-) -> String {
+) -> Hint {
     let is_request = most != usize::MAX;
+    let mut hint = Hint {
+        text: String::new(),
+        tells_of: BTreeSet::new(),
+    };
     if is_request && snapshot.count(&object.gk) > MOST {
-        return String::new();
+        return hint;
     }
     let is_public = object.gk.is_gateway_api("Gateway") || object.gk.is_listener_set();
     let (mut near, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
@@ -32,20 +39,29 @@ pub(super) fn hint(
         if other.namespace == object.namespace {
             near.insert(&*other.name);
         } else if other.name == object.name && (is_public || !is_request) {
-            elsewhere.insert(&*other.namespace);
+            elsewhere.insert(other);
         }
     }
     let near: Vec<&str> = near.into_iter().collect();
-    let elsewhere: Vec<&str> = elsewhere.into_iter().collect();
-    match (elsewhere.as_slice(), nearest(&object.name, &near)) {
+    let namespaces: Vec<&str> = elsewhere.iter().map(|other| &*other.namespace).collect();
+    // The user must be able to read all of them, so a hint with many would hardly ever be shown.
+    let told = !is_request || elsewhere.len() <= FEW;
+    hint.text = match (namespaces.as_slice(), nearest(&object.name, &near)) {
         ([one], _) => format!(
             "; there is one in namespace {one:?}, {}",
             remedy(policy, entry, one)
         ),
-        ([_, ..], _) => format!("; there are some in namespaces {}", quoted(&elsewhere)),
-        ([], Some(near)) => format!("; did you mean {near:?}?"),
-        ([], None) => String::new(),
-    }
+        ([_, ..], _) if told => format!("; there are some in namespaces {}", quoted(&namespaces)),
+        (_, Some(near)) => {
+            return Hint {
+                text: format!("; did you mean {near:?}?"),
+                ..hint
+            };
+        }
+        (_, None) => return hint,
+    };
+    hint.tells_of = elsewhere.into_iter().cloned().collect();
+    hint
 }
 
 /// The remedy for a target in another namespace.

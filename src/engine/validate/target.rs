@@ -5,9 +5,9 @@ use crate::engine::attach::{Reach, reach};
 use crate::engine::finding::{Code, Finding};
 use crate::engine::hint::{is_near, listed, one, quoted};
 use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Object, section_noun};
+use crate::engine::object::{Object, gateway_kinds, section_noun};
 use crate::engine::policy::{Entry, Fault, Policy, TargetRef};
-use crate::engine::profile::{CrossNamespace, Only};
+use crate::engine::profile::{Allowed, CrossNamespace, Only};
 use crate::engine::section::{has_none, is_ambiguous};
 use crate::engine::snapshot::Snapshot;
 
@@ -18,20 +18,25 @@ pub(super) fn findings(
     entry: &Entry<'_>,
     most: usize,
 ) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = spelling(policy, entry).into_iter().collect();
+    let spelling = spelling(policy, entry);
+    let mut findings = Vec::new();
     match &entry.target {
-        Err(fault) => findings.push(faulty(policy.key(), entry, fault)),
+        Err(fault) => {
+            findings.extend(spelling);
+            findings.push(faulty(policy.key(), entry, fault));
+        }
         Ok(target) => {
             let unread = unread_namespace(policy, entry);
             let unsupported = unsupported_kind(policy, entry, target);
-            findings.extend(unserved_group(snapshot, policy, entry, target));
-            let about = about_target(snapshot, policy, entry, target, most);
             // Report one mistake once: whether the target exists does not matter if it cannot be a target, or if the
             // controllers look for it elsewhere.
-            let refused = unsupported.as_ref().is_some_and(Finding::refuses);
+            let refused = entry.is_misspelt || unsupported.as_ref().is_some_and(Finding::refuses);
             let is_told = unsupported.is_some() || unread.is_some();
+            let about = about_target(snapshot, policy, entry, target, most);
             let about =
                 about.filter(|found| !(refused || is_told && found.code == Code::TargetNotFound));
+            findings.extend(spelling);
+            findings.extend(unserved_group(snapshot, policy, entry, target));
             findings.extend(unread);
             findings.extend(unsupported);
             findings
@@ -49,8 +54,8 @@ pub(super) fn findings(
     findings
 }
 
-/// The finding on a kind in a different case than it is served in, or on `core` for the empty group. attache accepts
-/// what was meant; the API server compares exactly.
+/// The finding on a kind in a different case than it is served in, or on `core` for the empty group. If it is known which
+/// kinds can be targets, it is refused: controllers compare exactly. Otherwise attache accepts what was meant.
 fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
@@ -60,6 +65,18 @@ fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
             Finding::new(Code::TargetMissingRef, policy.key(), message)
                 .at(format!("{}.group", entry.path))
                 .about("group"),
+        );
+    }
+    if entry.is_misspelt {
+        let kind = &policy.profile.gk.kind;
+        let message = format!(
+            "{kind} cannot target {field} {}; write {right:?}",
+            one(written)
+        );
+        return Some(
+            Finding::new(Code::TargetKindUnsupported, policy.key(), message)
+                .at(format!("{}.{field}", entry.path))
+                .about(format!("{field} {written}")),
         );
     }
     let message = if written.is_empty() {
@@ -181,8 +198,9 @@ fn not_found(
 ) -> Option<Finding> {
     snapshot.lacks(object).then(|| {
         let hint = meant::hint(snapshot, policy, entry, object, most);
-        let message = format!("there is no {object} now{hint}");
+        let message = format!("there is no {object} now");
         Finding::new(Code::TargetNotFound, policy.key(), message)
+            .hinting(hint)
             .at(&entry.path)
             .about(object.to_string())
             .resting_on(object)
@@ -206,7 +224,16 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
                 "{named} is not of the core group; write group {:?}",
                 &*meant.gk.group
             ),
-            _ => format!("{kind} cannot target {wrong}; it can {}", listed(&kinds)),
+            _ => {
+                let is_known = gateway_kinds().any(|known| known.kind == *named);
+                let near = |a: &&Allowed| !is_known && is_near(&a.gk.kind, named, 2);
+                let meant = allow.value.iter().find(near);
+                let meant = meant.map_or_else(String::new, |a| format!("; did you mean {}?", a.gk));
+                format!(
+                    "{kind} cannot target {wrong}; it can {}{meant}",
+                    listed(&kinds)
+                )
+            }
         };
         Finding::new(Code::TargetKindUnsupported, policy.key(), message)
             .at(format!("{}.kind", entry.path))

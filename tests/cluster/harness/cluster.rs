@@ -131,13 +131,19 @@ impl Cluster {
 
     /// `kubectl` as an admin who has attache installed as a plugin.
     pub(crate) fn kubectl_with_plugin(&self) -> Kubectl {
+        self.kubectl().with_programs(self.plugins())
+    }
+
+    /// A folder with attache, under its own name and as a plugin of kubectl.
+    pub(crate) fn plugins(&self) -> PathBuf {
         let folder = self.dir.join("plugins");
-        let plugin = folder.join("kubectl-attache");
-        if !plugin.exists() {
-            fs::create_dir_all(&folder).expect("a writable folder");
-            symlink(PROGRAM, &plugin).expect("a link");
+        fs::create_dir_all(&folder).expect("a writable folder");
+        for name in ["attache", "kubectl-attache"] {
+            let made = symlink(PROGRAM, folder.join(name));
+            // Another test may have made it just now.
+            assert!(made.is_ok() || folder.join(name).exists(), "a link");
         }
-        self.kubectl().with_programs(folder)
+        folder
     }
 
     /// A kubeconfig of the admin with a context in a namespace.

@@ -1,10 +1,16 @@
 //! The graph as a tree for the terminal: objects below their parents, policies at their targets.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use unicode_width::UnicodeWidthStr as _;
 
+use super::states::look;
 use super::{Picture, Step, is_said_by_name, name};
 use crate::answer::graph::{Link, Node, Role};
+use crate::answer::state::PolicyState;
 use crate::cli::render::style::{Style, Tone};
+use crate::cli::render::words::list;
 use crate::engine::verdict::escape;
 
 /// The text before a child, and before its descendants.
@@ -21,6 +27,8 @@ struct Tree<'a> {
     picture: &'a Picture<'a>,
     style: Style,
     shown: Vec<bool>,
+    /// The nodes by id.
+    ids: HashMap<&'a str, &'a Node>,
     text: String,
 }
 
@@ -36,6 +44,7 @@ pub(crate) fn tree(picture: &Picture<'_>, style: Style) -> String {
         picture,
         style,
         shown: vec![false; picture.nodes().count()],
+        ids: picture.nodes().map(|(_, node)| (&*node.id, node)).collect(),
         text: String::new(),
     };
     let roots = |is_namespace: bool| {
@@ -140,20 +149,40 @@ impl Tree<'_> {
         let Some(node) = self.picture.node(step.node) else {
             return;
         };
-        let (mark, tone) = match step.edge.link {
-            Link::NotAttached => ("◇", Tone::Warning),
-            _ => ("◆", Tone::Good),
-        };
+        let state = step.edge.state.or(node.state);
+        let is_attached = step.edge.link != Link::NotAttached;
+        let (mark, tone) = mark(state, is_attached);
+        let said = state.filter(|_| is_attached);
+        let colon = if said.is_some() { ":" } else { "" };
         let mut pieces = vec![
             (Some(tone), mark.to_owned()),
             (None, self.picture.kind(node)),
-            (Some(tone), name(node)),
+            (Some(tone), format!("{}{colon}", name(node))),
         ];
-        if step.edge.link == Link::NotAttached {
+        pieces.extend(said.map(|state| (Some(tone), self.words(state, step))));
+        if !is_attached {
             pieces.push((Some(tone), "not attached:".to_owned()));
             pieces.extend(reason(step, tone));
         }
         self.line(before, &pieces);
+    }
+
+    /// The state of a policy, and the policies that override it.
+    fn words(&self, state: PolicyState, step: Step<'_>) -> String {
+        // A policy outside of the picture has the same kind, so the rest of its id is enough.
+        let named = |id: &Arc<str>| match (self.ids.get(&**id), id.split_once('/')) {
+            (Some(node), _) => name(node),
+            (None, Some((_, path))) => path.to_owned(),
+            (None, None) => id.to_string(),
+        };
+        let by = list(step.edge.by.iter().map(named));
+        let word = state.as_str();
+        match state {
+            _ if by.is_empty() => word.to_owned(),
+            PolicyState::Overridden => format!("{word} by {by}"),
+            PolicyState::Conflicted => format!("{word} with {by}"),
+            _ => format!("{word}, overridden in part by {by}"),
+        }
     }
 
     /// The policies without any edge.
@@ -177,11 +206,12 @@ impl Tree<'_> {
         for (i, node) in idle.iter().enumerate() {
             let (own, rest) = if i + 1 == idle.len() { LAST } else { BRANCH };
             let why = node.reason.clone().unwrap_or_default();
+            let (mark, tone) = mark(node.state, false);
             let pieces = [
-                (Some(Tone::Warning), "◇".to_owned()),
+                (Some(tone), mark.to_owned()),
                 (None, picture.kind(node)),
-                (Some(Tone::Warning), format!("{}:", name(node))),
-                (Some(Tone::Warning), why),
+                (Some(tone), format!("{}:", name(node))),
+                (Some(tone), why),
             ];
             self.line((own, rest), &pieces);
         }
@@ -254,6 +284,27 @@ impl Tree<'_> {
         }
         self.text.push('\n');
     }
+}
+
+/// The sign of a state, as in pictures, and its tone.
+fn mark(state: Option<PolicyState>, is_attached: bool) -> (&'static str, Tone) {
+    let Some(state) = state else {
+        return if is_attached {
+            ("◆", Tone::Plain)
+        } else {
+            ("◇", Tone::Warning)
+        };
+    };
+    let tone = match state {
+        PolicyState::Enforced => Tone::Good,
+        PolicyState::PartiallyEnforced | PolicyState::NoEffect => Tone::Warning,
+        PolicyState::Overridden => Tone::Faint,
+        PolicyState::Conflicted
+        | PolicyState::Rejected
+        | PolicyState::Invalid
+        | PolicyState::TargetNotFound => Tone::Bad,
+    };
+    (look(state).sign, tone)
 }
 
 fn reason(step: Step<'_>, tone: Tone) -> Option<Piece> {

@@ -8,9 +8,8 @@ use serde_json::Value;
 use super::super::kind_names::Kinds;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
-use super::super::text::paragraph;
 use super::super::values::{Shown, shown};
-use super::{SHOWN, line};
+use super::{few, line};
 use crate::answer::impact::{Change, Field, What};
 use crate::answer::named::Named;
 use crate::engine::ids::{ObjectKey, Place};
@@ -79,13 +78,8 @@ pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Styl
         many => {
             let heading = format!("{kind} {how} {}", words::count(&objects));
             let mut text = line(style, Tone::Heading, &heading);
-            for name in many.iter().take(SHOWN) {
-                text.push_str(&paragraph(style, Tone::Faint, "  ", name, "    "));
-            }
-            if let Some(more @ 1..) = many.len().checked_sub(SHOWN) {
-                let rest = format!("and {more} more; -o json has all");
-                text.push_str(&paragraph(style, Tone::Faint, "  ", &rest, "    "));
-            }
+            let names = many.iter().cloned();
+            text.push_str(&few(style, Tone::Faint, names, "; -o json has all"));
             text
         }
     };
