@@ -141,7 +141,7 @@ fn limited(from: impl io::Read) -> Vec<u8> {
     bytes
 }
 
-/// What a program says is wrong: the line that begins so, where it says more than that; else the first.
+/// The line of a program's output that begins with `Error: `, or its first line.
 fn said(program: &str, err: &[u8]) -> String {
     let text = String::from_utf8_lossy(err);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -79,6 +79,7 @@ impl Reader {
         match Served::ask(&client).await {
             Ok(asked) => served.add_missing(asked),
             Err(why @ (Trouble::Away(_) | Trouble::Unknown(_))) => return Err(why),
+            Err(why) if why.is_of_impersonation() => return Err(why),
             // A user who may not use discovery may still be allowed to list CRDs.
             Err(_) => {
                 if let Ok(found) = definitions.clone().await {

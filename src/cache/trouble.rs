@@ -62,6 +62,11 @@ impl Trouble {
         Self::Away(without_number(&error.to_string()))
     }
 
+    /// Whether the user may not impersonate another. The API server then refuses every request.
+    pub fn is_of_impersonation(&self) -> bool {
+        matches!(self, Self::Forbidden(said) if said.contains(" cannot impersonate "))
+    }
+
     /// The name of the refused user, from the API server's message.
     pub fn user(&self) -> Option<&str> {
         let Self::Forbidden(said) = self else {
@@ -166,6 +171,13 @@ mod tests {
         let trouble = of(403, said);
         assert_eq!(trouble.user(), Some("alice"));
         assert_eq!(trouble.to_string(), "user \"alice\" may not");
+    }
+
+    #[test]
+    fn who_may_not_stand_for_another_is_told_from_who_may_not_read() {
+        let said = "users \"sven\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope";
+        assert!(of(403, said).is_of_impersonation());
+        assert!(!of(403, "User \"alice\" cannot list resource \"users\"").is_of_impersonation());
     }
 
     #[test]

@@ -150,6 +150,10 @@ fn unreachable(address: &str, trouble: &Trouble) -> Failure {
         Trouble::Unknown(why) => format!(
             "the API server at {address} does not know who asks: {why}. Log in again, or name other credentials with --context"
         ),
+        Trouble::Forbidden(said) if trouble.is_of_impersonation() => format!(
+            "the API server at {address} does not let you ask in the name of another: {said}. Leave out --as and --as-group, \
+             or ask for the right to impersonate"
+        ),
         other => format!(
             "the API server at {address} does not answer: {other}. Is it the right cluster? Name another with --context or --kubeconfig"
         ),
