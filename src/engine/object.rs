@@ -16,6 +16,7 @@ use super::shared;
 
 mod annotations;
 mod crd;
+mod delegating;
 mod few;
 mod json;
 mod matches;

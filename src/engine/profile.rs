@@ -208,10 +208,9 @@ impl ProfileRules {
         self
     }
 
-    /// Whether a controller serves `HTTPRoutes` and `GRPCRoutes` on one hostname of a listener.
-    pub fn serves_both_kinds(&self, controller: &str) -> bool {
-        let facts = self.controllers.get(controller);
-        facts.is_some_and(|facts| facts.http_and_grpc_on_one_hostname)
+    /// The facts about a controller; `None` if there are none.
+    pub fn controller(&self, name: &str) -> Option<&file::ControllerFile> {
+        self.controllers.get(name)
     }
 
     /// Kinds that are policy kinds regardless of their CRD.

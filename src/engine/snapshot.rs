@@ -11,7 +11,7 @@ use super::ids::{GroupKind, ObjectKey};
 use super::maps::HashSet;
 use super::object::{Annotations, Crd, Node, Object, is_route};
 use super::policy::Policy;
-use super::profile::{Profile, ProfileRules, is_policy_kind};
+use super::profile::{Profile, ProfileRules, file::ControllerFile, is_policy_kind};
 use super::reports;
 
 mod edges;
@@ -294,9 +294,9 @@ impl Snapshot {
         }
     }
 
-    /// Whether a controller serves `HTTPRoutes` and `GRPCRoutes` on one hostname of a listener.
-    pub fn serves_both_kinds(&self, controller: &str) -> bool {
-        self.rules.serves_both_kinds(controller)
+    /// The facts about a controller; `None` if there are none.
+    pub fn controller_facts(&self, name: &str) -> Option<&ControllerFile> {
+        self.rules.controller(name)
     }
 
     /// The routes that send requests to an object; sorted.

@@ -257,7 +257,29 @@ fn in_force(
             let attache = said.in_force.get(&(kind.clone(), place.clone()));
             let controller = recorded.get(place);
             if controller.is_none() && !(of_kind.on != On::Rules) {
-                differ(About::Attached, "controller no, attache yes".to_owned());
+                // The controller has no such rule on a listener that it serves, so other rules take its requests: a
+                // protection claimed there is none.
+                let (listener, route) = place.split_once(' ').unwrap_or((place, ""));
+                let is_http = ["HTTPRoute/", "GRPCRoute/"]
+                    .iter()
+                    .any(|kind| route.starts_with(kind));
+                let on_listener =
+                    |other: &String| other.split_once(' ').is_some_and(|(at, _)| at == listener);
+                let served = is_http && recorded.keys().any(on_listener);
+                let mut names = attache
+                    .into_iter()
+                    .filter(|_| served)
+                    .flat_map(BTreeMap::keys);
+                let protects = names.any(|name| {
+                    let claim = (kind.clone(), place.clone(), name.clone());
+                    said.protecting.contains(&claim)
+                });
+                let about = if protects {
+                    About::FalseProtection
+                } else {
+                    About::Attached
+                };
+                differ(about, "controller no, attache yes".to_owned());
                 continue;
             }
             let Some(attache) = attache

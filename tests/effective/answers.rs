@@ -163,6 +163,9 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
         .as_ref()
         .map_or_else(|| accepted(&status.accepted), state);
     writeln!(out, "  - {}: {state}", policy.key()).unwrap();
+    for caveat in policy.caveats(snapshot) {
+        writeln!(out, "    caveat: {caveat}").unwrap();
+    }
     for target in &status.targets {
         let state = target
             .state

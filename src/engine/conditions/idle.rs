@@ -6,6 +6,7 @@ use crate::engine::level::Level;
 use crate::engine::object::Node;
 use crate::engine::policy::Policy;
 use crate::engine::reports::controller;
+use crate::engine::section::rule_label;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::topology::{Attachment, OneKind, attachment, why_unaccepted};
 
@@ -20,7 +21,7 @@ pub(super) fn idle(
     let away = why_unaccepted(snapshot, target)
         .or_else(|| run_by_others(snapshot, policy, target))
         .or_else(|| no_gateway_before(snapshot, policy, target));
-    if let Some(why) = away {
+    if let Some(why) = away.or_else(|| delegation(snapshot, target)) {
         return why;
     }
     let why = idle_on_route(policy, target).or_else(|| idle_at_level(policy, target));
@@ -94,6 +95,31 @@ fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Op
     let label = &by_label.label;
     Some(format!(
         "no Gateway serves {object} by its label {label} or that of its Namespace"
+    ))
+}
+
+/// The delegation, if a route or a rule sends all its requests to other routes, or gets them from one.
+fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
+    let route = snapshot.get(&target.object)?;
+    let Node::Route { rules, .. } = &route.node else {
+        return None;
+    };
+    let delegates = match &target.section {
+        None => route.delegates(),
+        Some(section) => {
+            let mut rules = rules.iter().enumerate();
+            rules.any(|(i, rule)| rule.delegates() && rule_label(route, i) == *section)
+        }
+    };
+    if delegates {
+        return Some(format!(
+            "{target} delegates to other routes, which attache does not follow"
+        ));
+    }
+    let parent = snapshot.using(&target.object).next()?;
+    Some(format!(
+        "{} delegates to {}, which attache does not follow",
+        parent.key, target.object
     ))
 }
 

@@ -342,7 +342,7 @@ impl Survey<'_> {
             ends.push(End {
                 stack: self.stacks.of_route(profile, &at, through, via),
                 has: focus.is_none_or(|key| lowers.may_have(key)),
-                complete: true,
+                complete: !route.delegates(),
                 lowers,
             });
             return;

@@ -34,6 +34,9 @@ pub struct ControllerFile {
     /// the older one.
     #[serde(default)]
     pub http_and_grpc_on_one_hostname: bool,
+    /// Whether an `HTTPRoute` may delegate to others, which are its backends and name it as their parent.
+    #[serde(default)]
+    pub delegation: bool,
 }
 
 /// One profile. Every field is optional: facts that are left out come from the CRD.

@@ -11,8 +11,8 @@ use super::lower::{Unreached, unreached};
 use super::route_kinds::{OneKind, may_keep_out};
 use crate::engine::hint::nearest;
 use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::object::{BackendRef, Listener, Node, Object, ParentRef};
-use crate::engine::reports::{of_listener, of_route};
+use crate::engine::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
+use crate::engine::reports::{controller, of_listener, of_route};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::work;
 
@@ -57,6 +57,9 @@ pub fn attachment(
             Attachment::Attached(vec![key.whole()])
         }
         Node::Service { .. } => refused(format!("{key} has no such port")),
+        Node::Route { .. } if may_delegate(snapshot, owner) => Attachment::Unknown(format!(
+            "attache does not follow whether {key} delegates to it"
+        )),
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
             let Some(accepted) = listeners(snapshot, owner) else {
                 return refused(no_parent(key));
@@ -280,11 +283,24 @@ pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> 
     };
     let in_mesh = !parents.is_empty() && parents.iter().all(|p| p.object.gk.is_core("Service"));
     match why {
+        Unreached::Kind if is_route(&reference.object.gk) && may_delegate(snapshot, route) => None,
         Unreached::NotGranted if in_mesh => snapshot
             .lacks(&reference.object)
             .then_some(Unreached::Missing),
         why => Some(why),
     }
+}
+
+/// Whether a route may delegate to others: a controller allows it, or one is not known.
+fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
+    let mut parents = route.parents().iter();
+    let allows = |parent: &ParentRef| {
+        controller(snapshot, &parent.object).is_none_or(|name| {
+            let facts = snapshot.controller_facts(name);
+            facts.is_some_and(|facts| facts.delegation)
+        })
+    };
+    route.parents().is_empty() || parents.any(allows)
 }
 
 /// A message that a backend reference of a route does not resolve.

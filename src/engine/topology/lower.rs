@@ -32,7 +32,8 @@ impl Lower {
     }
 }
 
-/// The paths to the rules of a route, in the order of the rules. Rules with the same name share one path.
+/// The paths to the rules of a route, in the order of the rules. Rules with the same name share one path. Rules that
+/// delegate to other routes serve no requests themselves; a route with no others has one incomplete path.
 ///
 /// `namespace` is the key of the route's Namespace, which many routes share.
 pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<Lower> {
@@ -42,8 +43,15 @@ pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<Lower> {
     if rules.is_empty() {
         return vec![whole(to_route(namespace, route), true)];
     }
+    if route.delegates() {
+        return vec![whole(to_route(namespace, route), false)];
+    }
     let mut labels: Vec<Arc<str>> = Vec::with_capacity(rules.len());
-    for i in 0..rules.len() {
+    for (i, _) in rules
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| !rule.delegates())
+    {
         let label = section::rule_label(route, i);
         if !labels.contains(&label) {
             labels.push(label);

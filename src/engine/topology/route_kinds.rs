@@ -55,7 +55,10 @@ pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bo
 
 fn takes_one_kind(snapshot: &Snapshot, owner: &Object) -> bool {
     let controller = controller(snapshot, &owner.key);
-    controller.is_some_and(|name| !snapshot.serves_both_kinds(name))
+    controller.is_some_and(|name| {
+        let facts = snapshot.controller_facts(name);
+        !facts.is_some_and(|facts| facts.http_and_grpc_on_one_hostname)
+    })
 }
 
 /// The routes of the other kind that may keep a route out, or that it may keep out.
