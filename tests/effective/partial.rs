@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attache::config::Configuration;
+use attache::engine::conditions::{Condition, conditions, status};
 use attache::engine::effective::Survey;
 use attache::engine::ids::GroupKind;
 use attache::engine::snapshot::{Change, Snapshot};
@@ -98,4 +99,36 @@ fn one_namespace_may_be_known_and_others_not() {
     let state = state.apply(Change::Listed(kind.clone(), Vec::new()));
     assert!(state.lacks(&key("Service infra/cart")));
     assert!(state.knows(&kind));
+}
+
+/// A policy of generation 2 of which its controller has seen this generation.
+fn programmed(seen: i64) -> Condition {
+    let policy = object(&json!({
+        "apiVersion": "gateway.networking.k8s.io/v1", "kind": "BackendTLSPolicy",
+        "metadata": {"name": "tls", "namespace": "shop", "generation": 2},
+        "spec": {
+            "targetRefs": [{"group": "", "kind": "Service", "name": "cart"}],
+            "validation": {"hostname": "cart.example"},
+        },
+        "status": {"ancestors": [{
+            "ancestorRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge", "namespace": "shop"},
+            "controllerName": "example.com/gateway",
+            "conditions": [{"type": "Accepted", "status": "True", "reason": "Accepted", "message": "", "observedGeneration": seen}],
+        }]},
+    }));
+    let key = policy.key.clone();
+    let snapshot = start().apply(Change::Applied(Arc::new(policy)));
+    let policy = snapshot.policy(&key).unwrap();
+    let status = status(&mut Survey::new(&snapshot), policy);
+    let mut found = conditions(&status, None).into_iter();
+    found.find(|one| one.kind == "Programmed").unwrap()
+}
+
+/// A status of an older generation says nothing of this one: the controller has yet to see it (GEP-713, `Reconciling`).
+#[test]
+fn a_policy_is_reconciling_until_its_controller_has_seen_this_generation() {
+    let older = programmed(1);
+    assert_eq!((older.status, older.reason), (false, "Reconciling"));
+    let same = programmed(2);
+    assert_eq!((same.status, same.reason), (true, "Programmed"));
 }
