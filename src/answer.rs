@@ -6,6 +6,8 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::engine::printable;
+
 pub mod description;
 pub mod effective;
 pub mod explanation;
@@ -58,7 +60,7 @@ pub fn document<T: Answer>(answer: &T) -> impl Serialize + '_ {
 pub fn json<T: Answer>(answer: &T) -> serde_json::Result<String> {
     let mut text = serde_json::to_string_pretty(&document(answer))?;
     text.push('\n');
-    Ok(text)
+    Ok(printable::json(text))
 }
 
 /// The JSON schema of an answer.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -21,7 +21,7 @@ pub(super) use super::files::files;
 pub use super::files::{Links, read, read_as, read_stdin};
 
 use super::cores::side_by_side;
-use super::departures::Definitions;
+use super::departures::{Definitions, Judged};
 use super::manifest::{Manifests, Origin, Problem, without_place};
 use super::raw::RawObject;
 
@@ -87,6 +87,21 @@ struct Found {
     gk: GroupKind,
     origin: Origin,
     raw: RawObject,
+    /// Its metadata as the API server would store it.
+    header: Header,
+}
+
+/// An object that was read, or why it cannot be used.
+struct Taken {
+    origin: Origin,
+    object: Result<Object, Unusable>,
+    judged: Judged,
+}
+
+/// The identity of an object that cannot be used, if it is known, and the problem, unless it was reported before.
+struct Unusable {
+    outline: Option<Object>,
+    problem: Option<Problem>,
 }
 
 /// Interns strings that many objects share.
@@ -112,15 +127,28 @@ impl Shared {
     }
 }
 
-/// Applies `work` to each item, in parallel.
-fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let runs: Vec<&[T]> = items.chunks(RUN).collect();
+/// Applies `work` to each item, in parallel. An item is freed as soon as it is done, so that not all items and all
+/// results are in memory at once.
+fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let count = items.len();
+    let mut items = items.into_iter();
+    let mut runs: Vec<Mutex<Vec<T>>> = Vec::with_capacity(count.div_ceil(RUN));
+    while items.len() > 0 {
+        runs.push(Mutex::new(items.by_ref().take(RUN).collect()));
+    }
+    drop(items);
+    let take = |run: &Mutex<Vec<T>>| {
+        let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *run)
+    };
     let done = side_by_side(
         &runs,
         || (),
-        |(), run| run.iter().map(&work).collect::<Vec<R>>(),
+        |(), run| take(run).into_iter().map(&work).collect::<Vec<R>>(),
     );
-    done.into_iter().flatten().collect()
+    let mut all = Vec::with_capacity(count);
+    all.extend(done.into_iter().flatten());
+    all
 }
 
 // === impl Loaded ===
@@ -145,28 +173,29 @@ impl Loaded {
         namespace: &str,
     ) -> Self {
         let mut problems = manifests.problems;
-        let mut found: Vec<Found> = Vec::with_capacity(manifests.objects.len());
         let mut shared = Shared::default();
-        let raws = each(&manifests.objects, |manifest| {
-            RawObject::read(manifest.json.get())
-        });
-        for (manifest, raw) in manifests.objects.into_iter().zip(raws) {
-            let (gk, origin) = (shared.kind(manifest.gk), manifest.origin);
+        let mut found = each(manifests.objects, |manifest| {
             let version = manifest.api_version.rsplit('/').next().unwrap_or_default();
-            let version = text(version);
-            if let Some(why) = &raw.odd {
-                problems.push(problem(&gk, &origin, &raw, &why.to_string()));
-                if raw.header().name.is_empty() {
-                    continue;
-                }
+            Found {
+                version: text(version),
+                gk: manifest.gk,
+                origin: manifest.origin,
+                raw: RawObject::read(manifest.json.get()),
+                header: Header::default(),
             }
-            found.push(Found {
-                version,
-                gk,
-                origin,
-                raw,
-            });
-        }
+        });
+        found.retain_mut(
+            |Found {
+                 gk, origin, raw, ..
+             }| {
+                *gk = shared.kind(gk.clone());
+                let Some(why) = &raw.odd else {
+                    return true;
+                };
+                problems.push(problem(gk, origin, raw, &why.to_string()));
+                !raw.header().name.is_empty()
+            },
+        );
         let crds = definitions(&found);
         let cluster_scoped = cluster_scoped(base, &crds);
         let definitions = Definitions::new(base, crds);
@@ -175,16 +204,19 @@ impl Loaded {
         let mut age = Timestamp::MAX
             .saturating_sub(SignedDuration::from_secs(count))
             .unwrap_or(Timestamp::MAX);
-        let mut headers = Vec::with_capacity(found.len());
         for Found {
-            version, gk, raw, ..
-        } in &found
+            version,
+            gk,
+            raw,
+            header,
+            ..
+        } in &mut found
         {
             age = age
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
-            let mut header = placed(raw.header().clone(), gk, cluster_scoped(gk), namespace);
-            header.namespace = shared.namespace(header.namespace);
+            *header = placed(raw.header().clone(), gk, cluster_scoped(gk), namespace);
+            header.namespace = shared.namespace(Arc::clone(&header.namespace));
             header.meta.version = Some(version.clone());
             let key = header.key(gk);
             let known = base.and_then(|base| base.get(&key));
@@ -196,9 +228,7 @@ impl Loaded {
             } else {
                 loaded.undated.remove(&key);
             }
-            headers.push(header);
         }
-        let found: Vec<(Found, Header)> = found.into_iter().zip(headers).collect();
         loaded.take(base, found, &definitions, &mut problems);
         loaded.add_namespaces(base, age);
         problems.sort();
@@ -211,48 +241,65 @@ impl Loaded {
     fn take(
         &mut self,
         base: Option<&Snapshot>,
-        found: Vec<(Found, Header)>,
+        found: Vec<Found>,
         definitions: &Definitions,
         problems: &mut Vec<Problem>,
     ) {
-        let objects = each(&found, |(found, header)| {
+        let taken = each(found, |found| {
             let Found {
-                gk, raw, version, ..
+                gk,
+                raw,
+                version,
+                header,
+                origin,
             } = found;
-            let judged = definitions.judge(&header.key(gk), version, raw.spec.as_deref());
-            let read = raw.to_object_as(gk, header, judged.pruned.as_deref());
-            let object = read.map_err(|why| (raw.outline(gk, header, &why), why));
-            (object, judged)
+            let judged = definitions.judge(&header.key(&gk), &version, raw.spec.as_deref());
+            let read = raw.to_object_as(&gk, &header, judged.pruned.as_deref());
+            let object = read.map_err(|why| Unusable {
+                outline: raw.outline(&gk, &header, &why),
+                problem: raw
+                    .odd
+                    .is_none()
+                    .then(|| problem(&gk, &origin, &raw, &why.to_string())),
+            });
+            Taken {
+                origin,
+                object,
+                judged,
+            }
         });
         let mut places = HashMap::new();
-        for ((found, _), (object, judged)) in found.into_iter().zip(objects) {
+        for Taken {
+            origin,
+            object,
+            judged,
+        } in taken
+        {
             let mut object = match object {
                 Ok(object) => object,
-                Err((outline, why)) => {
-                    let Found {
-                        gk, origin, raw, ..
-                    } = found;
-                    if raw.odd.is_none() {
-                        problems.push(problem(&gk, &origin, &raw, &why.to_string()));
-                    }
-                    if let Some(outline) = outline {
+                Err(unusable) => {
+                    problems.extend(unusable.problem);
+                    if let Some(outline) = unusable.outline {
                         self.push(outline, origin, &mut places);
                     }
                     continue;
                 }
             };
             // Of two objects with one name the later one counts.
-            self.departures.insert(object.key.clone(), judged.findings);
+            if judged.findings.is_empty() {
+                self.departures.remove(&object.key);
+            } else {
+                self.departures.insert(object.key.clone(), judged.findings);
+            }
             if judged.is_refused {
-                self.origins.entry(object.key).or_insert(found.origin);
+                self.origins.entry(object.key).or_insert(origin);
                 continue;
             }
             if let Some(base) = base {
                 base.keep_reported(&mut object);
             }
-            self.push(object, found.origin, &mut places);
+            self.push(object, origin, &mut places);
         }
-        self.departures.retain(|_, findings| !findings.is_empty());
     }
 
     /// Adds an object. It replaces an earlier one with the same name, as `kubectl apply` would.
@@ -320,7 +367,7 @@ impl Loaded {
     }
 
     fn build(&mut self, base: Option<&Snapshot>, rules: &Arc<ProfileRules>) {
-        let mut kinds: BTreeMap<GroupKind, Vec<Object>> = BTreeMap::new();
+        let mut kinds: BTreeMap<GroupKind, Vec<Arc<Object>>> = BTreeMap::new();
         // A directory is the whole state: a Gateway API kind without objects is known to have none.
         for gk in watched_gateway_kinds() {
             kinds.entry(gk).or_default();
@@ -331,7 +378,7 @@ impl Loaded {
                 kinds.entry(crd.gk.clone()).or_default();
             }
             let objects = kinds.entry(object.key.gk.clone()).or_default();
-            objects.push(object.clone());
+            objects.push(Arc::new(object.clone()));
         }
         for (gk, objects) in &kinds {
             let written = objects
@@ -347,16 +394,12 @@ impl Loaded {
         let crds = kinds.remove_entry(&GroupKind::crd());
         for (gk, objects) in crds.into_iter().chain(kinds) {
             if base.is_some() {
-                let change = |object| Change::Applied(Arc::new(object));
                 snapshot = objects
                     .into_iter()
-                    .map(change)
+                    .map(Change::Applied)
                     .fold(snapshot, |s, c| s.apply(c));
             } else {
-                snapshot = snapshot.apply(Change::Listed(
-                    gk,
-                    objects.into_iter().map(Arc::new).collect(),
-                ));
+                snapshot = snapshot.apply(Change::Listed(gk, objects));
             }
         }
         self.counts.policy_kinds = snapshot

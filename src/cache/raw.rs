@@ -1,7 +1,7 @@
 //! An object of any kind as the API server sends it, parsed leniently so that no object can break a list.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource;
@@ -22,7 +22,7 @@ use crate::engine::shared::Text;
 #[derive(Clone, Debug, Default)]
 pub struct RawObject {
     /// Only the resource version, from which a watch resumes.
-    metadata: ObjectMeta,
+    metadata: Option<Box<ObjectMeta>>,
     header: Header,
     /// `spec`, unparsed.
     pub spec: Option<Box<RawValue>>,
@@ -105,10 +105,13 @@ impl RawObject {
         let status = parts.status;
         Self {
             reported: status.and_then(|status| Reported::read(status, &header, generation)),
-            metadata: ObjectMeta {
-                resource_version: version,
-                ..ObjectMeta::default()
-            },
+            // Objects of files have none, and the struct is large.
+            metadata: version.map(|version| {
+                Box::new(ObjectMeta {
+                    resource_version: Some(version),
+                    ..ObjectMeta::default()
+                })
+            }),
             header,
             spec: parts.spec.map(ToOwned::to_owned),
             established: status.is_some_and(is_established),
@@ -203,10 +206,11 @@ impl Resource for RawObject {
         resource.plural.as_str().into()
     }
     fn meta(&self) -> &ObjectMeta {
-        &self.metadata
+        static NONE: LazyLock<ObjectMeta> = LazyLock::new(ObjectMeta::default);
+        self.metadata.as_deref().unwrap_or(&NONE)
     }
     fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
+        self.metadata.get_or_insert_default()
     }
 }
 

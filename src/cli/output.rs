@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Failure;
 use super::jsonpath::Template;
 use super::render::style::Style;
+use crate::engine::printable::{self, has_hidden};
 
 /// The prefix of a template, as in kubectl.
 const JSONPATH: &str = "jsonpath=";
@@ -60,8 +61,16 @@ impl Output {
     pub(super) fn program(&self, document: &impl Serialize) -> Result<Option<String>, Failure> {
         Ok(match self {
             Self::Text | Self::Wide | Self::Name | Self::Markdown => None,
-            Self::Json => Some(serde_json::to_string_pretty(document)? + "\n"),
-            Self::Yaml => Some(serde_saphyr::to_string(document)?),
+            Self::Json => Some(json(document)?),
+            Self::Yaml => {
+                let text = serde_saphyr::to_string(document)?;
+                // JSON is YAML too, and can escape everything.
+                Some(if has_hidden(&text) {
+                    json(document)?
+                } else {
+                    text
+                })
+            }
             Self::JsonPath(template) => {
                 let text = template.fill(&serde_json::to_value(document)?);
                 let end = if text.ends_with('\n') { "" } else { "\n" };
@@ -69,6 +78,12 @@ impl Output {
             }
         })
     }
+}
+
+fn json(document: &impl Serialize) -> Result<String, Failure> {
+    Ok(printable::json(
+        serde_json::to_string_pretty(document)? + "\n",
+    ))
 }
 
 // === impl Formats ===

@@ -1,5 +1,6 @@
 //! Escapes names and values of users for output: in a terminal, a log, the log of a pipeline, a warning.
 
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -12,6 +13,29 @@ pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     push(&mut escaped, text);
     escaped
+}
+
+/// JSON text with hidden characters written as `\uXXXX`. The data are the same.
+pub fn json(text: String) -> String {
+    if !has_hidden(&text) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if c == '\n' || !is_hidden(c) {
+            escaped.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
+}
+
+/// Whether a text of several lines has a hidden character.
+pub fn has_hidden(text: &str) -> bool {
+    text.chars().any(|c| c != '\n' && is_hidden(c))
 }
 
 /// Appends a string, escaped.
@@ -64,7 +88,7 @@ fn is_of_a_pipeline(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::escape;
+    use super::{escape, json};
 
     #[test]
     fn what_is_seen_stays() {
@@ -122,6 +146,14 @@ mod tests {
             let shown = format!("a{}b", c.escape_unicode());
             assert_eq!(escape(&format!("a{c}b")), shown);
         }
+    }
+
+    #[test]
+    fn json_keeps_its_data() {
+        let data = "a\u{202e}b\u{e0041}\n\"é";
+        let text = json(serde_json::to_string_pretty(&[data]).unwrap());
+        assert_eq!(text, "[\n  \"a\\u202eb\\udb40\\udc41\\n\\\"é\"\n]");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [data]);
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub(crate) fn run(attempt: &Attempt) -> Result<(), String> {
 fn seen(attempt: &Attempt, out: &str, err: &str) -> Result<(), String> {
     let arguments = attempt.run.as_deref().unwrap_or_default();
     let is = |word: &str| arguments.iter().any(|argument| argument == word);
-    let shown = if is("json") || is("html") {
+    let shown = if is("html") {
         err.to_owned()
     } else {
         format!("{out}\n{err}")

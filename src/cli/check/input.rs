@@ -82,9 +82,9 @@ impl Input {
             ..Self::default()
         };
         let labels = repository.labels();
-        let each = |one: &dyn Fn(Manifests) -> Self| -> Vec<Self> {
+        let each = move |one: &dyn Fn(Manifests) -> Self| -> Vec<Self> {
             if labels.is_empty() {
-                return vec![one(repository.manifests.clone())];
+                return vec![one(repository.manifests)];
             }
             let all = labels.iter().map(|label| Self {
                 label: Some(label.clone()),
