@@ -34,6 +34,7 @@ mod rendered;
 pub mod schema;
 pub mod serve;
 mod state;
+mod time;
 mod unseen;
 pub mod version;
 mod watch;

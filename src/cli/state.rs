@@ -10,6 +10,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::cluster::Cluster;
 use super::names::Names;
 use super::rendered::Rendered;
+use super::time::timeout;
 use super::watch::{Files, Live, Look, Watching};
 use super::{Failure, complete, unseen};
 use crate::cache::directory::{self, Links};
@@ -61,16 +62,6 @@ pub(super) struct State {
     /// Whether kustomizations are read as they are written, without running a program.
     #[arg(skip)]
     pub(super) as_written: bool,
-}
-
-/// Parses `10s`, `1m30s`, or a number of seconds.
-fn timeout(text: &str) -> Result<Duration, String> {
-    if let Ok(seconds) = text.parse::<u64>() {
-        return Ok(Duration::from_secs(seconds));
-    }
-    let time = text.parse::<jiff::SignedDuration>().ok();
-    let time = time.and_then(|time| Duration::try_from(time).ok());
-    time.ok_or_else(|| format!("{text:?} is not a time; write it like 10s or 1m"))
 }
 
 /// Which namespaces; the same for all commands.
@@ -482,21 +473,4 @@ pub(super) fn read_repository(paths: &[PathBuf], links: Links) -> Manifests {
     let notes: Vec<String> = read.notes.iter().map(|note| escape(note)).collect();
     say_unseen(&notes);
     read.manifests
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::timeout;
-
-    #[test]
-    fn times_are_those_of_kubectl() {
-        for (text, seconds) in [("0", 0), ("30", 30), ("10s", 10), ("1m", 60), ("1m30s", 90)] {
-            assert_eq!(timeout(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for wrong in ["", "soon", "-1s", "s"] {
-            assert!(timeout(wrong).is_err(), "{wrong}");
-        }
-    }
 }
