@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use attache::cache::directory;
 use attache::cache::manifest::Manifest;
-use attache::engine::ids::GroupKind;
-use attache::engine::object::{Node, Object};
-use attache::engine::profile::ProfileRules;
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Node, Object};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};

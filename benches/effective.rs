@@ -17,13 +17,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attache::engine::effective::{Group, Survey};
-use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use attache::engine::impact::impact;
-use attache::engine::object::Object;
-use attache::engine::profile::ProfileRules;
-use attache::engine::review::{Evidence, Operation, Request, review};
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::effective::impact::impact;
+use attache::engine::effective::{PathGroup, Resolver};
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ fn empty() -> Snapshot {
         .collect();
     let profile = json!({
         "match": {"group": GROUP, "kind": "ColorPolicy"}, "class": "inherited",
-        "targets": {"allow": allow}, "merge": {"unset": {"direction": "defaults", "op": "atomic"}},
+        "targets": {"allow": allow}, "merge": {"default": {"direction": "defaults", "op": "atomic"}},
     });
     let profile = serde_json::from_value(profile).unwrap();
     let rules = Arc::new(ProfileRules::new(vec![profile], Vec::new()));
@@ -163,11 +163,11 @@ fn state(objects: Vec<Object>) -> Snapshot {
 
 /// Computes every effective policy of an object, and counts their paths.
 fn every(snapshot: &Snapshot, of: &ObjectKey) -> usize {
-    let groups = Survey::new(snapshot).through(of, &kind());
+    let groups = Resolver::new(snapshot).paths_through(of, &kind());
     groups
         .iter()
         .filter(|group| group.complete)
-        .map(Group::paths)
+        .map(PathGroup::path_count)
         .sum()
 }
 

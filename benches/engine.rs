@@ -16,9 +16,9 @@
 
 use std::time::{Duration, Instant};
 
-use attache::engine::conduct::Conduct;
-use attache::engine::review::Evidence;
-use attache::engine::snapshot::Snapshot;
+use attache::engine::admission::review::Evidence;
+use attache::engine::admission::settings::ReviewSettings;
+use attache::engine::state::snapshot::Snapshot;
 use attache::http::admission::{Endpoint, respond};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn main() {
 #[inline(never)]
 fn once(snapshot: &Snapshot, case: &Case, i: usize) {
     let body = &case.bodies[i % case.bodies.len()];
-    let conduct = Conduct::default();
+    let conduct = ReviewSettings::default();
     let evidence = Evidence::Authoritative;
     let answer = respond(snapshot, &conduct, &evidence, case.endpoint, body);
     assert!(answer.unwrap().len() > 100);

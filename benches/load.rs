@@ -25,10 +25,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use attache::engine::review::{Evidence, Request as Asked, review as engine};
-use attache::engine::snapshot::Snapshot;
-use attache::engine::verdict::Verdict;
-use attache::http::admission::{App, Judge, Outside};
+use attache::engine::admission::review::{Evidence, Request as Asked, review as engine};
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::state::snapshot::Snapshot;
+use attache::http::admission::{App, Dependencies, ReviewFn};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, router};
 use attache::http::server::{Bound, Options, Server};
@@ -136,7 +136,7 @@ fn told(snapshot: &Snapshot, request: &Asked<'_>, evidence: &Evidence) -> Verdic
 async fn serve(setup: &Setup, mode: &str) {
     let snapshot = Arc::new(ArcSwap::from_pointee(state(setup.routes, setup.policies)));
     let metrics = Arc::new(Metrics::new().unwrap());
-    let judge: Judge = match mode {
+    let judge: ReviewFn = match mode {
         "engine" => engine,
         "told" => told,
         _ => |_: &_, _: &_, _: &_| Verdict::default(),
@@ -145,7 +145,7 @@ async fn serve(setup: &Setup, mode: &str) {
         judge,
         snapshot,
         Arc::default(),
-        Outside::default(),
+        Dependencies::default(),
         metrics.clone(),
         Limits::default(),
     );

@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::engine::printable;
+use crate::engine::model::printable;
 
 pub mod description;
 pub mod effective;

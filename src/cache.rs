@@ -8,30 +8,30 @@
 //! objects, and `http` receives the requests.
 
 pub mod access;
+pub mod api_error;
 pub mod confirm;
 pub mod connect;
-pub mod cores;
 pub mod crds;
 mod departures;
 pub mod directory;
 pub mod events;
 pub mod exec;
 pub mod files;
-pub mod heard;
 mod ignored;
 pub mod kinds;
+pub mod kubeconfig;
 mod kustomize;
+pub mod last_contact;
 pub mod lists;
 pub mod manifest;
+pub mod parallel;
 pub mod position;
 pub mod raw;
-pub mod reach;
 pub mod reload;
 pub mod repository;
 pub mod served;
 pub mod skipped;
 pub mod sync;
-pub mod trouble;
 pub mod watch;
 pub mod webhooks;
 pub mod writer;
@@ -44,8 +44,8 @@ use tokio::sync::mpsc;
 use tokio::sync::watch::{self as latest, Receiver};
 use tokio::task::JoinSet;
 
-use crate::engine::profile::ProfileRules;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::state::snapshot::Snapshot;
 use crate::metrics::Metrics;
 
 use self::access::Access;

@@ -39,7 +39,7 @@ mod unseen;
 pub mod version;
 mod watch;
 
-use crate::engine::printable::escape;
+use crate::engine::model::printable::escape;
 
 /// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
 #[derive(Debug, Parser)]

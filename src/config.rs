@@ -6,16 +6,16 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::engine::conduct::Conduct;
-use crate::engine::disclosure::{Disclosure, Levels};
-use crate::engine::finding::Code;
-use crate::engine::hint::nearest;
-use crate::engine::mutate::{Mutation, Mutations, Switches};
-use crate::engine::profile::file::{ControllerFile, ProfileFile};
-use crate::engine::profile::{ProfileRules, builtin, builtin_controllers};
-use crate::engine::schema::by_name;
-use crate::engine::severities::{Action, Actions, Override, Severities};
-use crate::engine::suppress::Suppressors;
+use crate::engine::admission::disclosure::{Disclosure, Levels};
+use crate::engine::admission::finding::Code;
+use crate::engine::admission::mutate::{Mutation, Mutations, Switches};
+use crate::engine::admission::settings::ReviewSettings;
+use crate::engine::admission::severities::{Action, Actions, Override, Severities};
+use crate::engine::admission::suppress::Suppressors;
+use crate::engine::kinds::profile::file::{ControllerFile, ProfileFile};
+use crate::engine::kinds::profile::{ProfileRules, builtin, builtin_controllers};
+use crate::engine::kinds::schema::by_name;
+use crate::engine::model::hint::nearest;
 use crate::reading::{self, Pipes};
 
 /// The configuration file of a directory, used with `--from`.
@@ -157,8 +157,8 @@ impl Configuration {
     }
 
     /// The settings of reviews.
-    pub fn conduct(&self) -> Conduct {
-        Conduct {
+    pub fn conduct(&self) -> ReviewSettings {
+        ReviewSettings {
             severities: Severities::new(self.findings.clone(), self.overrides.clone()),
             levels: Levels::new(&self.disclosure),
             mutations: Mutations::new(&self.mutations),
@@ -301,7 +301,7 @@ mod tests {
         ));
         assert!(!is_valid("overrides: [{findings: {affect: off}}]"));
     }
-    use crate::engine::mutate::Mutation;
+    use crate::engine::admission::mutate::Mutation;
 
     fn read(text: &str) -> Result<Configuration, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_named_is_the_default() {
+    fn an_empty_configuration_is_the_default() {
         let found = Configuration::find(None, None).unwrap();
         assert!(found.profiles.is_empty());
         assert!(found.rules().is_ok());

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! - [`engine`] makes all decisions. Pure: no async, no clock, no I/O, no client. Its entry point is
-//!   [`engine::review::review`].
+//!   [`engine::admission::review::review`].
 //! - [`answer`] holds the answers of the commands as data. Pure.
 //! - [`registration`] computes the webhook configurations: which kinds the API server sends, and with which options.
 //!   Pure.

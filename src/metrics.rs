@@ -14,12 +14,12 @@ use prometheus::{
     Registry, TextEncoder,
 };
 
-use crate::engine::ids::GroupKind;
-use crate::engine::object::is_gateway_kind;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::is_gateway_kind;
+use crate::engine::state::snapshot::Snapshot;
 
+mod all;
 mod described;
-mod made;
 mod process;
 
 pub use described::{About, Described, Label, Type};

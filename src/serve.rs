@@ -85,7 +85,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         file: args.config.clone(),
         directory: args.from.clone(),
         seen: text,
-        conduct: conduct.clone(),
+        settings: conduct.clone(),
         rules,
         health: health.clone(),
         metrics: metrics.clone(),

@@ -56,7 +56,7 @@ fn seconds(args: &[&str], flag: &str) -> u64 {
 
 /// Every policy kind with a built-in profile, as `group/resource`, and those of examples/quickstart.
 fn known_kinds() -> BTreeSet<String> {
-    let profiles = attache::engine::profile::builtin().unwrap();
+    let profiles = attache::engine::kinds::profile::builtin().unwrap();
     let policies = profiles.iter().filter(|kind| kind.policy != Some(false));
     let resource = |kind: &str| match kind.to_ascii_lowercase() {
         kind if kind.ends_with('y') => format!("{}ies", &kind[..kind.len() - 1]),
@@ -101,7 +101,7 @@ fn the_install_asks_about_the_policy_kinds_that_are_known_and_no_others() {
 }
 
 #[test]
-fn a_broken_attache_stops_nobody() {
+fn a_broken_attache_blocks_nobody() {
     for file in ["validating-webhook", "mutating-webhook"] {
         let webhook = &documents(&format!("manifests/base/{file}.yaml"))[0]["webhooks"][0];
         assert_eq!(webhook["failurePolicy"], "Ignore", "{file}");
@@ -148,7 +148,7 @@ fn rights_are_exact_and_read_only() {
 }
 
 #[test]
-fn what_may_be_written_is_two_objects_by_name() {
+fn write_access_is_two_objects_by_name() {
     for kind in ["validating", "mutating"] {
         let folder = format!("manifests/manage-webhooks/{kind}");
         let rights = documents(&format!("{folder}/rbac.yaml"));
@@ -228,7 +228,7 @@ fn a_pod_listens_on_all_addresses() {
 }
 
 #[test]
-fn a_pod_gives_away_nothing() {
+fn a_pod_has_no_needless_privileges() {
     let pod = &documents("manifests/base/deployment.yaml")[0]["spec"]["template"]["spec"];
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
     assert_eq!(
@@ -282,7 +282,7 @@ fn each_request_to_try_is_the_review_of_its_manifest() {
 
 /// A lost node takes at most one replica, and neither a node drain nor a rollout takes the last one.
 #[test]
-fn one_replica_stays_whatever_goes() {
+fn one_replica_always_remains() {
     let deployment = &documents("manifests/base/deployment.yaml")[0]["spec"];
     assert!(deployment["replicas"].as_u64().unwrap() >= 2);
     let roll = &deployment["strategy"]["rollingUpdate"];
@@ -321,7 +321,7 @@ fn one_replica_stays_whatever_goes() {
 
 /// While a configuration exists, the API server calls the webhook, even if it is gone.
 #[test]
-fn to_uninstall_the_configurations_go_first() {
+fn uninstalling_removes_the_configurations_first() {
     let readme = text("README.md");
     let (_, uninstall) = readme.split_once("\n## Uninstall\n").unwrap();
     let at = |what: &str| {
@@ -390,7 +390,7 @@ fn read_from(profile: &str) -> Vec<&str> {
 fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
     let page = text("docs/versions.md");
     let rows = rows(&page);
-    let folder = "src/engine/profile/builtin";
+    let folder = "src/engine/kinds/profile/builtin";
     let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
     let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let mut faults = Vec::new();
@@ -442,7 +442,7 @@ fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
 
 #[test]
 fn every_policy_kind_that_is_known_has_its_versions() {
-    let profiles = attache::engine::profile::builtin().unwrap();
+    let profiles = attache::engine::kinds::profile::builtin().unwrap();
     let policies = profiles.iter().filter(|kind| kind.policy != Some(false));
     let without = policies.filter(|kind| kind.versions.is_none());
     let names: Vec<String> = without

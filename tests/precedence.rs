@@ -15,14 +15,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attache::engine::effective::Survey;
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::level::Level;
-use attache::engine::merge::{Effective, Own, merged};
-use attache::engine::object::Object;
+use attache::engine::effective::Resolver;
+use attache::engine::kinds::profile::Control;
+use attache::engine::merge::{Effective, TargetFields, fold_levels};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::level::Level;
+use attache::engine::model::object::Object;
 use attache::engine::policy::Policy;
-use attache::engine::profile::Control;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
@@ -261,7 +261,7 @@ fn fold(state: &Snapshot, specs: &[Spec]) -> Fields {
         .iter()
         .map(|level| (Level::Route, level.as_slice()))
         .collect();
-    fields(&merged(profile, &levels, None))
+    fields(&fold_levels(profile, &levels, None))
 }
 
 #[test]
@@ -298,10 +298,10 @@ fn paths_of_a_snapshot_keep_the_order_of_precedence() {
                 let policy = object(&policy(level, spec, target));
                 now = now.apply(Change::Applied(Arc::new(policy)));
             }
-            let groups = Survey::new(&now).through(&route, &kind());
+            let groups = Resolver::new(&now).paths_through(&route, &kind());
             let paths: usize = groups
                 .iter()
-                .map(attache::engine::effective::Group::paths)
+                .map(attache::engine::effective::PathGroup::path_count)
                 .sum();
             assert_eq!(paths, 1);
             let found = fields(&groups[0].effective);
@@ -415,8 +415,8 @@ fn the_older_dialect_keeps_the_order_of_precedence() {
     };
     let controls: Vec<Control> = set_itself.iter().map(control).collect();
     let controls: Vec<&Control> = controls.iter().collect();
-    let own = Own::new(&route, &Value::Object(set_itself.clone()), &controls);
-    let (spec, _) = merged(profile, &levels, own.as_ref()).spec().unwrap();
+    let own = TargetFields::new(&route, &Value::Object(set_itself.clone()), &controls);
+    let (spec, _) = fold_levels(profile, &levels, own.as_ref()).spec().unwrap();
     for set in sets {
         let first = u64::from(set.trailing_zeros());
         assert_eq!(spec[format!("f{set}")], json!(first), "{set:07b}");
@@ -447,7 +447,7 @@ fn the_older_is_established_in_any_order_of_arrival() {
             let mut objects = state();
             objects.extend(order.into_iter().cloned());
             let state = snapshot(&objects);
-            let groups = Survey::new(&state).through(&gateway, &kind());
+            let groups = Resolver::new(&state).paths_through(&gateway, &kind());
             let (spec, sources) = groups[0].effective.spec().unwrap();
             assert_eq!(spec, json!({"common": 1}));
             assert_eq!(sources[0].1.policy, object(&first).key);

@@ -84,7 +84,7 @@ fn faults(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_test_that_the_threat_model_names_is_there() {
+fn every_test_of_the_threat_model_exists() {
     let faults = faults(&read("SECURITY.md").unwrap());
     assert!(faults.is_empty(), "SECURITY.md:\n{}", faults.join("\n"));
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use attache::engine::ids::GroupKind;
-use attache::engine::object::Object;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 

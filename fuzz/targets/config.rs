@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use attache::config::{Configuration, Text};
-use attache::engine::review::Evidence;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::review::Evidence;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::http::admission::{Endpoint, respond};
 
 use super::world::World;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use attache::engine::ids::GroupKind;
-use attache::engine::object::{Crd, Node, Object};
-use attache::engine::review::Evidence;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::review::Evidence;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Crd, Node, Object};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::http::admission::{Endpoint, respond};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

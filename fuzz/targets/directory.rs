@@ -5,13 +5,13 @@
 use attache::cache::directory::Loaded;
 use attache::cache::manifest::Manifests;
 use attache::config::Configuration;
-use attache::engine::conditions::{ancestors, status};
-use attache::engine::effective::Survey;
-use attache::engine::object::Object;
-use attache::engine::profile::ProfileRules;
-use attache::engine::review::{Evidence, Operation, Request, review};
-use attache::engine::snapshot::Snapshot;
-use attache::engine::verdict::Verdict;
+use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::effective::Resolver;
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::Snapshot;
+use attache::engine::status::conditions::{ancestors, status};
 use std::sync::{Arc, LazyLock};
 
 use super::{answers, files, world};
@@ -73,7 +73,7 @@ fn load(text: &str) -> Loaded {
 
 /// All answers about the objects of a state.
 fn all(snapshot: &Snapshot, objects: &[Object]) -> Vec<String> {
-    let mut survey = Survey::new(snapshot);
+    let mut survey = Resolver::new(snapshot);
     let mut said = Vec::new();
     for object in objects.iter().take(ASKED) {
         if let Some(policy) = snapshot.policy(&object.key) {

@@ -1,8 +1,8 @@
 //! Compares the hostname matching of listeners and routes with a second implementation of the Gateway API's rules.
 
-use attache::engine::ids::GroupKind;
-use attache::engine::object::{Node, Object};
-use attache::engine::snapshot::Snapshot;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Node, Object};
+use attache::engine::state::snapshot::Snapshot;
 use attache::engine::topology::{OwnListener, refusal};
 use serde_json::json;
 use serde_json::value::to_raw_value;

@@ -1,7 +1,7 @@
 //! Sends a body to the mutating webhook with all mutations on: patches must apply, and the patched object must not need
 //! another one.
 
-use attache::engine::review::Evidence;
+use attache::engine::admission::review::Evidence;
 use attache::http::admission::{Endpoint, respond};
 
 use super::world::World;

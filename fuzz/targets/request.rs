@@ -8,9 +8,9 @@ use attache::answer::explanation::{at_gateways, at_service};
 use attache::answer::json;
 use attache::cache::directory::{Loaded, read};
 use attache::cache::manifest::Manifests;
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::matching::{Matching, Request, Scheme, Url};
-use attache::engine::profile::ProfileRules;
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::routing::{Matching, Request, Scheme, Url};
 use serde_json::{Value, json};
 
 use super::{budget, files};

@@ -4,9 +4,9 @@
 use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwap;
-use attache::engine::ids::ObjectKey;
-use attache::engine::review::Evidence;
-use attache::http::admission::{App, Endpoint, Outside, respond};
+use attache::engine::admission::review::Evidence;
+use attache::engine::model::ids::ObjectKey;
+use attache::http::admission::{App, Dependencies, Endpoint, respond};
 use attache::http::router::{Limits, router};
 use attache::metrics::Metrics;
 use attache::telemetry::traces::Traces;
@@ -107,7 +107,7 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
         };
         async move { answer }.boxed()
     };
-    let outside = Outside {
+    let outside = Dependencies {
         traces: Traces::default(),
         confirm: Some(Arc::new(confirm)),
         may_get: Some(Arc::new(move |_, key| {

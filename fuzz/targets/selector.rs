@@ -1,6 +1,6 @@
 //! Compares label selectors with a second implementation, after the Kubernetes documentation.
 
-use attache::engine::selector::{Labels, Selector};
+use attache::engine::model::selector::{Labels, Selector};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 

@@ -5,10 +5,10 @@ use std::sync::{Arc, LazyLock};
 use attache::cache::directory::Loaded;
 use attache::cache::manifest::Manifests;
 use attache::config::Configuration;
-use attache::engine::conduct::Conduct;
-use attache::engine::object::Object;
-use attache::engine::profile::ProfileRules;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::settings::ReviewSettings;
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
 
 use super::files;
@@ -21,7 +21,7 @@ pub(crate) struct World {
     /// Built object by object, in another order.
     pub(crate) grown: Snapshot,
     /// Settings with everything enabled.
-    pub(crate) conduct: Arc<Conduct>,
+    pub(crate) conduct: Arc<ReviewSettings>,
 }
 
 static WORLD: LazyLock<World> = LazyLock::new(World::read);
@@ -76,7 +76,7 @@ fn configuration() -> Configuration {
     all
 }
 
-fn switches() -> attache::engine::mutate::Switches {
+fn switches() -> attache::engine::admission::mutate::Switches {
     let all: Value = json!({"normalize-targets": true, "default-strategy": true,
         "affected-annotation": true, "migrate-target-ref": true, "project-fields": true});
     serde_json::from_value(all).unwrap()
@@ -97,7 +97,7 @@ pub(crate) fn grown(rules: &Arc<ProfileRules>, objects: &[Object]) -> Snapshot {
         .chain(objects.iter().map(|o| o.key.gk.clone()))
         .collect();
     kinds.extend(objects.iter().filter_map(|object| match &object.node {
-        attache::engine::object::Node::Crd(crd) => Some(crd.gk.clone()),
+        attache::engine::model::object::Node::Crd(crd) => Some(crd.gk.clone()),
         _ => None,
     }));
     for gk in kinds {

@@ -15,7 +15,7 @@ use super::policies::Listed;
 use super::problems::Problem;
 use super::reported::FromStatus;
 use super::state::{Acceptance, PolicyState};
-use crate::engine::profile::Class;
+use crate::engine::kinds::profile::Class;
 
 mod conditions;
 mod kind;
@@ -79,7 +79,7 @@ pub struct OfTarget {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
     /// The policies that stand at it or above it.
-    pub policies: Vec<Standing>,
+    pub policies: Vec<PolicyOnObject>,
     /// What is in force, by kind and path.
     pub effective: Vec<OnPaths>,
     /// The paths of these kinds without any policy: those in force are not on all of them.
@@ -102,13 +102,13 @@ pub struct OnBackend {
     /// The backend.
     pub object: Named,
     /// Those that name it or a port of it.
-    pub policies: Vec<Standing>,
+    pub policies: Vec<PolicyOnObject>,
 }
 
 /// A policy that stands at an object or above it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Standing {
+pub struct PolicyOnObject {
     /// The policy.
     pub policy: Named,
     /// Whether it stands at the object itself.
@@ -244,7 +244,7 @@ impl Description {
     }
 }
 
-// === impl Answer ===
+// === impl Description ===
 
 impl Answer for Description {
     const KIND: &'static str = "Description";

@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::named::{KindName, Named, named};
-use crate::engine::effective::{Ends, Group};
-use crate::engine::ids::{GroupKind, Place};
-use crate::engine::level::Step;
+use crate::engine::effective::{PathGroup, PathSet};
 use crate::engine::merge;
+use crate::engine::model::ids::{GroupKind, Place};
+use crate::engine::model::level::Step;
 
 /// What the policies of one kind come to on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -43,7 +43,7 @@ pub struct OnPaths {
     /// How many paths it stands for: one for each pair of an entrance and a target.
     pub paths: usize,
     /// Where requests come in: listeners, or Services of a mesh; empty for what begins below them.
-    pub entrances: Vec<Named>,
+    pub listeners: Vec<Named>,
     /// The effective targets.
     pub targets: Vec<Named>,
     /// The namespaces whose requests alone take these paths (mesh); empty for those of everybody.
@@ -91,23 +91,27 @@ impl Effective {
 
 // === impl OnPaths ===
 
-impl From<(&GroupKind, &Group)> for OnPaths {
-    fn from((kind, group): (&GroupKind, &Group)) -> Self {
-        let entrances: BTreeSet<&Place> =
-            group.ends.uppers.iter().filter_map(|u| u.last()).collect();
-        let targets: BTreeSet<&Place> = group.ends.targets().collect();
+impl From<(&GroupKind, &PathGroup)> for OnPaths {
+    fn from((kind, group): (&GroupKind, &PathGroup)) -> Self {
+        let entrances: BTreeSet<&Place> = group
+            .paths
+            .ancestors
+            .iter()
+            .filter_map(|u| u.last())
+            .collect();
+        let targets: BTreeSet<&Place> = group.paths.targets().collect();
         // Paths without a consumer namespace take requests from every namespace.
         let consumers: Option<BTreeSet<&str>> = group
-            .ends
-            .uppers
+            .paths
+            .ancestors
             .iter()
-            .map(|upper| upper.consumer.as_deref())
+            .map(|ancestor_path| ancestor_path.consumer.as_deref())
             .collect();
         let consumers = consumers.unwrap_or_default().into_iter();
         Self {
             effective: Effective::along(kind, &group.path(), &group.effective),
-            paths: group.paths(),
-            entrances: entrances.into_iter().map(Named::from).collect(),
+            paths: group.path_count(),
+            listeners: entrances.into_iter().map(Named::from).collect(),
             targets: targets.into_iter().map(Named::from).collect(),
             requests_from: consumers.map(str::to_owned).collect(),
             not_attached: !group.attached,
@@ -117,25 +121,33 @@ impl From<(&GroupKind, &Group)> for OnPaths {
 }
 
 /// The part of a path group whose paths lead through a place. `None` if no path does.
-pub fn through(group: &Group, place: &Place) -> Option<Group> {
+pub fn through(group: &PathGroup, place: &Place) -> Option<PathGroup> {
     let leads = |steps: &[Step]| steps.iter().any(|step| step.place == *place);
-    let uppers = group.ends.uppers.iter().filter(|upper| leads(&upper.steps));
-    let uppers: Vec<_> = uppers.cloned().collect();
-    if !uppers.is_empty() {
-        return Some(Group {
-            ends: Ends {
-                uppers: uppers.into(),
-                lowers: group.ends.lowers.clone(),
+    let ancestor_paths = group
+        .paths
+        .ancestors
+        .iter()
+        .filter(|ancestor_path| leads(&ancestor_path.steps));
+    let ancestor_paths: Vec<_> = ancestor_paths.cloned().collect();
+    if !ancestor_paths.is_empty() {
+        return Some(PathGroup {
+            paths: PathSet {
+                ancestors: ancestor_paths.into(),
+                routes: group.paths.routes.clone(),
             },
             ..group.clone()
         });
     }
-    let lowers = group.ends.lowers.iter().filter(|lower| leads(&lower.steps));
-    let lowers: Vec<_> = lowers.cloned().collect();
-    (!lowers.is_empty()).then(|| Group {
-        ends: Ends {
-            uppers: group.ends.uppers.clone(),
-            lowers: lowers.into(),
+    let route_paths = group
+        .paths
+        .routes
+        .iter()
+        .filter(|route_path| leads(&route_path.steps));
+    let route_paths: Vec<_> = route_paths.cloned().collect();
+    (!route_paths.is_empty()).then(|| PathGroup {
+        paths: PathSet {
+            ancestors: group.paths.ancestors.clone(),
+            routes: route_paths.into(),
         },
         ..group.clone()
     })

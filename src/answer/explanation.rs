@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Effective, Named};
-use crate::engine::effective::Survey;
-use crate::engine::ids::ObjectKey;
-use crate::engine::matching::{Criterion, Matching, Outcome, Request, Stage, State, Way};
-use crate::engine::protection::CORS;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::effective::Resolver;
+use crate::engine::effective::protection::CORS;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::routing::{Criterion, Matching, Outcome, Request, RequestMatch, Stage, State};
+use crate::engine::state::snapshot::Snapshot;
 
+mod from_routing;
 mod in_force;
-mod told;
 
 /// The answer of `attache explain`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -75,7 +75,7 @@ pub struct Pair {
 pub struct Step {
     /// Where it comes in.
     #[serde(flatten)]
-    pub entrance: Entrance,
+    pub entered_at: EnteredAt,
     /// The route; none where a Service of a mesh has no routes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Named>,
@@ -107,13 +107,13 @@ pub struct Step {
     /// What is in force on the way, by kind of policy and path.
     pub effective: Vec<Effective>,
     /// The policies that stand on the way.
-    pub policies: Vec<Standing>,
+    pub policies: Vec<PolicyOnRequest>,
 }
 
 /// Where a request comes in.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Entrance {
+pub struct EnteredAt {
     /// The Gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<Named>,
@@ -252,7 +252,7 @@ pub struct Considered {
 pub struct Unserved {
     /// Where it comes in.
     #[serde(flatten)]
-    pub entrance: Entrance,
+    pub entered_at: EnteredAt,
     /// At which step it fails.
     pub at: Stage,
     /// Why.
@@ -269,13 +269,13 @@ pub struct Unserved {
 
 /// A policy that stands on the way of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Standing {
+pub struct PolicyOnRequest {
     /// The policy.
     pub policy: Named,
     /// Where it stands.
     pub at: Vec<Named>,
     /// What becomes of it on this way.
-    pub state: Fate,
+    pub state: PolicyOutcome,
     /// The policies that take its place, wholly or in part.
     pub by: Vec<Named>,
     /// The settings of it that are not in force, where others of it are.
@@ -290,7 +290,7 @@ pub struct Standing {
 
 /// What becomes of a policy on the way of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-pub enum Fate {
+pub enum PolicyOutcome {
     /// All of it is in force.
     Enforced,
     /// Some of it is.
@@ -303,12 +303,15 @@ pub enum Fate {
     Rejected,
 }
 
-// === impl Standing ===
+// === impl PolicyOnRequest ===
 
-impl Standing {
+impl PolicyOnRequest {
     /// Adds a caveat to a policy with CORS settings: attache does not compare the request's origin with them.
     fn note_cors(&mut self, snapshot: &Snapshot) {
-        let is_in_force = matches!(self.state, Fate::Enforced | Fate::PartiallyEnforced);
+        let is_in_force = matches!(
+            self.state,
+            PolicyOutcome::Enforced | PolicyOutcome::PartiallyEnforced
+        );
         let policy = snapshot.policy(&self.policy.0.object);
         if is_in_force && policy.is_some_and(|policy| policy.protects_by(CORS)) {
             let caveat = "its settings for CORS may answer the preflight; the origin is not compared with them";
@@ -317,9 +320,9 @@ impl Standing {
     }
 }
 
-// === impl Fate ===
+// === impl PolicyOutcome ===
 
-impl Fate {
+impl PolicyOutcome {
     /// The state as JSON and tables spell it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -344,7 +347,7 @@ pub fn at_gateways(
 ) -> Explanation {
     let mut ways = matching.at_gateways(request, asked);
     if ways.is_empty() {
-        ways.push(Way::nowhere());
+        ways.push(RequestMatch::nowhere());
     }
     let is_preflight = request.preflight_of().is_some();
     explained(
@@ -378,23 +381,23 @@ fn explained(
     request: Asked,
     is_preflight: bool,
     from: Option<&str>,
-    ways: &[Way],
+    ways: &[RequestMatch],
 ) -> Explanation {
-    let mut survey = Survey::new(matching.snapshot());
+    let mut resolver = Resolver::new(matching.snapshot());
     let (mut steps, mut unserved) = (Vec::new(), Vec::new());
     for way in ways {
         match &way.outcome {
             Outcome::Taken(taken) => {
-                let mut step = told::step(way, taken);
+                let mut step = from_routing::step(way, taken);
                 let path = in_force::Path::new(matching.snapshot(), &way.front, taken, from);
-                (step.effective, step.policies) = path.settings(&mut survey);
+                (step.effective, step.policies) = path.settings(&mut resolver);
                 if is_preflight {
                     let policies = step.policies.iter_mut();
                     policies.for_each(|standing| standing.note_cors(matching.snapshot()));
                 }
                 steps.push(step);
             }
-            Outcome::Missed(missed) => unserved.push(told::unserved(way, missed)),
+            Outcome::Missed(missed) => unserved.push(from_routing::unserved(way, missed)),
         }
     }
     Explanation {

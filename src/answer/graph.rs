@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::state::PolicyState;
 use super::{Answer, Named};
-use crate::engine::effective::Survey;
-use crate::engine::ids::Place;
-use crate::engine::matching::Matching;
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::Place;
+use crate::engine::routing::Matching;
 
 mod around;
 mod details;
@@ -18,8 +18,8 @@ mod id;
 mod policies;
 mod sketch;
 mod states;
+mod text;
 mod topology;
-mod words;
 
 pub use details::{About, Acting, Details, InForce, Setting, Stanza, details};
 pub use facts::Facts;
@@ -156,11 +156,11 @@ impl Answer for Graph {
 pub fn graph(matching: &Matching<'_>, focus: &Focus) -> Option<Graph> {
     let snapshot = matching.snapshot();
     let mut sketch = Sketch::new(snapshot);
-    let mut survey = Survey::new(snapshot);
+    let mut resolver = Resolver::new(snapshot);
     topology::draw(&mut sketch);
-    policies::draw(&mut sketch, &mut survey);
+    policies::draw(&mut sketch, &mut resolver);
     let kept = around::kept(&mut sketch, focus)?;
-    states::fill(&mut sketch, &mut survey, &kept);
+    states::fill(&mut sketch, &mut resolver, &kept);
     Some(sketch.finish(matching, &kept))
 }
 

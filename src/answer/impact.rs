@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::Answer;
 use super::named::{KindName, Named, named};
-use super::report::Told;
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::impact::impact as differences;
-use crate::engine::object::Node;
-use crate::engine::snapshot::Snapshot;
-use crate::engine::topology::{Attachment, OneKind, attachment};
+use super::report::ReportedFinding;
+use crate::engine::effective::impact::impact as differences;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::Node;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment};
 
 mod changes;
 mod fields;
@@ -37,7 +37,7 @@ pub struct Impact {
     pub deleted_with: usize,
     /// What the API server would refuse or drop in the applied objects: versions and fields that their definitions do not
     /// have, and rules that they break.
-    pub findings: Vec<Told>,
+    pub findings: Vec<ReportedFinding>,
     /// How many of all these are routes that were attached.
     pub deleted_routes: usize,
     /// Protections that requests had before the change, and have not after it.
@@ -47,7 +47,7 @@ pub struct Impact {
     /// What changes, by target.
     pub changes: Vec<Change>,
     /// Objects of the change that change nothing, and why.
-    pub idle: Vec<Idle>,
+    pub idle: Vec<NoEffect>,
     /// How much changes.
     pub summary: Summary,
 }
@@ -106,7 +106,7 @@ pub struct Paths {
 
 /// An object of the change that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Idle {
+pub struct NoEffect {
     /// The object.
     pub object: Named,
     /// Why, in words.
@@ -128,7 +128,7 @@ impl Answer for Impact {
 
 /// The objects of one change.
 #[derive(Clone, Debug, Default)]
-pub struct Doing {
+pub struct Effect {
     /// The objects that are applied.
     pub applied: BTreeSet<ObjectKey>,
     /// The objects that are deleted, as the user named them.
@@ -138,7 +138,7 @@ pub struct Doing {
 }
 
 /// Compares the states before and after a change.
-pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
+pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
     let touched: Vec<ObjectKey> = doing.all().cloned().collect();
     let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
         (Some(old), Some(new)) => !old.is_same(new),
@@ -171,8 +171,8 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Doing) -> Impact {
 }
 
 /// Counts the deleted routes that were attached to a parent.
-fn attached_routes(before: &Snapshot, doing: &Doing) -> usize {
-    let mut one_kind = OneKind::new(before);
+fn attached_routes(before: &Snapshot, doing: &Effect) -> usize {
+    let mut one_kind = KeptOutCache::new(before);
     let gone = doing.deleted.iter().chain(&doing.with_them);
     let gone = gone.filter_map(|key| before.get(key));
     gone.filter(|route| {
@@ -183,7 +183,7 @@ fn attached_routes(before: &Snapshot, doing: &Doing) -> usize {
         parents.any(|parent| {
             matches!(
                 attachment(&mut one_kind, route, parent),
-                Attachment::Attached(_)
+                ParentAttachment::Attached(_)
             )
         })
     })
@@ -213,9 +213,9 @@ pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet
     all.filter(goes).cloned().collect()
 }
 
-// === impl Doing ===
+// === impl Effect ===
 
-impl Doing {
+impl Effect {
     fn all(&self) -> impl Iterator<Item = &ObjectKey> {
         let gone = self.deleted.iter().chain(&self.with_them);
         self.applied.iter().chain(gone)

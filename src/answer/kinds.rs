@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use super::named::KindName;
-use crate::engine::ids::GroupKind;
-use crate::engine::object::Crd;
-use crate::engine::profile::{Class, Profile, ProfileRules, Source};
+use crate::engine::kinds::profile::{Class, Profile, ProfileRules, Source};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::Crd;
 
 /// Policy kinds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 
 /// An object, or a section of it. The namespace of a cluster-scoped object and the group of core are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

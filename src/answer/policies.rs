@@ -11,14 +11,14 @@ use super::named::{KindName, Named, named};
 use super::reported::FromStatus;
 use super::state::{Acceptance, PolicyState};
 use super::strategy::{as_written, strategy};
-use crate::engine::affected::acting_at;
-use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
-use crate::engine::effective::Survey;
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::effective::Resolver;
+use crate::engine::effective::affected::acting_at;
+use crate::engine::kinds::profile::Class;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::selector::Selector;
 use crate::engine::policy::Policy;
-use crate::engine::profile::Class;
-use crate::engine::selector::Selector;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
 
 pub(super) mod reason;
 mod totals;
@@ -121,10 +121,10 @@ pub enum Sort {
 
 /// The policies that a query selects.
 pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
-    let mut survey = Survey::new(snapshot);
+    let mut resolver = Resolver::new(snapshot);
     let mut found: Vec<&Arc<Policy>> = match &asked.acting_on {
         Some(place) => {
-            let acting = acting_at(&mut survey, place).into_iter();
+            let acting = acting_at(&mut resolver, place).into_iter();
             let keys = acting.map(|acting| acting.policy.key().clone());
             keys.filter_map(|key| snapshot.policy(&key)).collect()
         }
@@ -138,7 +138,7 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
         Sort::Age => a.precedence().cmp(b.precedence()),
         Sort::Name | Sort::ActsOn => a.key().cmp(b.key()),
     });
-    let mut policies = statuses(&mut survey, &found, |policy, status| {
+    let mut policies = statuses(&mut resolver, &found, |policy, status| {
         listed(snapshot, policy, &status, asked.undated)
     });
     policies.retain(|listed| asked.states.is_empty() || asked.states.contains(&listed.state));

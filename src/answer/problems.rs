@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::named::Named;
-use crate::engine::effective::Survey;
-use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::object::Node;
-use crate::engine::section;
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::object::Node;
+use crate::engine::model::section;
 use crate::engine::topology::{
-    Attachment, OneKind, attachment, listeners_of, not_usable, unusable, why_unaccepted,
+    KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
 };
 
 /// Something to which, or through which, no request comes.
@@ -42,18 +42,18 @@ pub enum What {
 }
 
 /// The problems of an object or section.
-pub(super) fn problems(survey: &mut Survey<'_>, place: &Place) -> Vec<Problem> {
-    let mut one_kind = OneKind::new(survey.snapshot());
-    of_object(survey, &mut one_kind, place)
+pub(super) fn problems(resolver: &mut Resolver<'_>, place: &Place) -> Vec<Problem> {
+    let mut one_kind = KeptOutCache::new(resolver.snapshot());
+    of_object(resolver, &mut one_kind, place)
 }
 
 /// [`problems`] for callers that ask about many objects and share `one_kind`.
 pub(super) fn of_object(
-    survey: &mut Survey<'_>,
-    one_kind: &mut OneKind<'_>,
+    resolver: &mut Resolver<'_>,
+    one_kind: &mut KeptOutCache<'_>,
     place: &Place,
 ) -> Vec<Problem> {
-    let snapshot = survey.snapshot();
+    let snapshot = resolver.snapshot();
     let Some(object) = snapshot.get(&place.object) else {
         return Vec::new();
     };
@@ -80,12 +80,13 @@ pub(super) fn of_object(
             }
         }
         Node::Route { parents, rules, .. } => {
-            if let Some(other) = survey.shadow_of(&object.key) {
+            if let Some(other) = resolver.route_taking_all_requests_of(&object.key) {
                 let why = format!("{other} matches the same and goes first");
                 found.insert(problem(What::Route, other.whole(), why));
             }
             for parent in parents {
-                if let Attachment::Refused { why, .. } = attachment(one_kind, object, parent) {
+                if let ParentAttachment::Refused { why, .. } = attachment(one_kind, object, parent)
+                {
                     let parent = Place {
                         object: parent.object.clone(),
                         section: parent.section.clone(),

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::named::KindName;
 use super::{Answer, Named};
-use crate::engine::finding::{Code, Finding, Severity};
-use crate::engine::ids::ObjectKey;
-use crate::engine::verdict::{escape, sentence};
+use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::verdict::{escape, sentence};
+use crate::engine::model::ids::ObjectKey;
 
 mod alike;
 mod fingerprint;
@@ -24,7 +24,7 @@ pub use rules::{Rule, rule};
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Report {
     /// All of them, those that do not count included.
-    pub findings: Vec<Told>,
+    pub findings: Vec<ReportedFinding>,
     /// Policy kinds whose definition is not here: what stands in their policies is not held against it, and their
     /// profiles alone are used.
     #[serde(
@@ -54,7 +54,7 @@ pub struct Skipped {
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Told {
+pub struct ReportedFinding {
     /// What it is about.
     pub code: Code,
     /// `deny`: the API server would refuse the object where attache is asked. `warn`: it would be told.
@@ -129,7 +129,7 @@ impl Answer for Report {
 
 impl Report {
     /// Sorts and counts the findings.
-    pub fn new(mut findings: Vec<Told>, objects: usize, policies: usize) -> Self {
+    pub fn new(mut findings: Vec<ReportedFinding>, objects: usize, policies: usize) -> Self {
         findings.sort_by(|a, b| a.order().cmp(&b.order()));
         let mut summary = Summary {
             objects,
@@ -155,15 +155,15 @@ impl Report {
     }
 }
 
-// === impl Told ===
+// === impl ReportedFinding ===
 
-impl Told {
+impl ReportedFinding {
     /// A finding of the engine as part of a report.
     pub fn new(finding: &Finding, spot: Option<Spot>, suppressed: Option<String>) -> Self {
         let spot = spot.unwrap_or_default();
         let object = (!finding.object.gk.kind.is_empty()).then(|| Named::from(&finding.object));
-        let rests_on = finding.rests_on.iter();
-        let told = finding.tells_of.iter().chain(rests_on);
+        let rests_on = finding.depends_on_absence_of.iter();
+        let told = finding.mentions.iter().chain(rests_on);
         let mut related: Vec<&ObjectKey> = told.filter(|key| **key != finding.object).collect();
         related.sort();
         related.dedup();

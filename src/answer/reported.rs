@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::named::Named;
-use crate::engine::conditions::Disagreement;
-use crate::engine::reports::{Opinion, Overridden, Report, Said};
+use crate::engine::status::conditions::Disagreement;
+use crate::engine::status::reports::{ControllerStatus, Opinion, Overridden, Report};
 
 /// What the status of a policy says; nothing of it where there is no status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -78,7 +78,7 @@ pub enum Differs {
 
 impl FromStatus {
     /// The status, and how it differs from the expected state.
-    pub fn with(said: &Said, differs: Option<Disagreement>) -> Self {
+    pub fn with(said: &ControllerStatus, differs: Option<Disagreement>) -> Self {
         Self {
             reported_state: match said.opinion {
                 Opinion::Unsaid => None,
@@ -94,7 +94,7 @@ impl FromStatus {
 }
 
 /// The part of the status that a user should know, in words. `None` if it only confirms the expected state.
-pub fn told(said: &Said, differs: Option<Disagreement>) -> Option<String> {
+pub fn told(said: &ControllerStatus, differs: Option<Disagreement>) -> Option<String> {
     let rejection = said.reports.iter().find(|report| report.is_rejection);
     match (differs, said.opinion) {
         (Some(Disagreement::Rejected), Opinion::Divided) => {

@@ -1,10 +1,10 @@
-//! How a policy merges, in the words of its own fields: `replaces (mergeType unset)`, `merges (StrategicMerge)`,
+//! How a policy merges, in the words of its own fields: `replaces (mergeType unset)`, `merged_policies (StrategicMerge)`,
 //! `overrides, atomic`.
 
 use serde_json::{Value, json};
 
+use crate::engine::kinds::profile::{Direction, Op, Strategies, Strategy, words};
 use crate::engine::policy::{Policy, Stanza, StanzaPlace, at};
-use crate::engine::profile::{Direction, Op, Strategies, Strategy, words};
 
 /// The strategy by its GEP-713 name: `atomic defaults`. A policy of the legacy dialect can have two. `None` if the
 /// strategy cannot be used.

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::description::{OfWorkload, leading, on_its_own};
 use super::named::Named;
-use crate::engine::effective::Survey;
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::object::Object;
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::Object;
 use crate::engine::policy::spec;
 
 /// Whether objects of a kind run Pods or are Pods.
@@ -20,7 +20,7 @@ pub fn is_workload(gk: &GroupKind) -> bool {
 
 /// Describes the Services that select a workload. `None` if the workload is not among the objects.
 pub fn workload(
-    survey: &mut Survey<'_>,
+    resolver: &mut Resolver<'_>,
     objects: &[Object],
     key: &ObjectKey,
 ) -> Option<OfWorkload> {
@@ -34,7 +34,7 @@ pub fn workload(
         .collect();
     services.sort();
     services.dedup();
-    let snapshot = survey.snapshot();
+    let snapshot = resolver.snapshot();
     let routes: BTreeMap<&ObjectKey, &Arc<Object>> = services
         .iter()
         .flat_map(|service| snapshot.using(service))
@@ -44,7 +44,7 @@ pub fn workload(
         .values()
         .flat_map(|route| leading(route, |to| services.contains(&&to.object)))
         .collect();
-    let mut describe = |place: &Place| on_its_own(survey, place);
+    let mut describe = |place: &Place| on_its_own(resolver, place);
     Some(OfWorkload {
         object: Named::from(key),
         routes: places.iter().map(&mut describe).collect(),

@@ -13,8 +13,8 @@ use kube::api::PostParams;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use crate::engine::disclosure::Subject;
-use crate::engine::ids::ObjectKey;
+use crate::engine::admission::disclosure::Subject;
+use crate::engine::model::ids::ObjectKey;
 use crate::metrics::Metrics;
 
 use super::kinds::Resources;

@@ -11,8 +11,8 @@ use kube::core::ApiResource;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::engine::ids::ObjectKey;
-use crate::engine::object::Object;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::Object;
 
 use super::kinds::Resources;
 use super::raw::RawObject;

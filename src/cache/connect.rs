@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tower::{BoxError, ServiceBuilder, service_fn};
 
-use super::trouble::Trouble;
+use super::api_error::ApiError;
 
 /// ALPN names: HTTP/2, and HTTP/1.1, which every server speaks.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -31,12 +31,12 @@ const SILENCE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// Fails if the API server cannot be reached, or there are no credentials for it.
-pub async fn once(config: Config) -> Result<Client, Trouble> {
+pub async fn once(config: Config) -> Result<Client, ApiError> {
     let namespace = config.default_namespace.clone();
     let Some(stream) = stream(&config).await? else {
-        return Client::try_from(config).map_err(|e| Trouble::of(&e));
+        return Client::try_from(config).map_err(|e| ApiError::of(&e));
     };
-    let of = |error: kube::Error| Trouble::of(&error);
+    let of = |error: kube::Error| ApiError::of(&error);
     let (base, auth) = (config.base_uri_layer(), config.auth_layer().map_err(of)?);
     let headers = config.extra_headers_layer().map_err(of)?;
     let mut builder = Builder::new(TokioExecutor::new());
@@ -47,7 +47,7 @@ pub async fn once(config: Config) -> Result<Client, Trouble> {
         .keep_alive_interval(SILENCE)
         .keep_alive_timeout(config.read_timeout.unwrap_or(SILENCE));
     let made = builder.handshake::<_, Body>(TokioIo::new(stream)).await;
-    let (sender, connection) = made.map_err(|error| Trouble::Away(error.to_string()))?;
+    let (sender, connection) = made.map_err(|error| ApiError::Away(error.to_string()))?;
     // When the connection closes, the waiting requests fail.
     tokio::spawn(connection);
     let service = service_fn(move |request: Request<Body>| {
@@ -66,7 +66,7 @@ pub async fn once(config: Config) -> Result<Client, Trouble> {
 /// A TLS stream that speaks HTTP/2; `None` if the configuration or the server does not allow one.
 async fn stream(
     config: &Config,
-) -> Result<Option<tokio_rustls::client::TlsStream<TcpStream>>, Trouble> {
+) -> Result<Option<tokio_rustls::client::TlsStream<TcpStream>>, ApiError> {
     let uri = &config.cluster_url;
     let (true, None, Some((host, port))) = (
         uri.scheme_str() == Some("https"),
@@ -75,7 +75,9 @@ async fn stream(
     ) else {
         return Ok(None);
     };
-    let mut tls = config.rustls_client_config().map_err(|e| Trouble::of(&e))?;
+    let mut tls = config
+        .rustls_client_config()
+        .map_err(|e| ApiError::of(&e))?;
     tls.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
     let name = config
         .tls_server_name
@@ -91,8 +93,8 @@ async fn stream(
     };
     let patience = config.connect_timeout.unwrap_or(SILENCE);
     let connected = timeout(patience, connecting).await;
-    let connected = connected.map_err(|_| Trouble::Away("timed out".to_owned()))?;
-    let stream = connected.map_err(|error| Trouble::unconnected(&error))?;
+    let connected = connected.map_err(|_| ApiError::Away("timed out".to_owned()))?;
+    let stream = connected.map_err(|error| ApiError::unconnected(&error))?;
     let speaks = stream.get_ref().1.alpn_protocol() == Some(PROTOCOLS[0]);
     Ok(speaks.then_some(stream))
 }

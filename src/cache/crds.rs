@@ -5,12 +5,12 @@ use std::sync::Arc;
 use kube::api::ListParams;
 use kube::{Api, Client};
 
-use crate::engine::ids::GroupKind;
-use crate::engine::object::{Crd, Node};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::{Crd, Node};
 
+use super::api_error::ApiError;
 use super::kinds::crd_resource;
 use super::raw::RawObject;
-use super::trouble::Trouble;
 
 /// The definitions that a cluster has.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +25,12 @@ pub struct Found {
 ///
 /// # Errors
 /// Fails if the API server does not answer, or refuses.
-pub async fn read(client: Client) -> Result<Found, Trouble> {
+pub async fn read(client: Client) -> Result<Found, ApiError> {
     let api: Api<RawObject> = Api::all_with(client, &crd_resource());
     let mut params = ListParams::default();
     let mut found = Found::default();
     loop {
-        let page = api.list(&params).await.map_err(|e| Trouble::of(&e))?;
+        let page = api.list(&params).await.map_err(|e| ApiError::of(&e))?;
         for raw in &page.items {
             match raw.to_object(&GroupKind::crd()) {
                 Ok(object) => {

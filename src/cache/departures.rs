@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::engine::finding::Finding;
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::literal;
-use crate::engine::object::{Crd, Node, is_gateway_kind, is_large};
-use crate::engine::snapshot::Snapshot;
-use crate::engine::validate::{of_spec, served};
+use crate::engine::admission::finding::Finding;
+use crate::engine::admission::validate::{of_spec, served};
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::literal;
+use crate::engine::model::object::{Crd, Node, is_gateway_kind, is_large};
+use crate::engine::state::snapshot::Snapshot;
 
 /// The CRDs of Gateway API's own kinds, as far as they are known.
 #[derive(Debug, Default)]

@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::engine::finding::{Code, Finding};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{
+use crate::engine::admission::finding::{Code, Finding};
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::intern::text;
+use crate::engine::model::object::{
     Crd, Header, Meta, Node, Object, ROUTES, is_gateway_kind, watched_gateway_kinds,
 };
-use crate::engine::profile::ProfileRules;
-use crate::engine::selector::Labels;
-use crate::engine::shared::text;
-use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::model::selector::Labels;
+use crate::engine::state::snapshot::{Change, Snapshot};
 
 pub(super) use super::files::files;
 pub use super::files::{Links, read, read_as, read_stdin};
 
-use super::cores::side_by_side;
 use super::departures::{Definitions, Judged};
 use super::manifest::{Manifests, Origin, Problem, without_place};
+use super::parallel::parallel_map;
 use super::raw::RawObject;
 
 /// How many objects a thread takes at a time.
@@ -141,7 +141,7 @@ fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R>
         let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *run)
     };
-    let done = side_by_side(
+    let done = parallel_map(
         &runs,
         || (),
         |(), run| take(run).into_iter().map(&work).collect::<Vec<R>>(),
@@ -416,7 +416,7 @@ impl Loaded {
             let changed = objects.filter(|object| is_other(base, object));
             changed.map(|object| object.key.clone())
         });
-        self.snapshot = snapshot.supposing_changed(changed);
+        self.snapshot = snapshot.without_reports_on(changed);
     }
 }
 

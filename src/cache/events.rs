@@ -10,7 +10,7 @@ use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use crate::engine::ids::ObjectKey;
+use crate::engine::model::ids::ObjectKey;
 use crate::metrics::Metrics;
 
 use super::kinds::Resources;

@@ -23,7 +23,7 @@ const LONGEST_RELEASE: usize = 53;
 
 /// Why there is no output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum ExecError {
     /// The program is not on the PATH.
     Missing,
     /// The program's own error, or what went wrong.
@@ -34,10 +34,10 @@ pub enum Trouble {
 ///
 /// # Errors
 /// Fails if neither kustomize nor kubectl is there, or the build fails.
-pub fn kustomize(dir: &Path) -> Result<String, Trouble> {
+pub fn kustomize(dir: &Path) -> Result<String, ExecError> {
     let dir = named(dir);
     match run("kustomize", &["build".into(), dir.clone()]) {
-        Err(Trouble::Missing) => run("kubectl", &["kustomize".into(), dir]),
+        Err(ExecError::Missing) => run("kubectl", &["kustomize".into(), dir]),
         done => done,
     }
 }
@@ -46,7 +46,7 @@ pub fn kustomize(dir: &Path) -> Result<String, Trouble> {
 ///
 /// # Errors
 /// Fails if Helm is not there, or rendering fails.
-pub fn helm(dir: &Path, values: &[impl AsRef<Path>], namespace: &str) -> Result<String, Trouble> {
+pub fn helm(dir: &Path, values: &[impl AsRef<Path>], namespace: &str) -> Result<String, ExecError> {
     let mut args: Vec<OsString> = vec!["template".into()];
     args.extend(release(dir));
     args.push(named(dir));
@@ -82,7 +82,7 @@ fn named(path: &Path) -> OsString {
     }
 }
 
-fn run(program: &str, args: &[OsString]) -> Result<String, Trouble> {
+fn run(program: &str, args: &[OsString]) -> Result<String, ExecError> {
     let started = Command::new(program)
         .args(args)
         .stdin(Stdio::null())
@@ -91,8 +91,12 @@ fn run(program: &str, args: &[OsString]) -> Result<String, Trouble> {
         .spawn();
     let mut child = match started {
         Ok(child) => child,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Trouble::Missing),
-        Err(error) => return Err(Trouble::Failed(format!("{program} cannot be run: {error}"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ExecError::Missing),
+        Err(error) => {
+            return Err(ExecError::Failed(format!(
+                "{program} cannot be run: {error}"
+            )));
+        }
     };
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let out = thread::spawn(move || out.map(limited).unwrap_or_default());
@@ -103,17 +107,17 @@ fn run(program: &str, args: &[OsString]) -> Result<String, Trouble> {
         err.join().unwrap_or_default(),
     );
     match ended {
-        None => Err(Trouble::Failed(format!(
+        None => Err(ExecError::Failed(format!(
             "{program} did not end within {} seconds",
             PATIENCE.as_secs()
         ))),
-        Some(true) if out.len() as u64 > LARGEST => Err(Trouble::Failed(format!(
+        Some(true) if out.len() as u64 > LARGEST => Err(ExecError::Failed(format!(
             "{program} printed more than {} MiB",
             LARGEST >> 20
         ))),
         Some(true) => String::from_utf8(out)
-            .map_err(|_| Trouble::Failed(format!("what {program} printed is no text"))),
-        Some(false) => Err(Trouble::Failed(said(program, &err))),
+            .map_err(|_| ExecError::Failed(format!("what {program} printed is no text"))),
+        Some(false) => Err(ExecError::Failed(said(program, &err))),
     }
 }
 

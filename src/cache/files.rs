@@ -5,9 +5,9 @@ use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::cores::side_by_side;
 use super::ignored::Ignored;
 use super::manifest::Manifests;
+use super::parallel::parallel_map;
 use super::repository;
 use super::skipped::What;
 use crate::reading::{self, Pipes};
@@ -68,7 +68,7 @@ pub(super) fn read_found(found: &[Found]) -> Manifests {
         let small = rest.iter().take_while(|found| length(found) < LARGE);
         let (small, others) = rest.split_at(small.count());
         let read = |(): &mut (), found: &Found| read_one(&manifests, found, Manifests::add);
-        for part in side_by_side(small, || (), read) {
+        for part in parallel_map(small, || (), read) {
             manifests.append(part);
         }
         let (large, others) = others.split_at(others.len().min(1));

@@ -9,10 +9,10 @@ use kube::core::{ApiResource, GroupVersionKind};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
-use crate::engine::ids::{APIEXTENSIONS, GroupKind};
-use crate::engine::object::{Crd, Node, Object, is_gateway_kind};
-use crate::engine::profile::{Keeps, ProfileRules, is_policy_kind};
-use crate::engine::snapshot::Change;
+use crate::engine::kinds::profile::{ProfileRules, RetainedFields, is_policy_kind};
+use crate::engine::model::ids::{APIEXTENSIONS, GroupKind};
+use crate::engine::model::object::{Crd, Node, Object, is_gateway_kind};
+use crate::engine::state::snapshot::Change;
 use crate::registration::Resource;
 
 use super::raw::RawObject;
@@ -117,7 +117,7 @@ impl Kinds {
     /// Runs until the writer or the watch of CRDs stops, and returns the reason.
     pub async fn run(mut self, mut crds: mpsc::Receiver<Event<SeenCrd>>) -> String {
         // Core kinds need no CRD, so they are listed at the same time as the CRDs.
-        let mut kept = self.rules.borrow_and_update().keeps().clone();
+        let mut kept = self.rules.borrow_and_update().retained_fields().clone();
         let core = self.wanted();
         self.start(core);
         let mut rules = self.rules.clone();
@@ -168,12 +168,12 @@ impl Kinds {
     }
 
     /// The configuration changed, so other kinds may be policy kinds now.
-    async fn on_rules(&mut self, kept: &mut Keeps) -> Result<(), Ended> {
+    async fn on_rules(&mut self, kept: &mut RetainedFields) -> Result<(), Ended> {
         let rules = self.rules.borrow().clone();
         let wanted = self.wanted();
         // Which fields an object keeps is decided when it is read. If that changes, everything is listed again.
-        let again = *rules.keeps() != *kept;
-        kept.clone_from(rules.keeps());
+        let again = *rules.retained_fields() != *kept;
+        kept.clone_from(rules.retained_fields());
         self.stop(
             |gk, running| !again && wanted.get(gk) == Some(&running.resource),
             &wanted,
@@ -295,7 +295,10 @@ impl Kinds {
             tracing::info!(kind = %gk, version = %resource.version, "watching");
             self.source.sync.started(gk);
             let listed = gk.clone();
-            let (known, keeps) = (self.known.clone(), self.rules.borrow().keeps().clone());
+            let (known, keeps) = (
+                self.known.clone(),
+                self.rules.borrow().retained_fields().clone(),
+            );
             let task = self.tasks.spawn(follow(
                 self.source.clone(),
                 gk.clone(),
@@ -349,7 +352,7 @@ fn once(
     raw: &RawObject,
     gk: &GroupKind,
     known: &Published,
-    keeps: &Keeps,
+    keeps: &RetainedFields,
 ) -> Result<Arc<Object>, Partly<Arc<Object>>> {
     let kept = |mut object: Object| {
         object.trim(keeps);

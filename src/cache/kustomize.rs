@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::files::text;
 use super::manifest::options;
-use crate::engine::literal::Literal;
+use crate::engine::model::literal::Literal;
 
 /// File names that make a directory a kustomization.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];

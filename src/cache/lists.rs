@@ -10,21 +10,23 @@ use futures::future::{BoxFuture, FutureExt as _, Shared, join_all};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Crd, Meta, Node, Object, is_gateway_kind, watched_gateway_kinds};
-use crate::engine::profile::{ProfileRules, is_policy_kind};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::kinds::profile::{ProfileRules, is_policy_kind};
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::{
+    Crd, Meta, Node, Object, is_gateway_kind, watched_gateway_kinds,
+};
+use crate::engine::state::snapshot::Snapshot;
 
+use super::api_error::ApiError;
 use super::crds::{self, Found};
 use super::kinds::{core_kinds, resource};
 use super::served::Served;
-use super::trouble::Trouble;
 
 mod around;
 mod fetch;
 mod gathered;
 
-use fetch::{Fetch, Reach};
+use fetch::{Fetch, ListedKind};
 use gathered::Gathered;
 pub use gathered::{Missing, Unseen};
 
@@ -52,7 +54,7 @@ pub struct Listed {
 const AT_ONCE: usize = 16;
 
 /// The CRDs, available once the request for them is finished.
-type Definitions = Shared<BoxFuture<'static, Result<Arc<Found>, Trouble>>>;
+type Definitions = Shared<BoxFuture<'static, Result<Arc<Found>, ApiError>>>;
 
 /// Reads a cluster once. It requests the CRDs while discovery is still in progress.
 #[derive(Clone)]
@@ -69,16 +71,16 @@ impl Reader {
     ///
     /// # Errors
     /// Fails if the API server does not answer, or does not recognize the user.
-    pub async fn open(client: Client, namespace: &str) -> Result<Self, Trouble> {
+    pub async fn open(client: Client, namespace: &str) -> Result<Self, ApiError> {
         let coming = tokio::spawn(crds::read(client.clone())).map(|read| match read {
             Ok(found) => found.map(Arc::new),
-            Err(error) => Err(Trouble::Failed(error.to_string())),
+            Err(error) => Err(ApiError::Failed(error.to_string())),
         });
         let definitions = coming.boxed().shared();
         let mut served = Served::own();
         match Served::ask(&client).await {
             Ok(asked) => served.add_missing(asked),
-            Err(why @ (Trouble::Away(_) | Trouble::Unknown(_))) => return Err(why),
+            Err(why @ (ApiError::Away(_) | ApiError::Unknown(_))) => return Err(why),
             Err(why) if why.is_of_impersonation() => return Err(why),
             // A user who may not use discovery may still be allowed to list CRDs.
             Err(_) => {
@@ -109,14 +111,14 @@ impl Reader {
     ///
     /// # Errors
     /// Fails if they cannot be listed.
-    pub async fn definitions(&self) -> Result<Arc<Found>, Trouble> {
+    pub async fn definitions(&self) -> Result<Arc<Found>, ApiError> {
         self.definitions.clone().await
     }
 
     /// Reads the wanted objects. Those that cannot be read are in `missing`.
     pub async fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
         // A CRD decides which version to list; kinds with a single version need not wait for theirs.
-        let (told, untold): (Vec<Reach>, Vec<GroupKind>) = self.policies(rules);
+        let (told, untold): (Vec<ListedKind>, Vec<GroupKind>) = self.policies(rules);
         let policies = self.lists(told);
         let others = async {
             let definitions = self.definitions().await;
@@ -129,14 +131,14 @@ impl Reader {
         match &definitions {
             Ok(found) => {
                 for (name, why) in &found.odd {
-                    let why = Trouble::Failed(why.clone());
+                    let why = ApiError::Failed(why.clone());
                     gathered.miss(Unseen::Definition(name.clone()), why);
                 }
             }
             Err(why) => gathered.miss(Unseen::Definitions(self.unexplained(rules)), why.clone()),
         }
         if !self.served.kinds().any(|(gk, _)| is_gateway_kind(gk)) {
-            gathered.miss(Unseen::GatewayApi, Trouble::NotServed);
+            gathered.miss(Unseen::GatewayApi, ApiError::NotServed);
         }
         gathered.listed(rules, definitions.as_deref().ok())
     }
@@ -154,7 +156,7 @@ impl Reader {
     }
 
     /// Splits the served kinds that have a profile into those that can be listed without a CRD and the rest.
-    fn policies(&self, rules: &ProfileRules) -> (Vec<Reach>, Vec<GroupKind>) {
+    fn policies(&self, rules: &ProfileRules) -> (Vec<ListedKind>, Vec<GroupKind>) {
         let mut told = Vec::new();
         let mut untold = Vec::new();
         for gk in rules.kinds() {
@@ -175,7 +177,7 @@ impl Reader {
         rules: &ProfileRules,
         untold: &[GroupKind],
         definitions: Option<&Found>,
-    ) -> Vec<Reach> {
+    ) -> Vec<ListedKind> {
         let Some(found) = definitions else {
             return untold.iter().filter_map(|gk| self.reach(gk)).collect();
         };
@@ -193,7 +195,7 @@ impl Reader {
             }
         });
         let reach = |crd: &Arc<Crd>| {
-            Some(Reach {
+            Some(ListedKind {
                 gk: crd.gk.clone(),
                 resource: resource(crd)?,
                 namespaced: crd.namespaced,
@@ -244,7 +246,7 @@ impl Reader {
         gathered.and(self.lists(kinds).await)
     }
 
-    async fn lists(&self, kinds: Vec<Reach>) -> Gathered {
+    async fn lists(&self, kinds: Vec<ListedKind>) -> Gathered {
         let lists = kinds.into_iter().map(|kind| async move {
             let list = self.fetch.list(&kind).await;
             (kind.gk, list)
@@ -271,9 +273,9 @@ impl Reader {
     }
 
     /// The API resource of a kind, if it is served.
-    fn reach(&self, gk: &GroupKind) -> Option<Reach> {
+    fn reach(&self, gk: &GroupKind) -> Option<ListedKind> {
         let kind = self.served.get(gk)?;
-        Some(Reach {
+        Some(ListedKind {
             gk: gk.clone(),
             resource: kind.resource(gk)?,
             namespaced: kind.namespaced,

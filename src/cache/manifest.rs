@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::cores::side_by_side;
+use super::parallel::parallel_map;
 use super::skipped::{Skipped, What, is_templated, looks_like_manifest};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
 
 mod documents;
 mod parse;
-mod room;
+mod read_budget;
 mod transcode;
 
 pub(super) use documents::{Document, documents};
 use documents::{Form, blank_lines, is_crowd};
 use parse::{Head, Inside, Yaml, each_item, json, yaml};
-use room::{Room, crowd};
+use read_budget::{ReadBudget, crowd};
 use transcode::TOO_LONG;
 
 /// How many documents a thread takes at a time.
@@ -87,7 +87,7 @@ pub struct Manifests {
     /// Files and documents that are not manifests.
     pub skipped: Vec<Skipped>,
     /// The memory budget.
-    room: Arc<Room>,
+    room: Arc<ReadBudget>,
 }
 
 impl fmt::Display for Problem {
@@ -159,7 +159,7 @@ impl Manifests {
             return self.refuse(file, &crowd());
         }
         let runs: Vec<&[Document<'_>]> = documents.chunks(RUN).collect();
-        let parts = side_by_side(
+        let parts = parallel_map(
             &runs,
             || (),
             |(), run| {

@@ -283,7 +283,7 @@ items:
     }
 
     #[test]
-    fn what_is_not_there_is_as_near_as_can_be() {
+    fn a_missing_field_gets_the_nearest_position() {
         let here = |field: &str| at("a.yaml", TEXT, 5, &[0], field);
         assert_eq!(here("spec.targetRefs[0].name"), Some((11, 7)));
         assert_eq!(here("spec.targetRefs[7].name"), Some((10, 5)));

@@ -9,13 +9,13 @@ use kube::core::{ApiResource, DynamicResourceScope};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::intern::Interned;
+use crate::engine::model::object::{
     Header, Incoming, Meta, Object, RawAnnotations, Reported, Unreadable, is_large,
     short_annotations, weigh_metadata,
 };
-use crate::engine::selector::Labels;
-use crate::engine::shared::Text;
+use crate::engine::model::selector::Labels;
 
 /// An object of any kind: the metadata that attache uses, and the spec as text. The rest is skipped, since parsed JSON
 /// would take twenty times the memory of the text.
@@ -47,8 +47,8 @@ struct Parts<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SlimMeta<'a> {
-    name: Option<Text>,
-    namespace: Option<Text>,
+    name: Option<Interned>,
+    namespace: Option<Interned>,
     resource_version: Option<String>,
     labels: Option<Labels>,
     #[serde(borrow)]

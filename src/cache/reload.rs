@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::engine::profile::ProfileRules;
+use crate::engine::kinds::profile::ProfileRules;
 use crate::metrics::Metrics;
 
 use super::Published;

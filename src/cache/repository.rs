@@ -6,13 +6,13 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::exec::{self, Trouble};
+use super::exec::{self, ExecError};
 use super::files::{Found, Links, files, read_found};
 use super::kustomize::{Kustomization, Kustomizations, normal};
 use super::manifest::{Manifest, Manifests, Origin, documents};
 use super::skipped::{Skipped, What};
-use crate::engine::ids::GroupKind;
-use crate::engine::literal;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::literal;
 
 /// The manifests of a repository.
 #[derive(Clone, Debug, Default)]
@@ -74,8 +74,8 @@ pub fn read(paths: &[PathBuf], links: Links) -> Repository {
                 builds.push(build(root, &text, &sources));
                 built.extend(sources);
             }
-            Err(Trouble::Missing) => missing = true,
-            Err(Trouble::Failed(why)) => {
+            Err(ExecError::Missing) => missing = true,
+            Err(ExecError::Failed(why)) => {
                 let file = root.file.display().to_string();
                 let why = format!("cannot be built, so what it reads is checked as it is: {why}");
                 repository.manifests.pass_over(&file, &why);
@@ -136,11 +136,11 @@ fn rest(
 /// Fails if neither kustomize nor kubectl is there, or the build fails.
 pub fn kustomization(dir: &Path) -> Result<Manifests, String> {
     let text = exec::kustomize(dir).map_err(|trouble| match trouble {
-        Trouble::Missing => format!(
+        ExecError::Missing => format!(
             "neither kustomize nor kubectl is on the PATH: install one, or build {} elsewhere and name - for the standard input",
             dir.display()
         ),
-        Trouble::Failed(why) => format!("{} cannot be built: {why}", dir.display()),
+        ExecError::Failed(why) => format!("{} cannot be built: {why}", dir.display()),
     })?;
     let all = Kustomizations::built_from(dir);
     let root = all.of(dir).cloned().unwrap_or_default();
@@ -167,11 +167,11 @@ pub fn read_by(dir: &Path) -> BTreeSet<PathBuf> {
 /// Fails if Helm is not there, or rendering fails.
 pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifests, String> {
     let text = exec::helm(dir, values, namespace).map_err(|trouble| match trouble {
-        Trouble::Missing => format!(
+        ExecError::Missing => format!(
             "helm is not on the PATH: install it, or run helm template {} elsewhere and name - for the standard input",
             dir.display()
         ),
-        Trouble::Failed(why) => format!("{} cannot be rendered: {why}", dir.display()),
+        ExecError::Failed(why) => format!("{} cannot be rendered: {why}", dir.display()),
     })?;
     let mut manifests = Manifests::default();
     for document in documents(&text) {

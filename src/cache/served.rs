@@ -12,10 +12,10 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::engine::ids::{APIEXTENSIONS, GroupKind};
-use crate::engine::object::Crd;
+use crate::engine::model::ids::{APIEXTENSIONS, GroupKind};
+use crate::engine::model::object::Crd;
 
-use super::trouble::Trouble;
+use super::api_error::ApiError;
 
 /// Aggregated discovery, from Kubernetes 1.27 on. Older servers answer with the names of the groups.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -108,7 +108,7 @@ impl Served {
     ///
     /// # Errors
     /// Fails if the API server does not answer, or refuses.
-    pub async fn ask(client: &Client) -> Result<Self, Trouble> {
+    pub async fn ask(client: &Client) -> Result<Self, ApiError> {
         let answer: Answer = get(client, "/apis").await?;
         let mut served = Self::default();
         for group in answer.items {
@@ -129,7 +129,7 @@ impl Served {
         });
         let asked = stream::iter(versions).map(|(group, version)| async move {
             let path = format!("/apis/{group}/{version}");
-            let found: Result<APIResourceList, Trouble> = get(client, &path).await;
+            let found: Result<APIResourceList, ApiError> = get(client, &path).await;
             (group, version, found)
         });
         // Keep the order: the preferred version of a group comes first.
@@ -264,9 +264,9 @@ impl From<APIResource> for Resource {
     }
 }
 
-async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Trouble> {
+async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, ApiError> {
     let request = hyper::Request::get(path).header(hyper::header::ACCEPT, ACCEPT);
     let request = request.body(Vec::new());
-    let request = request.map_err(|error| Trouble::Failed(error.to_string()))?;
-    client.request(request).await.map_err(|e| Trouble::of(&e))
+    let request = request.map_err(|error| ApiError::Failed(error.to_string()))?;
+    client.request(request).await.map_err(|e| ApiError::of(&e))
 }

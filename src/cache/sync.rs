@@ -10,11 +10,11 @@ use arc_swap::ArcSwap;
 use imbl::OrdMap;
 use tokio::time::Instant;
 
-use crate::engine::age::Old;
-use crate::engine::ids::GroupKind;
+use crate::engine::admission::staleness::StaleKinds;
+use crate::engine::model::ids::GroupKind;
 use crate::metrics::{Metrics, watched_kind};
 
-use super::heard::Heard;
+use super::last_contact::LastContact;
 
 /// The sync state of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,12 +63,12 @@ struct Inner {
 #[derive(Clone, Debug, Default)]
 struct Kind {
     listed: bool,
-    heard: Arc<Heard>,
-    trouble: Option<Trouble>,
+    heard: Arc<LastContact>,
+    trouble: Option<SyncError>,
 }
 
 #[derive(Clone, Debug)]
-struct Trouble {
+struct SyncError {
     why: Arc<str>,
     /// The API server refused, and waiting will not change that.
     denied: bool,
@@ -100,7 +100,7 @@ impl SyncState {
 
     /// The stale kinds: listed kinds whose last contact is longer ago than `limit`. A kind that was never listed is not
     /// included, since nothing is claimed about its objects.
-    pub fn old(&self, limit: Duration) -> Old {
+    pub fn old(&self, limit: Duration) -> StaleKinds {
         let inner = self.inner.load();
         let listed = inner.kinds.iter().filter(|(_, kind)| kind.listed);
         let aged = listed.filter_map(|(gk, kind)| Some((gk, kind.heard.age()?)));
@@ -109,7 +109,7 @@ impl SyncState {
     }
 
     /// The last contact with the API server about a kind.
-    pub(super) fn heard(&self, gk: &GroupKind) -> Arc<Heard> {
+    pub(super) fn heard(&self, gk: &GroupKind) -> Arc<LastContact> {
         let inner = self.inner.load();
         let kind = inner.kinds.get(gk);
         kind.map(|kind| Arc::clone(&kind.heard)).unwrap_or_default()
@@ -192,7 +192,7 @@ impl SyncState {
                 Some(before) => before.since,
                 None => Instant::now(),
             };
-            kind.trouble = Some(Trouble {
+            kind.trouble = Some(SyncError {
                 why: why.into(),
                 denied,
                 since,

@@ -15,11 +15,11 @@ use serde_json::error::Category;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::Unreadable;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::Unreadable;
 use crate::metrics::{Metrics, watched_kind};
 
-use super::heard::Listener;
+use super::last_contact::Listener;
 use super::raw::RawObject;
 use super::sync::{KindState, SyncState};
 

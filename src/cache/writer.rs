@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::engine::ids::GroupKind;
-use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::metrics::{Metrics, watched_kind};
 
 use super::Published;

@@ -13,15 +13,15 @@ use super::state::{Scope, State};
 use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::report::{Report, Skipped};
-use crate::engine::finding::Severity;
-use crate::engine::printable::escape;
+use crate::engine::admission::finding::Severity;
+use crate::engine::model::printable::escape;
 
 mod alternatives;
 mod baseline;
 mod codes;
+mod empty_input;
 mod input;
 mod judged;
-mod nothing;
 mod places;
 
 use codes::Codes;
@@ -125,7 +125,7 @@ pub fn run(mut args: Args) -> Result<Outcome, Failure> {
         ..
     } = alternatives::merged(checked.collect());
     if report.summary.deny == 0 {
-        nothing::refuse(args, &inputs)?;
+        empty_input::refuse(args, &inputs)?;
     }
     report.skipped = skipped(&inputs);
     if let Some(known) = &known {

@@ -10,13 +10,13 @@ use tokio::runtime::{Builder, Runtime};
 use super::Failure;
 use super::names::Names;
 use super::state::State;
+use crate::cache::api_error::ApiError;
 use crate::cache::crds::Found;
 use crate::cache::lists::{Listed, Reader, Wants};
 use crate::cache::served::Served;
-use crate::cache::trouble::Trouble;
-use crate::cache::{connect, reach, tuned};
-use crate::engine::ids::GroupKind;
-use crate::engine::profile::ProfileRules;
+use crate::cache::{connect, kubeconfig, tuned};
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::ids::GroupKind;
 
 /// A user waits for the answer, so an API server that is silent for this long counts as down.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -42,7 +42,7 @@ impl Cluster {
             .enable_all()
             .build()?;
         let (reader, namespace, config) = runtime.block_on(async {
-            let config = reach::config(state.kubeconfig.as_deref(), state.context.as_deref());
+            let config = kubeconfig::config(state.kubeconfig.as_deref(), state.context.as_deref());
             let config = config.await?;
             let address = config.cluster_url.to_string();
             let namespace = said.unwrap_or_else(|| config.default_namespace.clone());
@@ -85,7 +85,7 @@ impl Cluster {
     ///
     /// # Errors
     /// If they cannot be listed.
-    pub(super) fn definitions(&self) -> Result<Arc<Found>, Trouble> {
+    pub(super) fn definitions(&self) -> Result<Arc<Found>, ApiError> {
         self.runtime.block_on(self.reader.definitions())
     }
 
@@ -111,7 +111,7 @@ impl Cluster {
     pub(super) fn lasting<T>(&mut self, start: impl FnOnce(Client) -> T) -> Result<T, Failure> {
         let _guard = self.runtime.enter();
         let client = Client::try_from(self.config.clone());
-        let client = client.map_err(|error| Trouble::of(&error).to_string())?;
+        let client = client.map_err(|error| ApiError::of(&error).to_string())?;
         self.reader.connect(client.clone());
         Ok(start(client))
     }
@@ -144,13 +144,13 @@ fn impersonate(config: &mut Config, state: &State) -> Result<(), Failure> {
 }
 
 /// The error message for an API server that does not answer, with a remedy.
-fn unreachable(address: &str, trouble: &Trouble) -> Failure {
+fn unreachable(address: &str, trouble: &ApiError) -> Failure {
     let address = address.trim_end_matches('/');
     match trouble {
-        Trouble::Unknown(why) => format!(
+        ApiError::Unknown(why) => format!(
             "the API server at {address} does not know who asks: {why}. Log in again, or name other credentials with --context"
         ),
-        Trouble::Forbidden(said) if trouble.is_of_impersonation() => format!(
+        ApiError::Forbidden(said) if trouble.is_of_impersonation() => format!(
             "the API server at {address} does not let you ask in the name of another: {said}. Leave out --as and --as-group, \
              or ask for the right to impersonate"
         ),

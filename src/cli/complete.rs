@@ -10,7 +10,7 @@ use clap_complete::engine::{CompletionCandidate, complete};
 use super::state::{Opened, Scope, State};
 use super::{Failure, command};
 use crate::cache::lists::Wants;
-use crate::engine::ids::GroupKind;
+use crate::engine::model::ids::GroupKind;
 
 /// The program that kubectl runs to complete `kubectl attache`.
 pub(super) const PLUGIN: &str = "kubectl_complete-attache";

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::names::each;
 use super::output::{self, Output};
 use super::render::description::show;
-use super::render::words::names_of;
+use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View};
 use super::watch::{self, Watching};
 use super::{Failure, complete, find, labels};
@@ -14,10 +14,10 @@ use crate::answer::description::{Description, Descriptions, kind, policy, target
 use crate::answer::document;
 use crate::answer::workload::{is_workload, workload};
 use crate::cache::lists::Wants;
-use crate::engine::effective::Survey;
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::selector::Selector;
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::selector::Selector;
 
 /// Arguments of `attache describe`.
 #[derive(Debug, clap::Args)]
@@ -98,11 +98,11 @@ fn answer(
     view: &View,
     now: Timestamp,
 ) -> Result<String, Failure> {
-    let mut survey = Survey::new(&view.snapshot);
+    let mut resolver = Resolver::new(&view.snapshot);
     let mut found: Vec<Description> = Vec::new();
     for asked in asked {
         match asked {
-            Asked::One(place) => found.push(describe(&mut survey, view, place)?),
+            Asked::One(place) => found.push(describe(&mut resolver, view, place)?),
             Asked::All(gk) => {
                 let selector = args.selector.clone().unwrap_or_default();
                 let keys = all(view, gk, within, &selector);
@@ -111,7 +111,7 @@ fn answer(
                     eprintln!("attache: there is no {}", escape(&format!("{gk}{place}")));
                 }
                 for key in keys {
-                    found.push(describe(&mut survey, view, &key.whole())?);
+                    found.push(describe(&mut resolver, view, &key.whole())?);
                 }
             }
             Asked::Kind(gk) => {
@@ -168,19 +168,23 @@ fn all(view: &View, gk: &GroupKind, within: Option<&str>, with: &Selector) -> Ve
     keys
 }
 
-fn describe(survey: &mut Survey<'_>, view: &View, place: &Place) -> Result<Description, Failure> {
+fn describe(
+    resolver: &mut Resolver<'_>,
+    view: &View,
+    place: &Place,
+) -> Result<Description, Failure> {
     let key = &place.object;
     view.read(key)?;
     if let Some(found) = view.snapshot.policy(key) {
-        return Ok(Description::Policy(policy(survey, found)));
+        return Ok(Description::Policy(policy(resolver, found)));
     }
     if is_workload(&key.gk) {
-        let found = workload(survey, &view.objects, key).map(Description::Workload);
+        let found = workload(resolver, &view.objects, key).map(Description::Workload);
         return found.ok_or_else(|| format!("there is no {}", escape(&key.to_string())).into());
     }
     if view.snapshot.profile(&key.gk).is_some() {
         find::there(&view.snapshot, key)?;
     }
     let place = find::place(&view.snapshot, place)?;
-    Ok(Description::Target(target(survey, &place)))
+    Ok(Description::Target(target(resolver, &place)))
 }

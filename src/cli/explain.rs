@@ -8,10 +8,10 @@ use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::explanation::{Explanation, at_gateways, at_service};
 use crate::cache::lists::Wants;
-use crate::engine::hint::{nearest, quoted};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::matching::{Matching, Request, Url, of_path, same_header};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::model::hint::{nearest, quoted};
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::routing::{Matching, Request, Url, of_path, same_header};
+use crate::engine::state::snapshot::Snapshot;
 
 /// Arguments of `attache explain`.
 #[derive(Debug, clap::Args)]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::hint::{nearest, quoted};
-use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::section::{self, SectionNames};
-use crate::engine::snapshot::Snapshot;
-use crate::engine::verdict::escape;
-use crate::engine::words::plural;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::hint::{nearest, quoted};
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::section::{self, SectionNames};
+use crate::engine::model::wording::plural;
+use crate::engine::state::snapshot::Snapshot;
 
 /// Checks that an object exists.
 ///

@@ -15,13 +15,13 @@ use super::{Failure, complete, names, print};
 use crate::answer;
 use crate::answer::graph::{Focus, Graph, details};
 use crate::cache::lists::Wants;
-use crate::engine::hint::{nearest, quoted};
-use crate::engine::ids::ObjectKey;
-use crate::engine::matching::Matching;
-use crate::engine::object::Object;
-use crate::engine::printable::escape;
-use crate::engine::section;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::model::hint::{nearest, quoted};
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::Object;
+use crate::engine::model::printable::escape;
+use crate::engine::model::section;
+use crate::engine::routing::Matching;
+use crate::engine::state::snapshot::Snapshot;
 
 /// The limit of nodes for a readable picture.
 const READABLE: usize = 400;

@@ -4,8 +4,8 @@ use clap::CommandFactory as _;
 
 use super::{Cli, Failure, print};
 use crate::answer::report::page;
-use crate::engine::finding::Code;
-use crate::engine::hint::nearest;
+use crate::engine::admission::finding::Code;
+use crate::engine::model::hint::nearest;
 
 /// Arguments of `attache help`.
 #[derive(Debug, clap::Args)]

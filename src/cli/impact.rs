@@ -9,20 +9,20 @@ use clap_complete::engine::ArgValueCompleter;
 use super::names::each;
 use super::output::{self, Output};
 use super::render::impact::{markdown, text};
-use super::render::words::names_of;
+use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View, read_repository};
 use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
-use crate::answer::impact::{Doing, Impact, impact, with_them};
+use crate::answer::impact::{Effect, Impact, impact, with_them};
 use crate::answer::named::Named;
-use crate::answer::report::{Spot, Told};
+use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
 use crate::cache::lists::Wants;
 use crate::cache::manifest::Manifests;
-use crate::engine::ids::ObjectKey;
-use crate::engine::snapshot::{Change, Snapshot};
-use crate::engine::validate;
-use crate::engine::verdict::escape;
+use crate::engine::admission::validate;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::snapshot::{Change, Snapshot};
 
 /// The path of standard input.
 const STDIN: &str = "-";
@@ -116,7 +116,7 @@ fn changed(
     let findings = told(&loaded);
     let before = &view.snapshot;
     let with_them = with_them(before, &deleted);
-    let doing = Doing {
+    let doing = Effect {
         applied: loaded.origins.into_keys().collect(),
         deleted,
         with_them,
@@ -136,8 +136,8 @@ fn changed(
 }
 
 /// Findings for everything that the API server would refuse or drop in the applied objects.
-fn told(loaded: &directory::Loaded) -> Vec<Told> {
-    let mut told: Vec<Told> = Vec::new();
+fn told(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
+    let mut told: Vec<ReportedFinding> = Vec::new();
     for (key, origin) in &loaded.origins {
         let policy = loaded.snapshot.policy(key);
         let of_policy = policy.map(|policy| validate::of_policy(policy));
@@ -148,7 +148,7 @@ fn told(loaded: &directory::Loaded) -> Vec<Told> {
                 line: origin.line,
                 column: 0,
             };
-            told.push(Told::new(&finding, Some(spot), None));
+            told.push(ReportedFinding::new(&finding, Some(spot), None));
         }
     }
     told
@@ -171,7 +171,7 @@ fn deleted(
             named.insert(key.clone());
         }
     }
-    let doing = Doing {
+    let doing = Effect {
         applied: BTreeSet::new(),
         with_them: with_them(before, &named),
         deleted: named,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::selector::{Expression, Operator, Selector};
+use crate::engine::model::selector::{Expression, Operator, Selector};
 
 /// The longest label key: a name of 63 characters after a prefix of 253.
 const LONGEST: usize = 63 + 1 + 253;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selector_is_refused_with_the_part() {
+    fn an_invalid_selector_is_refused_with_the_invalid_part() {
         for (text, said) in [
             (",", "empty"),
             ("a=b,", "empty"),

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::Failure;
 use super::state::{Definitions, State};
-use crate::engine::ids::GroupKind;
-use crate::engine::printable::escape;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::printable::escape;
 use crate::reading::{self, Pipes};
 use crate::registration::{
     CallBy, Endpoint, FailurePolicy, Policies, Terms, ca_bundle, configuration, is_nameable,

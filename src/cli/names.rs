@@ -5,25 +5,25 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cache::served::Served;
-use crate::engine::hint::nearest;
-use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
-use crate::engine::object::{Crd, watched_gateway_kinds};
+use crate::engine::kinds::profile::{builtin, short_names};
+use crate::engine::model::hint::nearest;
+use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
+use crate::engine::model::object::{Crd, watched_gateway_kinds};
 use crate::engine::policy::is_cluster_scoped;
-use crate::engine::profile::{builtin, short_names};
 
 /// The known kinds and their names.
 #[derive(Clone)]
 pub(super) struct Names {
-    kinds: BTreeMap<GroupKind, Calling>,
-    later: Option<Later>,
+    kinds: BTreeMap<GroupKind, Aliases>,
+    later: Option<LazyNames>,
 }
 
 /// More names that take time to find out.
-type Later = Rc<dyn Fn() -> Names>;
+type LazyNames = Rc<dyn Fn() -> Names>;
 
 /// The names of a kind besides its own.
 #[derive(Clone, Debug)]
-struct Calling {
+struct Aliases {
     /// Plural, singular and short names, in lower case.
     names: Vec<String>,
     namespaced: bool,
@@ -83,14 +83,14 @@ impl Names {
         for (gk, kind) in served.kinds() {
             let names = std::iter::once(&kind.plural).chain(&kind.aliases);
             let names = names.map(|name| name.to_lowercase()).collect();
-            kinds.insert(gk.clone(), Calling::new(gk, names, kind.namespaced));
+            kinds.insert(gk.clone(), Aliases::new(gk, names, kind.namespaced));
         }
         for gk in watched_gateway_kinds().chain(used.into_iter().cloned()) {
             kinds.entry(gk).or_insert_with_key(|gk| {
                 let short = SHORT.iter().filter(|(kind, _)| gk.is_gateway_api(kind));
                 let short = short.map(|(_, short)| (*short).to_owned());
                 let names = std::iter::once(plural(&gk.kind)).chain(short).collect();
-                Calling::new(gk, names, !is_cluster_scoped(gk))
+                Aliases::new(gk, names, !is_cluster_scoped(gk))
             });
         }
         add_known(&mut kinds);
@@ -122,7 +122,7 @@ impl Names {
 
     /// Adds more names, which are loaded only if a name is not found.
     pub(super) fn or_later(self, later: impl Fn() -> Self + 'static) -> Self {
-        let later: Option<Later> = Some(Rc::new(later));
+        let later: Option<LazyNames> = Some(Rc::new(later));
         Self { later, ..self }
     }
 
@@ -145,9 +145,9 @@ impl Names {
             Some((name, rest)) => (name, Some(without_version(rest))),
             None => (word, None),
         };
-        let lower = name.to_lowercase();
-        let is_called = |(gk, calling): &(&GroupKind, &Calling)| {
-            let by_name = calling.names.contains(&lower) || gk.kind.eq_ignore_ascii_case(name);
+        let route_path = name.to_lowercase();
+        let is_called = |(gk, calling): &(&GroupKind, &Aliases)| {
+            let by_name = calling.names.contains(&route_path) || gk.kind.eq_ignore_ascii_case(name);
             by_name && group.is_none_or(|group| gk.group.eq_ignore_ascii_case(group))
         };
         let found = || self.kinds.iter().filter(is_called);
@@ -171,8 +171,8 @@ impl Names {
     }
 
     fn unknown(&self, word: &str) -> String {
-        let lower = word.to_lowercase();
-        let singular = lower.strip_suffix('s').unwrap_or(&lower);
+        let route_path = word.to_lowercase();
+        let singular = route_path.strip_suffix('s').unwrap_or(&route_path);
         if let Some((_, owner)) = SECTIONS.iter().find(|(section, _)| *section == singular) {
             return format!("a {singular} is a section of an object: write {owner}");
         }
@@ -232,7 +232,7 @@ impl Names {
             return Err(format!("{kind}/{name}: a name is missing"));
         }
         let namespace = if self.namespaced(&gk) { namespace } else { "" };
-        let object = crate::engine::ids::ObjectKey::new(gk, namespace, name);
+        let object = crate::engine::model::ids::ObjectKey::new(gk, namespace, name);
         Ok(Place {
             object,
             section: section.map(Arc::from),
@@ -248,9 +248,9 @@ impl std::fmt::Debug for Names {
     }
 }
 
-// === impl Calling ===
+// === impl Aliases ===
 
-impl Calling {
+impl Aliases {
     fn new(gk: &GroupKind, names: Vec<String>, namespaced: bool) -> Self {
         let rank = Rank::of(gk);
         Self {
@@ -263,16 +263,16 @@ impl Calling {
 }
 
 /// Adds the policy kinds with a built-in profile, and the short names of all policy kinds.
-fn add_known(kinds: &mut BTreeMap<GroupKind, Calling>) {
+fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>) {
     let short = short_names().unwrap_or_default();
     for profile in builtin().unwrap_or_default() {
         if profile.policy == Some(false) {
             continue;
         }
         let gk = profile.matches.gk();
-        let calling = kinds.entry(gk).or_insert_with_key(|gk| Calling {
+        let calling = kinds.entry(gk).or_insert_with_key(|gk| Aliases {
             rank: Rank::Known,
-            ..Calling::new(gk, vec![plural(&gk.kind)], true)
+            ..Aliases::new(gk, vec![plural(&gk.kind)], true)
         });
         calling.is_policy = true;
         let named = short.iter().find(|named| {
@@ -287,7 +287,7 @@ fn add_known(kinds: &mut BTreeMap<GroupKind, Calling>) {
 }
 
 /// Whether users mostly ask for objects of a kind: policies and their targets.
-fn is_offered(gk: &GroupKind, calling: &Calling) -> bool {
+fn is_offered(gk: &GroupKind, calling: &Aliases) -> bool {
     let is_target = gk.group.as_ref() == GATEWAY_API && &*gk.kind != "ReferenceGrant";
     calling.is_policy || is_target || gk.is_core("Namespace") || gk.is_core("Service")
 }
@@ -365,19 +365,19 @@ fn without_version(rest: &str) -> &str {
 
 /// The likely plural of a kind.
 fn plural(kind: &str) -> String {
-    let lower = kind.to_lowercase();
+    let route_path = kind.to_lowercase();
     let vowel = |stem: &str| stem.ends_with(['a', 'e', 'i', 'o', 'u']);
-    match lower.strip_suffix('y') {
+    match route_path.strip_suffix('y') {
         Some(stem) if !vowel(stem) => format!("{stem}ies"),
-        _ if lower.ends_with('s') => format!("{lower}es"),
-        _ => format!("{lower}s"),
+        _ if route_path.ends_with('s') => format!("{route_path}es"),
+        _ => format!("{route_path}s"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Names, each, split};
-    use crate::engine::ids::GroupKind;
+    use crate::engine::model::ids::GroupKind;
 
     fn names() -> Names {
         let policies = ["a.example", "b.example"].map(|group| GroupKind::new(group, "RatePolicy"));
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_said_with_the_nearest() {
+    fn an_unknown_name_gets_the_nearest_one() {
         let names = names();
         let unknown = names.kind("htproute").unwrap_err();
         assert!(unknown.contains("did you mean \"HTTPRoute\"?"), "{unknown}");

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Failure;
 use super::jsonpath::Template;
 use super::render::style::Style;
-use crate::engine::printable::{self, has_hidden};
+use crate::engine::model::printable::{self, has_hidden};
 
 /// The prefix of a template, as in kubectl.
 const JSONPATH: &str = "jsonpath=";

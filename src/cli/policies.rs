@@ -9,9 +9,9 @@ use jiff::Timestamp;
 
 use super::names::split;
 use super::output::{self, Output};
+use super::render::phrases::names_of;
 use super::render::policies::{Form, lines, totals};
 use super::render::style::Style;
-use super::render::words::names_of;
 use super::state::{Opened, Scope, State, View};
 use super::watch::{self, Watching};
 use super::{Failure, complete, find, labels, print};
@@ -19,11 +19,11 @@ use crate::answer;
 use crate::answer::policies::{Asked, policies};
 use crate::answer::state::PolicyState;
 use crate::cache::lists::Wants;
-use crate::engine::hint::nearest;
-use crate::engine::ids::{GroupKind, Place};
-use crate::engine::selector::Selector;
-use crate::engine::snapshot::Snapshot;
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::hint::nearest;
+use crate::engine::model::ids::{GroupKind, Place};
+use crate::engine::model::selector::Selector;
+use crate::engine::state::snapshot::Snapshot;
 
 /// Arguments of `attache policies`.
 #[derive(Debug, clap::Args)]

@@ -13,7 +13,7 @@ use crate::answer::policies::Policies;
 use crate::answer::report::Report;
 use crate::answer::schema;
 use crate::config::Configuration;
-use crate::engine::profile::file::File;
+use crate::engine::kinds::profile::file::File;
 
 /// Arguments of `attache schema`.
 #[derive(Debug, clap::Args)]

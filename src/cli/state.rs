@@ -11,7 +11,7 @@ use super::cluster::Cluster;
 use super::names::Names;
 use super::rendered::Rendered;
 use super::time::timeout;
-use super::watch::{Files, Live, Look, Watching};
+use super::watch::{Files, Live, Query, Watching};
 use super::{Failure, complete, unseen};
 use crate::cache::directory::{self, Links};
 use crate::cache::lists::{Listed, Missing, Unseen, Wants};
@@ -19,11 +19,11 @@ use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::reload::Fingerprint;
 use crate::cache::{files, repository};
 use crate::config::Configuration;
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::object::{Crd, Object};
-use crate::engine::profile::ProfileRules;
-use crate::engine::snapshot::Snapshot;
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::{Crd, Object};
+use crate::engine::state::snapshot::Snapshot;
 
 /// The namespace of objects without one, unless the kubeconfig has another.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -345,7 +345,7 @@ impl Opened {
     ///
     /// # Errors
     /// If the state can be read only once.
-    pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Look>, Failure> {
+    pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Query>, Failure> {
         let (state, scope) = self.asked;
         let loaded = match self.found {
             Found::Cluster(cluster) => {

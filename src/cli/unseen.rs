@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::cache::lists::{Missing, Unseen};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
 
 /// The limit of kinds in one line.
 const NAMED: usize = 4;

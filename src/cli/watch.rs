@@ -15,13 +15,13 @@ use rustix::io::Errno;
 use super::Failure;
 use super::cluster::Cluster;
 use super::state::{Opened, View};
+use crate::cache::api_error::ApiError;
 use crate::cache::lists::Wants;
 use crate::cache::reload::Fingerprint;
-use crate::cache::trouble::Trouble;
 use crate::cache::{self, Settings};
-use crate::engine::printable::escape;
-use crate::engine::profile::ProfileRules;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::printable::escape;
+use crate::engine::state::snapshot::Snapshot;
 use crate::metrics::Metrics;
 
 /// The time between two looks at the state.
@@ -40,7 +40,7 @@ pub(super) struct Watching {
 }
 
 /// A state that can be read repeatedly.
-pub(super) trait Look {
+pub(super) trait Query {
     /// The current state. `None` if it has not changed since the last call.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ pub(super) trait Look {
 }
 
 /// Prints answers.
-pub(super) struct Teller<'a> {
+pub(super) struct Printer<'a> {
     /// The output.
     pub(super) out: &'a mut dyn Write,
     /// Whether the output is a terminal: each answer then replaces the previous one.
@@ -70,7 +70,7 @@ pub(super) fn run(
     answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     let stdout = io::stdout();
-    let mut teller = Teller {
+    let mut teller = Printer {
         out: &mut stdout.lock(),
         screen: stdout.is_terminal(),
         wait: &mut || is_read(&stdout, PAUSE),
@@ -85,8 +85,8 @@ pub(super) fn run(
 /// # Errors
 /// As for [`run`].
 pub(super) fn follow(
-    looked: &mut dyn Look,
-    teller: &mut Teller<'_>,
+    looked: &mut dyn Query,
+    teller: &mut Printer<'_>,
     answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     // Answers are compared as of the start: an age that grows is not a change.
@@ -168,7 +168,7 @@ pub(super) struct Files<F, R> {
     pub(super) seen: Option<Fingerprint>,
 }
 
-impl<F, R> Look for Files<F, R>
+impl<F, R> Query for Files<F, R>
 where
     F: FnMut() -> Fingerprint,
     R: FnMut() -> Result<View, Failure>,
@@ -234,7 +234,7 @@ impl Live {
     }
 }
 
-impl Look for Live {
+impl Query for Live {
     fn look(&mut self) -> Result<Option<View>, Failure> {
         let snapshot = self.watched.snapshot.load_full();
         if self.knows(&snapshot) {
@@ -251,7 +251,7 @@ impl Look for Live {
             .missing
             .iter()
             .find_map(|missing| match &missing.why {
-                Trouble::Away(why) => Some(why.clone()),
+                ApiError::Away(why) => Some(why.clone()),
                 _ => None,
             });
         match away {

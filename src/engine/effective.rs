@@ -6,55 +6,61 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::attach::{self, Stand};
-use super::clash::{Clashes, Clashing};
-use super::ids::{ByKey, GroupKind, ObjectKey, Place};
-use super::level::{Level, Step};
-use super::maps;
-use super::merge::{self, Effective, Fate, merged};
-use super::object::is_route;
-use super::policy::{Policy, TargetRef};
-use super::profile::{Class, Profile, ServiceAs};
-use super::snapshot::{Snapshot, namespace_key};
-use super::topology::{Upper, places};
-use super::work::{self, Work};
+use crate::engine::attachment::rejection::{Rejection, RejectionFinder};
+use crate::engine::attachment::{self, Attachment};
+use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
+use crate::engine::merge::Effective;
+use crate::engine::model::fuel::{self, Fuel};
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::engine::model::level::Level;
+use crate::engine::model::maps;
+use crate::engine::model::object::is_route;
+use crate::engine::policy::{Policy, TargetRef};
+use crate::engine::state::snapshot::{Snapshot, namespace_key};
+use crate::engine::topology::AncestorPath;
 
-mod at;
-mod bare;
-mod ends;
-mod entrances;
+pub mod affected;
+mod attached;
 mod gateway_by_label;
 mod group;
 mod groups;
-mod here;
-mod meeting;
+pub mod impact;
+mod listeners;
 mod memo;
-mod own;
-mod region;
+mod path_context;
+mod path_set;
+mod policy_list;
+pub mod protection;
+mod route_path_cache;
 mod routes;
+mod scope;
+mod section_conflicts;
 mod shadows;
 mod stack;
-mod via;
-mod ways_on;
+mod subgraph;
+mod target_fields;
+pub mod traffic;
+mod without_policies;
 
-pub use bare::BareRoute;
-pub use ends::Ends;
-pub(super) use gateway_by_label::{gateway_before, names_same_gateway};
+pub(in crate::engine) use gateway_by_label::{gateway_before, names_same_gateway};
 pub use groups::follows;
-pub use here::Here;
-use own::Owns;
-use region::{Region, Regions};
+pub use path_set::PathSet;
+pub use policy_list::PolicyList;
+use route_path_cache::RoutePathCache;
 pub use routes::Routes;
+pub use scope::PathScope;
 use shadows::Shadows;
+use stack::Stacks;
 pub use stack::{Stack, StackLevel};
-use stack::{Stacks, taking_part};
-use ways_on::WaysOn;
+use subgraph::{Subgraph, Subgraphs};
+use target_fields::TargetFieldsCache;
+pub use without_policies::RouteWithoutPolicies;
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct PathGroup {
     /// The paths; without route paths if no route is attached.
-    pub ends: Ends,
+    pub paths: PathSet,
     /// The policies attached along the paths.
     pub stack: Rc<Stack>,
     /// The effective policy.
@@ -69,124 +75,40 @@ pub struct Group {
 /// Identity of a group's stack and effective policy: equal for groups with the same policies and the same result.
 pub type Outcome = (*const Stack, *const Effective);
 
-/// How far the paths of a kind through an object extend.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// The level at which the paths end; `None` if there are no paths.
-    end: Option<Level>,
-    /// Sections that direct policies distinguish.
-    sections: BTreeSet<Arc<str>>,
-}
-
 /// Resolves effective policies from one snapshot. Looks up each place once.
 #[derive(Debug)]
-pub struct Survey<'a> {
+pub struct Resolver<'a> {
     snapshot: &'a Snapshot,
-    regions: Regions<'a>,
-    around: HashMap<ObjectKey, Rc<Region>, ByKey>,
+    subgraphs: Subgraphs<'a>,
+    subgraph_cache: HashMap<ObjectKey, Rc<Subgraph>, PrehashedBuildHasher>,
     stacks: Stacks<'a>,
-    ways_on: WaysOn,
-    owns: Owns,
+    route_path_cache: RoutePathCache,
+    target_fields: TargetFieldsCache,
     shadows: Shadows,
     /// The remaining fuel, shared with its parts.
-    work: Work,
+    fuel: Fuel,
     /// The last question and its answer.
-    last: Option<(ObjectKey, GroupKind, Shape, Rc<[Group]>)>,
+    last: Option<(ObjectKey, GroupKind, PathScope, Rc<[PathGroup]>)>,
 }
 
-// === impl Group ===
+// === impl Resolver ===
 
-impl Group {
-    /// Equal for groups with the same policies and the same result, within one [`Survey`].
-    pub fn outcome(&self) -> Outcome {
-        (Rc::as_ptr(&self.stack), Arc::as_ptr(&self.effective))
-    }
-
-    /// The number of paths.
-    pub fn paths(&self) -> usize {
-        self.ends.uppers.len() * self.ends.lowers.len().max(1)
-    }
-
-    /// The places of the first path.
-    pub fn path(&self) -> Vec<&Place> {
-        let upper = self.ends.uppers.first();
-        let lower = self.ends.lowers.first().map(Rc::as_ref);
-        upper.map_or_else(Vec::new, |upper| places(upper, lower))
-    }
-
-    /// The level of an object, including its sections, on the paths; `None` if the object is not on them.
-    pub fn level(&self, key: &ObjectKey) -> Option<Level> {
-        let is_it = |step: &&Step| step.place.object == *key;
-        let Ends { uppers, lowers } = &self.ends;
-        let uppers = uppers.iter().flat_map(|u| &u.steps).filter(is_it);
-        let lowers = if lowers.may_have(key) {
-            lowers
-        } else {
-            &[][..]
-        };
-        let lowers = lowers.iter().flat_map(|l| &l.steps).filter(is_it);
-        let (above, below) = (uppers.map(|step| step.level), lowers.map(|step| step.level));
-        if key.gk.is_core("Namespace") {
-            // A Namespace takes one place on a path, the higher one (ruling 5).
-            above.chain(below).min()
-        } else if Level::end_for(&key.gk).is_upper() {
-            // The object is on the ancestor paths or, for direct policies, forms a path of its own.
-            above.max().or_else(|| below.max())
-        } else {
-            above.chain(below).max()
-        }
-    }
-}
-
-impl Group {
-    /// The effective policy of a place's own fields: the result of the policies attached to the place and above it.
-    /// Policies on other sections of its object, and below it, are left out.
-    pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
-        let profile = self.facts().unwrap_or(profile);
-        let here = self.ends.steps().filter(|step| step.place == *place);
-        let Some(level) = here.map(|step| step.level).min() else {
-            return Effective::default();
-        };
-        let whole = place.object.whole();
-        let counts = |above: &&StackLevel| {
-            let other = &above.step.place;
-            let is_here = other == place || *other == whole;
-            is_here || (other.object != place.object && above.step.level < level)
-        };
-        let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
-        let levels = taking_part(profile, &stack).map(StackLevel::folded);
-        merged(profile, &levels.collect::<Vec<_>>(), None)
-    }
-
-    /// The outcome of a policy attached to these paths.
-    pub fn fate(&self, policy: &Policy) -> Fate {
-        let policy = self.as_here(policy);
-        let profile = &policy.profile;
-        merge::fate(policy, &self.effective, || {
-            let levels = taking_part(profile, &self.stack).map(|level| &*level.policies);
-            merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
-        })
-    }
-}
-
-// === impl Survey ===
-
-impl<'a> Survey<'a> {
+impl<'a> Resolver<'a> {
     /// A resolver without a limit.
     pub fn new(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Work::default())
+        Self::with(snapshot, &Fuel::default())
     }
 
-    fn with(snapshot: &'a Snapshot, work: &Work) -> Self {
-        let clashes = Rc::new(Clashes::new(work.is_limited()));
+    fn with(snapshot: &'a Snapshot, work: &Fuel) -> Self {
+        let rejections = Rc::new(RejectionFinder::new(work.is_limited()));
         Self {
             snapshot,
-            regions: Regions::new(snapshot, clashes.clone(), work.clone()),
-            around: HashMap::default(),
-            stacks: Stacks::new(snapshot, clashes, work.clone()),
-            work: work.clone(),
-            ways_on: WaysOn::default(),
-            owns: Owns::default(),
+            subgraphs: Subgraphs::new(snapshot, rejections.clone(), work.clone()),
+            subgraph_cache: HashMap::default(),
+            stacks: Stacks::new(snapshot, rejections, work.clone()),
+            fuel: work.clone(),
+            route_path_cache: RoutePathCache::default(),
+            target_fields: TargetFieldsCache::default(),
             shadows: Shadows::default(),
             last: None,
         }
@@ -195,45 +117,45 @@ impl<'a> Survey<'a> {
     /// A resolver with the fuel of one request. Its cost is the product of settings and distinct paths, and one body
     /// can contain many of both.
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Work::of_a_request())
+        Self::with(snapshot, &Fuel::of_a_request())
     }
 
     /// A resolver for another snapshot. It shares the route paths of routes that are the same in both snapshots,
     /// because these lists identify paths. It is limited if this one is, with fuel of its own.
-    pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Survey<'b> {
+    pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Resolver<'b> {
         let work = if self.is_limited() {
-            Work::of_a_request()
+            Fuel::of_a_request()
         } else {
-            Work::default()
+            Fuel::default()
         };
-        let mut survey = Survey::with(snapshot, &work);
-        survey.ways_on = self.ways_on.clone();
-        survey
+        let mut resolver = Resolver::with(snapshot, &work);
+        resolver.route_path_cache = self.route_path_cache.clone();
+        resolver
     }
 
     /// Whether the fuel is limited.
     pub fn is_limited(&self) -> bool {
-        self.work.is_limited()
+        self.fuel.is_limited()
     }
 
     /// The remaining fuel.
     pub fn left(&self) -> usize {
-        self.work.left()
+        self.fuel.left()
     }
 
     /// Charges for work done elsewhere.
     pub fn spend(&self, leaves: usize) {
-        self.work.spend(leaves);
+        self.fuel.spend(leaves);
     }
 
     /// Charges for reading a policy's settings, once per policy.
     pub fn read(&self, policy: &Policy) {
-        self.work.read(policy);
+        self.fuel.read(policy);
     }
 
     /// Whether the fuel is used up. Answers from then on are not valid.
     pub fn is_spent(&self) -> bool {
-        self.work.is_spent()
+        self.fuel.is_spent()
     }
 
     /// The snapshot that it answers from.
@@ -243,45 +165,48 @@ impl<'a> Survey<'a> {
 
     /// The objects that a target of a policy in namespace `own` names or selects, as [`attach::named`] finds them;
     /// empty once the fuel is used up.
-    pub fn named(&self, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
+    pub fn targets_of(&self, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
         if self.is_spent() {
             return Vec::new();
         }
         if target.selects() {
-            self.spend(self.snapshot.count(&target.gk) / work::SCANNED);
+            self.spend(self.snapshot.count(&target.gk) / fuel::SCANNED);
         }
-        let found = attach::named(self.snapshot, own, target);
-        self.spend(found.len() / work::FOUND);
+        let found = attachment::targets_of(self.snapshot, own, target);
+        self.spend(found.len() / fuel::FOUND);
         found
     }
 
     /// The policies attached to an object and its sections.
-    pub fn stands(&mut self, key: &ObjectKey) -> Rc<[Stand]> {
-        self.stacks.at(key).stands.clone()
+    pub fn attached(&mut self, key: &ObjectKey) -> Rc<[Attachment]> {
+        self.stacks.at(key).attachments.clone()
     }
 
     /// The policies attached to an object and its sections. Each comes with the policy for which it is rejected, for
     /// kinds whose policies conflict across sections.
-    pub fn stands_and_rivals(&mut self, key: &ObjectKey) -> Vec<(Stand, Option<ObjectKey>)> {
+    pub fn attached_and_conflicts(
+        &mut self,
+        key: &ObjectKey,
+    ) -> Vec<(Attachment, Option<ObjectKey>)> {
         let at = self.stacks.at(key);
         let each = at.each().map(|(stand, by)| (stand.clone(), by.cloned()));
         each.collect()
     }
 
     /// The conflict winner: the policy of the same kind for which `policy` is rejected at a place.
-    pub fn rival(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
-        self.stacks.rival(policy, place)
+    pub fn conflict_winner(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
+        self.stacks.conflict_winner(policy, place)
     }
 
     /// Why the policy's controllers reject it at a place because of other objects.
-    pub fn clash(&self, policy: &Policy, place: &Place) -> Option<Clashing> {
+    pub fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
         self.stacks.clash(policy, place)
     }
 
     /// The kinds of the policies attached to the paths through an object, at the object or above it; sorted.
-    pub fn kinds_over(&mut self, key: &ObjectKey) -> BTreeSet<GroupKind> {
+    pub fn kinds_through(&mut self, key: &ObjectKey) -> BTreeSet<GroupKind> {
         let mut kinds = BTreeSet::new();
-        let mut seen: HashSet<ObjectKey, ByKey> = HashSet::default();
+        let mut seen: HashSet<ObjectKey, PrehashedBuildHasher> = HashSet::default();
         self.add_kinds(key, &mut seen, &mut kinds);
         if key.gk.is_core("Namespace") {
             return kinds;
@@ -291,7 +216,7 @@ impl<'a> Survey<'a> {
         if is_backend {
             self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
         }
-        let mut lists: maps::HashSet<*const Rc<Upper>> = maps::HashSet::default();
+        let mut lists: maps::HashSet<*const Rc<AncestorPath>> = maps::HashSet::default();
         for (route, ways) in &region.routes {
             if is_backend || is_route(&key.gk) {
                 self.add_kinds(&route.key, &mut seen, &mut kinds);
@@ -300,11 +225,15 @@ impl<'a> Survey<'a> {
             if !lists.insert(ways.as_ptr()) {
                 continue;
             }
-            for step in ways.iter().flat_map(|upper| &upper.steps) {
+            for step in ways.iter().flat_map(|ancestor_path| &ancestor_path.steps) {
                 self.add_kinds(&step.place.object, &mut seen, &mut kinds);
             }
         }
-        for step in region.uppers.iter().flat_map(|upper| &upper.steps) {
+        for step in region
+            .ancestor_paths
+            .iter()
+            .flat_map(|ancestor_path| &ancestor_path.steps)
+        {
             self.add_kinds(&step.place.object, &mut seen, &mut kinds);
         }
         kinds
@@ -313,7 +242,7 @@ impl<'a> Survey<'a> {
     fn add_kinds(
         &mut self,
         object: &ObjectKey,
-        seen: &mut HashSet<ObjectKey, ByKey>,
+        seen: &mut HashSet<ObjectKey, PrehashedBuildHasher>,
         kinds: &mut BTreeSet<GroupKind>,
     ) {
         if seen.contains(object) {
@@ -327,30 +256,39 @@ impl<'a> Survey<'a> {
     pub fn gateways_of(&mut self, key: &ObjectKey) -> BTreeSet<ObjectKey> {
         let region = self.region(key);
         let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
-        let steps = ways.chain(&region.uppers).flat_map(|upper| &upper.steps);
+        let steps = ways
+            .chain(&region.ancestor_paths)
+            .flat_map(|ancestor_path| &ancestor_path.steps);
         let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
         tops.map(|step| step.place.object.clone()).collect()
     }
 
     /// The listeners and mesh Services at which requests to an object arrive; sorted.
-    pub fn entrances(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
+    pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let region = self.region(key);
         let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
-        let last = ways.chain(&region.uppers).filter_map(|upper| upper.last());
+        let last = ways
+            .chain(&region.ancestor_paths)
+            .filter_map(|ancestor_path| ancestor_path.last());
         last.cloned().collect()
     }
 
     /// The effective policies of a kind on the paths through an object.
     ///
     /// A direct policy acts only on its target, so its paths are the object and the sections of it.
-    pub fn through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<Group> {
-        let shape = self.shape(key, kind);
-        self.shaped(key, kind, &shape)
+    pub fn paths_through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<PathGroup> {
+        let shape = self.scope(key, kind);
+        self.paths_of_scope(key, kind, &shape)
     }
 
-    /// Like [`Survey::through`], for paths of a given shape. Caches the last answer, because many policies may be
+    /// Like [`Resolver::paths_through`], for paths of a given shape. Caches the last answer, because many policies may be
     /// attached to one object.
-    pub fn again(&mut self, key: &ObjectKey, kind: &GroupKind, shape: &Shape) -> Rc<[Group]> {
+    pub fn paths_with_scope(
+        &mut self,
+        key: &ObjectKey,
+        kind: &GroupKind,
+        shape: &PathScope,
+    ) -> Rc<[PathGroup]> {
         if let Some((last, of, known, groups)) = &self.last
             && last == key
             && of == kind
@@ -358,7 +296,7 @@ impl<'a> Survey<'a> {
         {
             return groups.clone();
         }
-        let groups: Rc<[Group]> = self.shaped(key, kind, shape).into();
+        let groups: Rc<[PathGroup]> = self.paths_of_scope(key, kind, shape).into();
         self.last = Some((key.clone(), kind.clone(), shape.clone(), groups.clone()));
         groups
     }
@@ -368,15 +306,15 @@ impl<'a> Survey<'a> {
         self.last = None;
     }
 
-    /// Like [`Survey::again`], without the paths through routes if `routes` contains all routes around the object:
-    /// [`Survey::over`] covers these.
-    pub fn beside(
+    /// Like [`Resolver::paths_with_scope`], without the paths through routes if `routes` contains all routes around the object:
+    /// [`Resolver::paths_over_routes`] covers these.
+    pub fn paths_without_routes(
         &mut self,
         routes: &Routes,
         key: &ObjectKey,
         kind: &GroupKind,
-        shape: &Shape,
-    ) -> Rc<[Group]> {
+        shape: &PathScope,
+    ) -> Rc<[PathGroup]> {
         let region = self.region(key);
         let profile = self.snapshot.profile(kind).cloned();
         // Paths that continue to backends, or begin there, may not lead through a route at all.
@@ -397,13 +335,18 @@ impl<'a> Survey<'a> {
                 self.without_routes(Some(key), &profile, &region, end, &mut groups);
                 groups.into()
             }
-            _ => self.again(key, kind, shape),
+            _ => self.paths_with_scope(key, kind, shape),
         }
     }
 
-    /// Like [`Survey::through`], for a shape that may come from another snapshot, so that both can be compared path
+    /// Like [`Resolver::paths_through`], for a shape that may come from another snapshot, so that both can be compared path
     /// by path.
-    pub fn shaped(&mut self, key: &ObjectKey, kind: &GroupKind, shape: &Shape) -> Vec<Group> {
+    pub fn paths_of_scope(
+        &mut self,
+        key: &ObjectKey,
+        kind: &GroupKind,
+        shape: &PathScope,
+    ) -> Vec<PathGroup> {
         let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), shape.end) else {
             return Vec::new();
         };
@@ -421,23 +364,28 @@ impl<'a> Survey<'a> {
         groups
     }
 
-    fn region(&mut self, key: &ObjectKey) -> Rc<Region> {
-        if let Some(known) = self.around.get(key) {
+    fn region(&mut self, key: &ObjectKey) -> Rc<Subgraph> {
+        if let Some(known) = self.subgraph_cache.get(key) {
             return known.clone();
         }
-        let region = Rc::new(self.regions.around(key));
-        self.around.insert(key.clone(), region.clone());
+        let region = Rc::new(self.subgraphs.subgraph_of(key));
+        self.subgraph_cache.insert(key.clone(), region.clone());
         region
     }
 
     /// The effective policies on all paths of a kind through these routes.
-    pub fn over(&mut self, routes: &Routes, kind: &GroupKind, end: Level) -> Vec<Group> {
+    pub fn paths_over_routes(
+        &mut self,
+        routes: &Routes,
+        kind: &GroupKind,
+        end: Level,
+    ) -> Vec<PathGroup> {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
             return Vec::new();
         };
         let mut groups = Vec::new();
         if profile.class.value == Class::Inherited && !end.is_upper() {
-            let region = self.regions.of(routes);
+            let region = self.subgraphs.of(routes);
             self.through_routes(None, &profile, &region, end, &mut groups);
         }
         groups
@@ -457,42 +405,28 @@ impl<'a> Survey<'a> {
     ///
     /// For a direct kind: the object and those of its sections that have policies. For others, the kind decides where
     /// paths end. A policy on a backend acts there even if no fact says that the kind reaches that far.
-    pub fn shape(&mut self, key: &ObjectKey, kind: &GroupKind) -> Shape {
+    pub fn scope(&mut self, key: &ObjectKey, kind: &GroupKind) -> PathScope {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
-            return Shape::default();
+            return PathScope::default();
         };
         let is_direct = profile.class.value == Class::Direct;
         let is_backend = Level::is_of_backend(&key.gk);
         let unsaid = !profile.effective.is_said() && *profile.service_as == ServiceAs::Backend;
-        let mut shape = Shape {
+        let mut shape = PathScope {
             end: (!is_direct).then(|| profile.end()),
             sections: BTreeSet::new(),
         };
         if !(is_direct || (is_backend && unsaid)) {
             return shape;
         }
-        let stands = self.stands(key);
-        for stand in stands.iter().filter(|s| s.policy.key().gk == profile.gk) {
+        let attachments = self.attached(key);
+        for stand in attachments
+            .iter()
+            .filter(|s| s.policy.key().gk == profile.gk)
+        {
             shape.end = Some(Level::Port);
             shape.sections.extend(stand.section.clone());
         }
         shape
-    }
-}
-
-// === impl Shape ===
-
-impl Shape {
-    /// The level at which the paths end, if there are any.
-    pub fn end(&self) -> Option<Level> {
-        self.end
-    }
-
-    /// A shape that covers the paths of both.
-    #[must_use]
-    pub fn or(mut self, other: Self) -> Self {
-        self.end = self.end.max(other.end);
-        self.sections.extend(other.sections);
-        self
     }
 }

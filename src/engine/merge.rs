@@ -11,37 +11,37 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ids::ObjectKey;
-use super::level::Level;
-use super::policy::Policy;
-use super::profile::{DictatedBy, Direction, Op, Profile, SameTarget, Strategy, With};
-use super::projected::token;
-use super::rivals::compared;
-use super::work;
+use crate::engine::admission::projected::token;
+use crate::engine::kinds::profile::{DictatedBy, Direction, MergeWith, Op, Profile, Strategy};
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::level::Level;
+use crate::engine::policy::Policy;
 
-mod branches;
-mod fate;
-mod instead;
+mod atomic;
+mod cost;
 mod level;
-mod own;
-mod piece;
+mod outcome;
+mod overriding_values;
+mod path_trie;
 mod replaced;
 mod stages;
+mod stanza;
+mod target_fields;
 mod tree;
-mod wholes;
 
-pub use branches::Branches;
-pub use fate::{Fate, fate, field_conflicts};
-pub use instead::{Instead, Sides};
-pub(super) use level::may_count;
-use level::{added_up, level_pieces};
-pub use own::{Own, is_unset};
-pub(super) use piece::pieces;
-pub use piece::{Part, Piece};
+pub use atomic::{AtomicLevel, winner};
+pub(in crate::engine) use cost::{fold_cost, policies_read};
+pub(in crate::engine) use level::contenders;
+use level::{level_stanzas, with_appended_lists};
+pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};
+pub use overriding_values::{OverridingValues, ValuesInForce};
+pub use path_trie::PathTrie;
 pub use replaced::replaced;
-pub use tree::{Leaf, LeafPath, is_under};
-use tree::{Tree, Units};
-pub use wholes::{Wholes, won};
+pub(in crate::engine) use stanza::read_stanzas;
+pub use stanza::{PolicyStanza, StanzaRef};
+pub use target_fields::{TargetFields, is_unset};
+use tree::{MergeUnit, Tree};
+pub use tree::{Setting, SettingPath, is_under};
 
 /// The policy as a whole wins over every more specific one.
 const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);
@@ -59,7 +59,7 @@ pub struct Effective {
 
 /// An operand of the fold: settings under one strategy.
 enum Layer<'a> {
-    Of(Part<'a>),
+    Of(StanzaRef<'a>),
     /// The stanzas of one level, combined.
     AddedUp(Strategy, Arc<Tree>),
 }
@@ -83,7 +83,7 @@ impl Merged {
     }
 
     /// The policies of the leaves that `counts` accepts.
-    fn policies_by(&self, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKey> {
+    fn policies_by(&self, counts: &dyn Fn(&Setting) -> bool) -> BTreeSet<ObjectKey> {
         match self {
             Self::Opaque(policies) => policies.clone(),
             known => {
@@ -120,7 +120,7 @@ impl Merged {
     }
 
     /// Both, each in force as a whole.
-    fn beside(self, other: Self) -> Self {
+    fn concatenated(self, other: Self) -> Self {
         if matches!(self, Self::Opaque(_)) || matches!(other, Self::Opaque(_)) {
             return self.unknown_with(other);
         }
@@ -136,11 +136,11 @@ impl Merged {
 
 impl Effective {
     /// An opaque result for policies that combine in an unknown way: named, not computed.
-    pub(super) fn uncomputed<'a>(
+    pub(in crate::engine) fn not_computed<'a>(
         profile: &Profile,
         levels: impl Iterator<Item = &'a [Arc<Policy>]>,
     ) -> Self {
-        let parts = levels.flat_map(|level| level_pieces(profile, level));
+        let parts = levels.flat_map(|level| level_stanzas(profile, level));
         let keys = parts.map(|part| part.policy().key().clone()).collect();
         Self {
             result: Some(Merged::Opaque(keys)),
@@ -148,21 +148,24 @@ impl Effective {
     }
 
     /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
-    pub fn leaves(&self) -> Vec<(LeafPath, &Leaf)> {
+    pub fn leaves(&self) -> Vec<(SettingPath, &Setting)> {
         let mut found = Vec::new();
-        self.visit(&mut |path, leaf| found.push((path.clone(), leaf)));
+        self.visit(&mut |path, setting| found.push((path.clone(), setting)));
         found
     }
 
     /// Visits the leaves in the order of their paths.
-    pub(super) fn visit<'a>(&'a self, found: &mut impl FnMut(&LeafPath, &'a Leaf)) {
+    pub(in crate::engine) fn visit<'a>(
+        &'a self,
+        found: &mut impl FnMut(&SettingPath, &'a Setting),
+    ) {
         for tree in self.result.iter().flat_map(Merged::trees) {
             tree.visit(&mut Vec::new(), found);
         }
     }
 
     /// Identifies the result for as long as it lives: equal results that are shared have the same address.
-    pub(super) fn address(&self) -> *const () {
+    pub(in crate::engine) fn address(&self) -> *const () {
         match &self.result {
             Some(Merged::Settings(tree)) => Arc::as_ptr(tree).cast(),
             _ => std::ptr::from_ref(self).cast(),
@@ -186,7 +189,7 @@ impl Effective {
     }
 
     /// Whether several policies are in force, each as a whole.
-    pub fn is_together(&self) -> bool {
+    pub fn is_side_by_side(&self) -> bool {
         matches!(self.result, Some(Merged::Together(_)))
     }
 
@@ -197,13 +200,13 @@ impl Effective {
 
     /// The settings as JSON, and the source of each by JSON pointer. A removed setting has a source and no value.
     /// Policies that are each in force as a whole appear under their names. `None` if the result is opaque.
-    pub fn spec(&self) -> Option<(Value, Vec<(String, Leaf)>)> {
+    pub fn spec(&self) -> Option<(Value, Vec<(String, Setting)>)> {
         let mut sources = Vec::new();
         let value = match &self.result {
             Some(Merged::Opaque(_)) => return None,
             Some(Merged::Settings(tree)) => {
-                let mut keep = |pointer: &str, leaf: &Leaf| {
-                    sources.push((pointer.to_owned(), leaf.clone()));
+                let mut keep = |pointer: &str, setting: &Setting| {
+                    sources.push((pointer.to_owned(), setting.clone()));
                 };
                 tree.json("", &mut keep)
             }
@@ -227,7 +230,8 @@ impl Effective {
         match (self.spec(), other.spec()) {
             (Some((a, from)), Some((b, other))) => {
                 // A policy that counts without settings differs from no policy.
-                let bare = |sources: &[(String, Leaf)]| sources.iter().any(|(p, _)| p.is_empty());
+                let bare =
+                    |sources: &[(String, Setting)]| sources.iter().any(|(p, _)| p.is_empty());
                 a == b && bare(&from) == bare(&other)
             }
             (None, None) => self.policies() == other.policies(),
@@ -237,15 +241,15 @@ impl Effective {
 }
 
 /// Settings of policies that are each in force as a whole, under the names of the policies.
-fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value {
+fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Setting)>) -> Value {
     let mut found = serde_json::Map::new();
     for tree in trees {
         let keys = policies(tree);
         let names: Vec<String> = keys.iter().map(ObjectKey::path).collect();
         let name = names.join(", ");
         let base = format!("/{}", token(&name));
-        let mut keep = |pointer: &str, leaf: &Leaf| {
-            sources.push((format!("{base}{pointer}"), leaf.clone()));
+        let mut keep = |pointer: &str, setting: &Setting| {
+            sources.push((format!("{base}{pointer}"), setting.clone()));
         };
         if let Some(settings) = tree.json("", &mut keep) {
             found.insert(name, settings);
@@ -255,8 +259,8 @@ fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Leaf)>) -> Value
 }
 
 /// The policies in force in a result, without the target itself.
-pub fn in_place(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
-    let is_of_policy = |leaf: &Leaf| leaf.strategy.is_some();
+pub fn policies_in_force(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
+    let is_of_policy = |setting: &Setting| setting.strategy.is_some();
     let found = effective.result.iter();
     found.flat_map(move |merged| merged.policies_by(&is_of_policy))
 }
@@ -265,11 +269,11 @@ fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
     policies_by(tree, &|_| true)
 }
 
-fn policies_by(tree: &Tree, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKey> {
+fn policies_by(tree: &Tree, counts: &dyn Fn(&Setting) -> bool) -> BTreeSet<ObjectKey> {
     let mut found = BTreeSet::new();
-    tree.each(&mut |leaf| {
-        if counts(leaf) && !found.contains(&leaf.policy) {
-            found.insert(leaf.policy.clone());
+    tree.each(&mut |setting| {
+        if counts(setting) && !found.contains(&setting.policy) {
+            found.insert(setting.policy.clone());
         }
     });
     found
@@ -278,10 +282,10 @@ fn policies_by(tree: &Tree, counts: &dyn Fn(&Leaf) -> bool) -> BTreeSet<ObjectKe
 /// Folds the policies of one kind along a path. `levels` run from the least to the most specific, each with the
 /// established policy first. `own` are the fields that the target sets itself, of those that the kind controls: they
 /// rank between overrides and defaults.
-pub fn merged(
+pub fn fold_levels(
     profile: &Profile,
     levels: &[(Level, &[Arc<Policy>])],
-    own: Option<&Own>,
+    own: Option<&TargetFields>,
 ) -> Effective {
     let merging = &profile.merging;
     let own = own.map(|own| Merged::Settings(own.tree.clone()));
@@ -308,11 +312,13 @@ fn layers<'a>(
 ) -> Vec<Layer<'a>> {
     let mut layers: Vec<Layer<'a>> = Vec::new();
     for level in levels {
-        let here = level_pieces(profile, level);
-        if profile.merging.add_up.is_empty() {
+        let here = level_stanzas(profile, level);
+        if profile.merging.append_lists.is_empty() {
             layers.extend(here.into_iter().map(Layer::Of));
         } else {
-            layers.extend(added_up(&here).map(|(strategy, tree)| Layer::AddedUp(strategy, tree)));
+            layers.extend(
+                with_appended_lists(&here).map(|(strategy, tree)| Layer::AddedUp(strategy, tree)),
+            );
         }
     }
     layers
@@ -349,9 +355,9 @@ fn downward(profile: &Profile, layers: &[Layer<'_>]) -> Option<Merged> {
 
 /// The layers of which something may remain when each policy decides how it merges with those above it.
 fn counted<'a, T>(profile: &Profile, layers: &'a [T], by: impl Fn(&T) -> Strategy) -> &'a [T] {
-    let near = match *profile.merging.with {
-        With::AllAncestors => layers,
-        With::NearestParent | With::NearestAboveRoutes => layers
+    let near = match *profile.merging.merge_with {
+        MergeWith::AllAncestors => layers,
+        MergeWith::NearestParent | MergeWith::NearestAboveRoutes => layers
             .get(layers.len().saturating_sub(2)..)
             .unwrap_or_default(),
     };
@@ -362,13 +368,18 @@ fn counted<'a, T>(profile: &Profile, layers: &'a [T], by: impl Fn(&T) -> Strateg
 }
 
 /// The policies that a strategy merges when the more specific policy decides, even those of which nothing remains.
-pub(super) fn put_together<'a>(profile: &Profile, levels: &[&'a [Arc<Policy>]]) -> Vec<&'a Policy> {
+pub(in crate::engine) fn merged_policies<'a>(
+    profile: &Profile,
+    levels: &[&'a [Arc<Policy>]],
+) -> Vec<&'a Policy> {
     let decides = *profile.merging.dictated_by == DictatedBy::Challenger;
     if !decides || !profile.merging.fills.is_empty() {
         return Vec::new();
     }
-    let parts = levels.iter().flat_map(|level| level_pieces(profile, level));
-    let parts: Vec<Part<'a>> = parts.collect();
+    let parts = levels
+        .iter()
+        .flat_map(|level| level_stanzas(profile, level));
+    let parts: Vec<StanzaRef<'a>> = parts.collect();
     match counted(profile, &parts, |part| part.strategy()) {
         merged @ [_, _, ..] => merged.iter().map(|part| part.policy()).collect(),
         _ => Vec::new(),
@@ -393,70 +404,6 @@ impl Layer<'_> {
     }
 }
 
-/// The cost of folding these levels and reporting the result, in units of fuel. If one stanza wins as a whole, it is
-/// taken as it is and the others are skipped. Otherwise each stanza copies the result so far; so do the fields that
-/// the target sets itself.
-pub(super) fn leaves_of(profile: &Profile, levels: &[&[Arc<Policy>]], own: Option<&Own>) -> usize {
-    let downward = *profile.merging.dictated_by == DictatedBy::Challenger;
-    let mut whole = profile.merging.add_up.is_empty();
-    let (mut most, mut sum, mut pieces, mut copied) = (0, 0, 0, 0);
-    let policies = levels.iter().flat_map(|level| level.iter());
-    let own = own.map(|own| (own.leaves, false));
-    let settings = policies.flat_map(|policy| policy.parts());
-    let settings = settings.map(|part| (part.leaves(), part.is_whole()));
-    for (leaves, is_whole) in settings.chain(own) {
-        whole &= is_whole;
-        most = leaves.max(most);
-        sum += leaves;
-        pieces += 1;
-        copied += if downward { sum } else { leaves * pieces };
-        // The limit is exceeded, whatever the other stanzas contain.
-        if !whole && sum > work::MOST {
-            break;
-        }
-    }
-    let compared = match *profile.same_target {
-        SameTarget::FieldOverlap | SameTarget::EqualField => {
-            levels.iter().map(|level| compared(*level)).sum()
-        }
-        _ => 0,
-    };
-    let put_together = if whole {
-        most + pieces / work::PASSED_OVER
-    } else {
-        sum + copied / work::COPIED
-    };
-    put_together + compared
-}
-
-/// The policies whose settings are read when these levels are folded.
-pub(super) fn read_of<'a>(
-    profile: &Profile,
-    levels: &[&'a [Arc<Policy>]],
-) -> impl Iterator<Item = &'a Policy> {
-    let parts = levels
-        .iter()
-        .flat_map(|level| may_count(profile, level))
-        .flat_map(|policy| policy.parts());
-    let parts: Vec<Part<'a>> = parts.collect();
-    let whole = profile.merging.add_up.is_empty() && parts.iter().all(|part| part.is_whole());
-    let one = if *profile.merging.dictated_by == DictatedBy::Challenger {
-        let last = parts.iter().rev();
-        let mut last = last.filter(|part| part.strategy() != OVERRIDES_WHOLE);
-        last.next().or(parts.first())
-    } else {
-        let mut first = parts.iter();
-        first
-            .find(|part| part.strategy() == OVERRIDES_WHOLE)
-            .or(parts.last())
-    };
-    let one = one.copied();
-    parts
-        .into_iter()
-        .filter(move |part| !whole || one.is_some_and(|one| one.is(*part)))
-        .map(Part::policy)
-}
-
 /// Applies `f(established, challenger)` by the strategy of the policy that dictates. If one of the two wins as a
 /// whole, the other is not read.
 fn fold(
@@ -469,22 +416,22 @@ fn fold(
         // The more specific policy wins as a whole.
         Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger(),
         Strategy::Merge(Direction::Overrides, Op::Atomic) => return established(),
-        Strategy::Merge(_, Op::Additive) => return established().beside(challenger()),
+        Strategy::Merge(_, Op::Additive) => return established().concatenated(challenger()),
         Strategy::Merge(direction, op) => (direction, op),
     };
-    let (strategies, paths) = (&profile.strategies, &profile.merging.units);
+    let (strategies, paths) = (&profile.strategies, &profile.merging.atomic_fields);
     let (above, below) = match (established(), challenger()) {
         (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
         (above, below) => return above.unknown_with(below),
     };
     let fills = &profile.merging.fills;
     let units = match op {
-        Op::ByField => Units::TopFields,
-        Op::ByKey if !fills.is_empty() => Units::Paths(fills),
-        _ if strategies.legacy && op != Op::ByKey => Units::Paths(&strategies.maps),
-        _ if !paths.is_empty() => Units::Paths(paths),
-        Op::ByKey => Units::Entries,
-        _ => Units::Fields,
+        Op::ByField => MergeUnit::TopFields,
+        Op::ByKey if !fills.is_empty() => MergeUnit::Paths(fills),
+        _ if strategies.legacy && op != Op::ByKey => MergeUnit::Paths(&strategies.maps),
+        _ if !paths.is_empty() => MergeUnit::Paths(paths),
+        Op::ByKey => MergeUnit::Entries,
+        _ => MergeUnit::Fields,
     };
     let by_entry = matches!(op, Op::Strategic | Op::ByKey);
     let (under, over) = match direction {

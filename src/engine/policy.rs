@@ -6,15 +6,15 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use super::level::Level;
-use super::literal;
-use super::merge::{Part, Piece, pieces};
-use super::object::{From, Meta, Object, ROUTES};
-use super::profile::{Direction, Op, Profile, Strategy};
-use super::selector::Selector;
-use super::shared;
-use super::work;
+use crate::engine::kinds::profile::{Direction, Op, Profile, Strategy};
+use crate::engine::merge::{PolicyStanza, StanzaRef, read_stanzas};
+use crate::engine::model::fuel;
+use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use crate::engine::model::intern;
+use crate::engine::model::level::Level;
+use crate::engine::model::literal;
+use crate::engine::model::object::{From, Meta, Object, ROUTES};
+use crate::engine::model::selector::Selector;
 
 mod definition;
 mod empty;
@@ -43,9 +43,9 @@ pub struct Policy {
     pub strategies: Option<Box<[Stanza]>>,
     /// The values of the fields in which all policies of one target must agree, as JSON; empty if the kind has no
     /// such fields.
-    pub(super) agreed: Box<str>,
+    pub(in crate::engine) agreed: Box<str>,
     /// Its stanzas.
-    pieces: Box<[Piece]>,
+    stanzas: Box<[PolicyStanza]>,
     /// Its variants under the other facts that the profile lists for some routes and then for some levels; each is created
     /// on first use.
     elsewhere: Box<[OnceLock<Arc<Policy>>]>,
@@ -130,7 +130,7 @@ impl Policy {
     }
 
     /// A policy from its object and the parsed spec.
-    pub(super) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
+    pub(in crate::engine) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
         let version = object.meta.version.as_deref();
         let schema = profile.schema(version).map(|schema| &schema.spec);
         let pruned = schema.filter(|schema| schema.drops_something(spec));
@@ -147,15 +147,15 @@ impl Policy {
         let is_there = is_served && profile.unmet(spec).is_none();
         let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
         let stanzas = strategies.as_deref().unwrap_or_default();
-        let pieces = pieces(&object.key, spec, &profile, stanzas);
-        let leaves = pieces.iter().map(Piece::leaves).sum();
+        let pieces = read_stanzas(&object.key, spec, &profile, stanzas);
+        let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
-        let length = settings::values(spec) / work::VALUES + bytes / work::COPIED_BYTES;
+        let length = settings::values(spec) / fuel::VALUES + bytes / fuel::COPIED_BYTES;
         let length = length.saturating_sub(leaves);
         let optional = profile.required.is_said() && !*profile.required;
         Self {
             targets: targets::of(&object, spec, &profile).into(),
-            pieces,
+            stanzas: pieces,
             length: u32::try_from(length).unwrap_or(u32::MAX),
             strategies,
             agreed: settings::agreed(spec, &profile).into(),
@@ -185,17 +185,17 @@ impl Policy {
     }
 
     /// Its stanzas, to be merged; empty if its strategy cannot be used.
-    pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'_>> {
-        self.pieces.iter().map(|piece| piece.of(self))
+    pub(in crate::engine) fn parts(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
+        self.stanzas.iter().map(|piece| piece.of(self))
     }
 
     /// Its variant on routes for which the profile has other facts, by index in the profile.
-    pub(super) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
+    pub(in crate::engine) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
         self.elsewhere(place)
     }
 
     /// Its variant at a level at which some settings do nothing; `None` at other levels.
-    pub(super) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
+    pub(in crate::engine) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
         let (place, _) = self.profile.idle_at(level)?;
         self.elsewhere(self.profile.on_routes.len() + place)
     }
@@ -215,16 +215,16 @@ impl Policy {
 
     /// The number of settings; one with a long path counts several times.
     pub fn leaves(&self) -> usize {
-        self.pieces.iter().map(Piece::leaves).sum()
+        self.stanzas.iter().map(PolicyStanza::leaves).sum()
     }
 
     /// The cost of reading the settings beyond their number, in units of fuel.
-    pub(super) fn length(&self) -> usize {
+    pub(in crate::engine) fn length(&self) -> usize {
         self.length as usize
     }
 
     /// Parses the settings from its spec, which the caller has parsed.
-    pub(super) fn read_from(&self, mut spec: Value) {
+    pub(in crate::engine) fn read_from(&self, mut spec: Value) {
         self.parts().for_each(|part| part.take_from(&mut spec));
     }
 
@@ -235,14 +235,14 @@ impl Policy {
     }
 
     /// Whether it may have a target above the routes.
-    pub(super) fn may_stand_above_routes(&self) -> bool {
+    pub(in crate::engine) fn may_target_above_routes(&self) -> bool {
         let mut targets = self.targets.iter();
         self.targets.is_empty()
             || targets.any(|target| target.selects() || Level::is_above_routes(&target.gk))
     }
 
     /// Whether it is attached to every Namespace.
-    pub fn is_wide(&self) -> bool {
+    pub fn is_for_all_namespaces(&self) -> bool {
         let own = &self.key().namespace;
         let mut targets = self.targets.iter();
         targets.any(|t| t.gk.is_core("Namespace") && t.object(own).is_none())
@@ -292,7 +292,7 @@ impl TargetRef {
             return None;
         };
         let namespace = self.namespace(namespace).clone();
-        Some(shared::key(&self.gk, &namespace, name))
+        Some(intern::key(&self.gk, &namespace, name))
     }
 
     /// The namespace of the object that it names, for a policy in `own`; empty for cluster-scoped kinds.
@@ -431,7 +431,7 @@ impl PartialOrd for Precedence {
 }
 
 pub use settings::{StrategyFault, carries_both, stanzas};
-pub(super) use settings::{settings_of, take};
+pub(in crate::engine) use settings::{settings_of, take};
 
 /// The operation for a name inside a stanza (Kuadrant and GEP-713 use these spellings).
 pub(crate) fn op_named(name: &str) -> Option<Op> {
@@ -454,5 +454,5 @@ pub(crate) fn direction(place: StanzaPlace) -> Direction {
 /// The facts that hold on some routes, and then those that hold on some levels.
 fn elsewhere(profile: &Profile) -> impl Iterator<Item = &Arc<Profile>> {
     let on_routes = profile.on_routes.iter().map(|on| &on.profile);
-    on_routes.chain(profile.idle.iter().map(|idle| &idle.profile))
+    on_routes.chain(profile.ineffective.iter().map(|idle| &idle.profile))
 }

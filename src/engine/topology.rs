@@ -1,45 +1,45 @@
 //! Paths from the top of the hierarchy down to where requests end (design 2.4).
 //!
-//! A path has two halves: the [`Upper`] from the `GatewayClass` to the listener that accepts the requests, and the
-//! [`Lower`] from the route's Namespace to the rule or the backend.
+//! A path has two halves: the [`AncestorPath`] from the `GatewayClass` to the listener that accepts the requests, and the
+//! [`RoutePath`] from the route's Namespace to the rule or the backend.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::ids::{ObjectKey, Place};
-use super::level::{Level, Step};
-use super::object::{Node, Object, ParentRef};
-use super::snapshot::{Snapshot, class_key, namespace_key};
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::level::{Level, Step};
+use crate::engine::model::object::{Node, Object, ParentRef};
+use crate::engine::state::snapshot::{Snapshot, class_key, namespace_key};
 
 mod accept;
 mod acceptance;
 mod attachment;
 mod conflicts;
 mod hostnames;
-mod lower;
-mod lowers;
 mod route_kinds;
+mod route_path;
+mod route_paths;
 
 pub use accept::{
-    OwnListener, Refusal, fits_service, lets_name, may_accept, refusal, takes_hostname,
+    OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal, takes_hostname,
 };
 pub use acceptance::{
-    Acceptance, Door, Listeners, SetRefusal, Unaccepted, door, listener_at, listeners,
-    of as listeners_of, unaccepted,
+    Acceptance, ListenerEndpoint, Listeners, SetRefusal, Unaccepted, listener_at,
+    listener_endpoint, listeners, of as listeners_of, unaccepted,
 };
 pub use attachment::{
-    Attachment, attachment, attachment_cost, kept_out_by, not_there, not_usable, unusable,
+    ParentAttachment, attachment, attachment_cost, kept_out_by, not_there, not_usable, unusable,
     why_not_joined, why_unaccepted,
 };
 pub use conflicts::{Carries, Conflict};
-pub(super) use hostnames::intersect;
-pub use lower::{Lower, Unreached, backend, to_backends, to_route, to_rules, unreached};
-pub use lowers::Lowers;
-pub use route_kinds::{KeptOut, OneKind, kept_out, may_keep_out, rivals};
+pub(in crate::engine) use hostnames::intersect;
+pub use route_kinds::{KeptOut, KeptOutCache, kept_out, may_keep_out, routes_of_other_kind};
+pub use route_path::{RoutePath, Unreached, backend, to_backends, to_route, to_rules, unreached};
+pub use route_paths::RoutePaths;
 
 /// An ancestor path: everything above the routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Upper {
+pub struct AncestorPath {
     /// The places, from the least to the most specific; empty for a route that is attached to nothing.
     pub steps: Vec<Step>,
     /// The only namespace whose requests take this path (mesh, consumer scope; ruling 22).
@@ -47,11 +47,11 @@ pub struct Upper {
 }
 
 /// A shared list of ancestor paths.
-pub type Uppers = Rc<[Rc<Upper>]>;
+pub type AncestorPaths = Rc<[Rc<AncestorPath>]>;
 
-// === impl Upper ===
+// === impl AncestorPath ===
 
-impl Upper {
+impl AncestorPath {
     /// Whether an object is on the path.
     pub fn has(&self, key: &ObjectKey) -> bool {
         self.steps.iter().any(|step| step.place.object == *key)
@@ -65,10 +65,10 @@ impl Upper {
 
 /// The places of a path, each once: a Namespace that holds both the Gateway and the route counts as
 /// the Gateway's (ruling 5).
-pub fn places<'a>(upper: &'a Upper, lower: Option<&'a Lower>) -> Vec<&'a Place> {
+pub fn places<'a>(ancestor_path: &'a AncestorPath, lower: Option<&'a RoutePath>) -> Vec<&'a Place> {
     let lower = lower.into_iter().flat_map(|lower| &lower.steps);
     let mut places: Vec<&Place> = Vec::new();
-    for step in upper.steps.iter().chain(lower) {
+    for step in ancestor_path.steps.iter().chain(lower) {
         if !places.contains(&&step.place) {
             places.push(&step.place);
         }
@@ -78,7 +78,7 @@ pub fn places<'a>(upper: &'a Upper, lower: Option<&'a Lower>) -> Vec<&'a Place> 
 
 /// An ancestor path through a listener, with the listener's index in the spec of its owner; `None` if the owner has
 /// no listeners.
-pub type Through = (Option<usize>, Rc<Upper>);
+pub type Through = (Option<usize>, Rc<AncestorPath>);
 
 /// The ancestor paths through the accepted listeners of a Gateway or `ListenerSet`. If the owner has no listeners,
 /// the only path ends at the owner.
@@ -102,15 +102,15 @@ pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
         }
         _ => to_gateway(owner),
     };
-    let upper = |steps| {
-        Rc::new(Upper {
+    let ancestor_path = |steps| {
+        Rc::new(AncestorPath {
             steps,
             consumer: None,
         })
     };
     let all = listeners_of(owner);
     if all.is_empty() {
-        return vec![(None, upper(base))];
+        return vec![(None, ancestor_path(base))];
     }
     let open = all.iter().enumerate();
     let open = open.filter(|(i, _)| accepted.conflict(*i).is_none());
@@ -118,7 +118,7 @@ pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
         let mut steps = base.clone();
         let place = owner.key.section(listener.name.clone());
         steps.push(Step::new(Level::Listener, place));
-        (Some(i), upper(steps))
+        (Some(i), ancestor_path(steps))
     })
     .collect()
 }
@@ -129,7 +129,7 @@ pub fn through_service(
     service: &ObjectKey,
     route: &ObjectKey,
     consumers: &[Arc<str>],
-) -> Vec<Rc<Upper>> {
+) -> Vec<Rc<AncestorPath>> {
     let steps = vec![
         Step::new(
             Level::GatewayNamespace,
@@ -138,7 +138,7 @@ pub fn through_service(
         Step::new(Level::Frontend, service.whole()),
     ];
     let way = |consumer| {
-        Rc::new(Upper {
+        Rc::new(AncestorPath {
             steps: steps.clone(),
             consumer,
         })
@@ -156,7 +156,7 @@ pub fn through_service(
 
 /// The ancestor path through a Gateway or `ListenerSet` that may not be read. The reference is assumed to be allowed;
 /// nothing is known above the parent.
-pub fn through_hidden(reference: &ParentRef) -> Option<Rc<Upper>> {
+pub fn through_hidden(reference: &ParentRef) -> Option<Rc<AncestorPath>> {
     let key = &reference.object;
     let level = if key.gk.is_gateway_api("Gateway") {
         Level::Gateway
@@ -172,7 +172,7 @@ pub fn through_hidden(reference: &ParentRef) -> Option<Rc<Upper>> {
         Step::new(Level::GatewayNamespace, namespace),
         Step::new(level, key.whole()),
     ];
-    Some(Rc::new(Upper {
+    Some(Rc::new(AncestorPath {
         steps: steps.into_iter().chain(listener).collect(),
         consumer: None,
     }))

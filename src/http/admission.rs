@@ -9,21 +9,21 @@ use jiff::civil::Date;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::bodies::Bodies;
+use super::bodies::BodyBudget;
 use super::envelope::{Envelope, Malformed};
 use super::reviewed::Reviewed;
 use super::today::today;
-use crate::engine::age::Old;
-use crate::engine::conduct::Conduct;
-use crate::engine::disclosure::{Subject, conceal, told_of};
-use crate::engine::ids::ObjectKey;
-use crate::engine::mutate::mutate;
-use crate::engine::object::{IGNORE, Incoming, Object};
-use crate::engine::review::{Evidence, Reading, Request, review};
-use crate::engine::severities::Asker;
-use crate::engine::snapshot::{Change, Snapshot, namespace_key};
-use crate::engine::suppress::Suppressions;
-use crate::engine::verdict::Verdict;
+use crate::engine::admission::disclosure::{Subject, conceal, policies_named};
+use crate::engine::admission::mutate::mutate;
+use crate::engine::admission::review::{Evidence, Reading, Request, review};
+use crate::engine::admission::settings::ReviewSettings;
+use crate::engine::admission::severities::Requester;
+use crate::engine::admission::staleness::StaleKinds;
+use crate::engine::admission::suppress::Suppressions;
+use crate::engine::admission::verdict::Verdict;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::{IGNORE, Incoming, Object};
+use crate::engine::state::snapshot::{Change, Snapshot, namespace_key};
 use crate::metrics::{Metrics, requested_kind};
 use crate::telemetry::traces::{SpanKind, Trace, Traces};
 
@@ -38,13 +38,13 @@ pub type Confirm =
     Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<Object>, String>> + Send + Sync>;
 
 /// Reviews a request: [`review`], or only part of it in benchmarks that measure the rest.
-pub type Judge = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
+pub type ReviewFn = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
 
 /// Whether a user may `get` an object; an error counts as no.
 pub type MayGet = Arc<dyn Fn(Arc<Subject>, ObjectKey) -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// Returns the stale kinds.
-pub type Age = Arc<dyn Fn() -> Old + Send + Sync>;
+pub type Age = Arc<dyn Fn() -> StaleKinds + Send + Sync>;
 
 /// Records that a policy was allowed with a finding: the policy, the code, and the warning.
 pub type Note = Arc<dyn Fn(ObjectKey, &'static str, String) + Send + Sync>;
@@ -52,7 +52,7 @@ pub type Note = Arc<dyn Fn(ObjectKey, &'static str, String) + Send + Sync>;
 /// The sources beyond the snapshot. All are `None` if the snapshot is authoritative and the user of the server may read
 /// all of it (a directory of files).
 #[derive(Clone, Default)]
-pub struct Outside {
+pub struct Dependencies {
     /// Live reads of single objects.
     pub confirm: Option<Confirm>,
     /// Access reviews.
@@ -67,17 +67,17 @@ pub struct Outside {
 
 /// State that the handlers share.
 pub struct App {
-    judge: Judge,
+    judge: ReviewFn,
     snapshot: Arc<ArcSwap<Snapshot>>,
-    conduct: Arc<ArcSwap<Conduct>>,
-    pub(super) outside: Outside,
+    settings: Arc<ArcSwap<ReviewSettings>>,
+    pub(super) outside: Dependencies,
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: super::router::Limits,
     /// Limits concurrent reviews.
     pub(super) permits: Semaphore,
     /// Limits the requests that wait for one.
     pub(super) waiting: Semaphore,
-    pub(super) bodies: Arc<Bodies>,
+    pub(super) bodies: Arc<BodyBudget>,
 }
 
 /// Which webhook is called.
@@ -116,8 +116,8 @@ impl App {
     /// Uses [`review`].
     pub fn new(
         snapshot: Arc<ArcSwap<Snapshot>>,
-        conduct: Arc<ArcSwap<Conduct>>,
-        outside: Outside,
+        conduct: Arc<ArcSwap<ReviewSettings>>,
+        outside: Dependencies,
         metrics: Arc<Metrics>,
         limits: super::router::Limits,
     ) -> Arc<Self> {
@@ -126,23 +126,23 @@ impl App {
 
     /// Like [`App::new`], with another review function.
     pub fn judged_by(
-        judge: Judge,
+        judge: ReviewFn,
         snapshot: Arc<ArcSwap<Snapshot>>,
-        conduct: Arc<ArcSwap<Conduct>>,
-        outside: Outside,
+        conduct: Arc<ArcSwap<ReviewSettings>>,
+        outside: Dependencies,
         metrics: Arc<Metrics>,
         limits: super::router::Limits,
     ) -> Arc<Self> {
         Arc::new(Self {
             judge,
             snapshot,
-            conduct,
+            settings: conduct,
             outside,
             metrics,
             limits,
             permits: semaphore(limits.max_in_flight),
             waiting: semaphore(limits.waiting()),
-            bodies: Bodies::new(limits.body_memory),
+            bodies: BodyBudget::new(limits.body_memory),
         })
     }
 
@@ -160,7 +160,7 @@ impl App {
         let envelope = Envelope::parse(body)?;
         drop(parsing);
         let snapshot = self.snapshot.load_full();
-        let conduct = self.conduct.load_full();
+        let conduct = self.settings.load_full();
         let first = match self.outside.confirm {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
@@ -182,7 +182,7 @@ impl App {
             )
         };
         let mut verdict = judge(&snapshot, &first);
-        let rests_on = verdict.rests_on();
+        let rests_on = verdict.absences();
         if let (Some(confirm), false) = (&self.outside.confirm, rests_on.is_empty()) {
             let (fresh, readings) = self
                 .read(confirm, &snapshot, rests_on, call.deadline, trace)
@@ -207,7 +207,7 @@ impl App {
         reviewed.trace(trace);
         reviewed.log(trace.id());
         if let (Some(note), false) = (&self.outside.note, envelope.dry_run()) {
-            for (policy, code, line) in verdict.let_through() {
+            for (policy, code, line) in verdict.downgraded() {
                 note(policy, code, line);
             }
         }
@@ -240,11 +240,11 @@ impl App {
             reads.with_label_values(&[result(&answer)]).inc();
             let reading = match answer {
                 Ok(Some(object)) => {
-                    fresh = fresh.what_if(Change::Applied(Arc::new(object)));
+                    fresh = fresh.with_change(Change::Applied(Arc::new(object)));
                     Reading::Answered
                 }
                 Ok(None) => {
-                    fresh = fresh.what_if(Change::Deleted(key.clone()));
+                    fresh = fresh.with_change(Change::Deleted(key.clone()));
                     Reading::Answered
                 }
                 Err(why) => Reading::Failed(why),
@@ -278,7 +278,7 @@ async fn hidden(
     deadline: Instant,
     trace: &Trace,
 ) -> BTreeSet<ObjectKey> {
-    let policies = told_of(verdict);
+    let policies = policies_named(verdict);
     if policies.is_empty() {
         return BTreeSet::new();
     }
@@ -306,22 +306,22 @@ async fn hidden(
 /// Fails if the body is not an `AdmissionReview`.
 pub fn respond(
     snapshot: &Snapshot,
-    conduct: &Conduct,
+    conduct: &ReviewSettings,
     evidence: &Evidence,
     endpoint: Endpoint,
     body: &[u8],
 ) -> Result<Vec<u8>, Malformed> {
     let envelope = Envelope::parse(body)?;
-    let now = (evidence, &Old::default(), Date::MAX);
+    let now = (evidence, &StaleKinds::default(), Date::MAX);
     let verdict = verdict(review, snapshot, conduct, now, endpoint, &envelope);
     Ok(envelope.answer(&verdict)?)
 }
 
 fn verdict(
-    judge: Judge,
+    judge: ReviewFn,
     snapshot: &Snapshot,
-    conduct: &Conduct,
-    (evidence, old, today): (&Evidence, &Old, Date),
+    conduct: &ReviewSettings,
+    (evidence, old, today): (&Evidence, &StaleKinds, Date),
     endpoint: Endpoint,
     envelope: &Envelope<'_>,
 ) -> Verdict {
@@ -333,11 +333,11 @@ fn verdict(
         Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),
         Ok(request) => {
             let verdict = judge(snapshot, &request, evidence);
-            old.told(verdict, snapshot, &request.key())
+            old.annotate(verdict, snapshot, &request.key())
         }
         Err(why) => {
             let object = ObjectKey::new(envelope.gk(), envelope.namespace(), envelope.name());
-            Verdict::unread(&object, format!("not checked: {why}"))
+            Verdict::unreadable(&object, format!("not checked: {why}"))
         }
     };
     let namespace = || snapshot.get(&namespace_key(&envelope.namespace().into()));
@@ -346,7 +346,7 @@ fn verdict(
         Some(own) => verdict.and(own.faults.iter().cloned()),
         None => verdict,
     };
-    let mut verdict = conduct.severities.judge(verdict, || Asker {
+    let mut verdict = conduct.severities.judge(verdict, || Requester {
         dry_run: envelope.dry_run(),
         namespace: envelope.namespace(),
         namespace_labels: namespace().map(|namespace| &namespace.meta.labels),

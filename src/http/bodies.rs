@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::connections::Place;
+use super::connections::ConnectionSlot;
 
 /// Bytes that a request takes besides its body: its headers and the task that reads it.
 const BESIDE: usize = 16 * 1024;
 
 /// The budget of one server.
 #[derive(Debug)]
-pub(super) struct Bodies {
+pub(super) struct BodyBudget {
     budget: usize,
     table: Mutex<Table>,
 }
@@ -33,13 +33,13 @@ struct Waiting {
     bytes: usize,
     given_up: Arc<Notify>,
     /// The connection that has to read the answer.
-    place: Option<Place>,
+    place: Option<ConnectionSlot>,
 }
 
 /// A request's share of the budget, released when dropped.
 #[derive(Debug)]
-pub(super) struct Hold {
-    bodies: Arc<Bodies>,
+pub(super) struct BodyReservation {
+    bodies: Arc<BodyBudget>,
     id: u64,
     state: State,
     given_up: Arc<Notify>,
@@ -53,9 +53,9 @@ enum State {
     Working(usize),
 }
 
-// === impl Bodies ===
+// === impl BodyBudget ===
 
-impl Bodies {
+impl BodyBudget {
     pub(super) fn new(budget: usize) -> Arc<Self> {
         Arc::new(Self {
             budget,
@@ -64,14 +64,14 @@ impl Bodies {
     }
 
     /// Reserves memory for a request whose body has yet to arrive; `None` if all memory is used by reviews in progress.
-    pub(super) fn begin(self: &Arc<Self>) -> Option<Hold> {
+    pub(super) fn begin(self: &Arc<Self>) -> Option<BodyReservation> {
         let given_up = Arc::new(Notify::new());
         let mut table = self.table();
         let id = table.next();
         table.wait(id, 0, given_up.clone(), None);
         let has_room = table.grow(id, BESIDE, self.budget);
         drop(table);
-        let hold = Hold {
+        let hold = BodyReservation {
             bodies: self.clone(),
             id,
             state: State::Waiting,
@@ -93,7 +93,13 @@ impl Table {
         self.next
     }
 
-    fn wait(&mut self, id: u64, bytes: usize, given_up: Arc<Notify>, place: Option<Place>) {
+    fn wait(
+        &mut self,
+        id: u64,
+        bytes: usize,
+        given_up: Arc<Notify>,
+        place: Option<ConnectionSlot>,
+    ) {
         let waiting = Waiting {
             bytes,
             given_up,
@@ -137,9 +143,9 @@ impl Table {
     }
 }
 
-// === impl Hold ===
+// === impl BodyReservation ===
 
-impl Hold {
+impl BodyReservation {
     /// Enlarges it as more of the body arrives; false if there is no memory left.
     pub(super) fn grow(&mut self, bytes: usize) -> bool {
         let mut table = self.bodies.table();
@@ -163,7 +169,7 @@ impl Hold {
     }
 
     /// Replaces the body by an answer of `bytes`, which waits for the client at `place` to read it.
-    pub(super) fn answer(&mut self, bytes: usize, place: Option<Place>) {
+    pub(super) fn answer(&mut self, bytes: usize, place: Option<ConnectionSlot>) {
         let mut table = self.bodies.table();
         if let State::Working(body) = self.state {
             table.held -= body;
@@ -176,7 +182,7 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for BodyReservation {
     fn drop(&mut self) {
         let mut table = self.bodies.table();
         match self.state {
@@ -192,13 +198,13 @@ mod tests {
 
     use super::*;
 
-    fn is_given_up(hold: &Hold) -> bool {
+    fn is_given_up(hold: &BodyReservation) -> bool {
         hold.given_up().now_or_never().is_some()
     }
 
     #[test]
-    fn a_lock_that_a_panic_held_goes_on() {
-        let bodies = Bodies::new(2 * BESIDE);
+    fn a_poisoned_lock_still_works() {
+        let bodies = BodyBudget::new(2 * BESIDE);
         let held = bodies.clone();
         let panics = std::thread::spawn(move || {
             let _held = held.table();
@@ -213,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_under_way_makes_room_and_what_is_worked_on_stays() {
-        let bodies = Bodies::new(10 * BESIDE);
+    fn the_oldest_body_is_evicted_and_bodies_in_work_stay() {
+        let bodies = BodyBudget::new(10 * BESIDE);
         let mut working = bodies.begin().unwrap();
         assert!(working.grow(4 * BESIDE) && working.work());
         let mut slow = bodies.begin().unwrap();

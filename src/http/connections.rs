@@ -55,7 +55,7 @@ struct Activity {
 
 /// Why a new connection is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
+pub(super) enum Rejected {
     /// All connections have a request in review.
     Busy,
     /// A connection could go once its grace period is over, in this time.
@@ -64,10 +64,10 @@ pub(super) enum Full {
 
 /// An open connection's slot, released when dropped.
 #[derive(Clone, Debug)]
-pub(super) struct Place(Arc<Held>);
+pub(super) struct ConnectionSlot(Arc<HeldConnection>);
 
 #[derive(Debug)]
-struct Held {
+struct HeldConnection {
     id: u64,
     connections: Arc<Connections>,
     activity: Arc<Activity>,
@@ -75,11 +75,11 @@ struct Held {
 
 /// A request on a connection, until it is answered or reset.
 #[derive(Debug)]
-pub(super) struct Begun(Place);
+pub(super) struct RequestStarted(ConnectionSlot);
 
 /// A request in review. It keeps its connection from being evicted.
 #[derive(Debug)]
-pub(super) struct Working(Place);
+pub(super) struct RequestGuard(ConnectionSlot);
 
 // === impl Connections ===
 
@@ -102,7 +102,7 @@ impl Connections {
         limit: usize,
         peer: IpAddr,
         now: Instant,
-    ) -> Result<Place, Full> {
+    ) -> Result<ConnectionSlot, Rejected> {
         let id = self.tick();
         // IPv4-mapped IPv6 addresses count as IPv4.
         let peer = peer.to_canonical();
@@ -126,7 +126,7 @@ impl Connections {
         });
         open.all.insert(id, activity.clone());
         let connections = self.clone();
-        Ok(Place(Arc::new(Held {
+        Ok(ConnectionSlot(Arc::new(HeldConnection {
             id,
             connections,
             activity,
@@ -159,7 +159,7 @@ impl Open {
     /// Selects the connection to evict. Those with an answered review are eligible only while less than half of the
     /// connections are new: otherwise a client could take almost all slots with one request each, and leave one to
     /// everybody else.
-    fn first_to_go(&self, time_to_ask: Duration, now: Instant) -> Result<u64, Full> {
+    fn first_to_go(&self, time_to_ask: Duration, now: Instant) -> Result<u64, Rejected> {
         let age = |a: &Activity| now.saturating_duration_since(a.entered);
         let (mut silent, mut answered) = (None, None);
         let (mut young, mut left) = (0, time_to_ask);
@@ -185,9 +185,9 @@ impl Open {
         let are_few = young * 2 < self.all.len();
         let first = silent.or(answered.filter(|_| are_few));
         let why = if young > 0 {
-            Full::Young(left)
+            Rejected::Young(left)
         } else {
-            Full::Busy
+            Rejected::Busy
         };
         first.map(|(_, _, id)| id).ok_or(why)
     }
@@ -207,9 +207,9 @@ impl Open {
     }
 }
 
-// === impl Place ===
+// === impl ConnectionSlot ===
 
-impl Place {
+impl ConnectionSlot {
     /// Resolves when the connection is evicted.
     pub(super) async fn evicted(&self) {
         self.0.activity.evicted.notified().await;
@@ -245,17 +245,17 @@ impl Place {
     }
 
     /// Records that a request has begun.
-    pub(super) fn begin(&self) -> Begun {
+    pub(super) fn begin(&self) -> RequestStarted {
         self.received(REQUEST_BYTES);
         self.0.activity.begun.fetch_add(1, Relaxed);
         self.touch();
-        Begun(self.clone())
+        RequestStarted(self.clone())
     }
 
     /// Protects the connection while a request is in review.
-    pub(super) fn work(&self) -> Working {
+    pub(super) fn work(&self) -> RequestGuard {
         self.0.activity.working.fetch_add(1, Relaxed);
-        Working(self.clone())
+        RequestGuard(self.clone())
     }
 
     fn touch(&self) {
@@ -264,9 +264,9 @@ impl Place {
     }
 }
 
-// === impl Begun ===
+// === impl RequestStarted ===
 
-impl Begun {
+impl RequestStarted {
     /// Records an answer, which may be a review or an error.
     pub(super) fn answered(&self, is_review: bool) {
         let activity = &self.0.0.activity;
@@ -277,20 +277,20 @@ impl Begun {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldConnection {
     fn drop(&mut self) {
         self.connections.open().remove(self.id);
     }
 }
 
-impl Drop for Begun {
+impl Drop for RequestStarted {
     fn drop(&mut self) {
         self.0.touch();
         self.0.0.activity.begun.fetch_sub(1, Relaxed);
     }
 }
 
-impl Drop for Working {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.0.activity.working.fetch_sub(1, Relaxed);
     }
@@ -302,20 +302,20 @@ mod tests {
 
     use super::*;
 
-    fn is_evicted(place: &Place) -> bool {
+    fn is_evicted(place: &ConnectionSlot) -> bool {
         place.evicted().now_or_never().is_some()
     }
 
     const TIME_TO_ASK: Duration = Duration::from_millis(50);
 
     /// New connections arrive after the grace period of the earlier ones.
-    struct Door {
+    struct Newcomers {
         connections: Arc<Connections>,
         limit: usize,
         now: Instant,
     }
 
-    impl Door {
+    impl Newcomers {
         fn of(limit: usize) -> Self {
             Self {
                 connections: Arc::new(Connections::new(TIME_TO_ASK)),
@@ -324,12 +324,12 @@ mod tests {
             }
         }
 
-        fn enter(&mut self, last: u8) -> Result<Place, Full> {
+        fn enter(&mut self, last: u8) -> Result<ConnectionSlot, Rejected> {
             self.now += TIME_TO_ASK;
             self.at_once(last)
         }
 
-        fn at_once(&self, last: u8) -> Result<Place, Full> {
+        fn at_once(&self, last: u8) -> Result<ConnectionSlot, Rejected> {
             let peer = [10, 0, 0, last].into();
             self.connections.enter(self.limit, peer, self.now)
         }
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_longest_idle_makes_room_and_the_busy_stay() {
-        let mut door = Door::of(2);
+        let mut door = Newcomers::of(2);
         let first = door.enter(1).unwrap();
         let second = door.enter(1).unwrap();
         drop(first.begin());
@@ -345,20 +345,23 @@ mod tests {
         assert!(is_evicted(&second), "idle longest");
         assert!(!is_evicted(&first));
         let _working = (first.work(), third.work());
-        assert_eq!(door.enter(1).unwrap_err(), Full::Busy);
+        assert_eq!(door.enter(1).unwrap_err(), Rejected::Busy);
         drop((second, third));
         let held = door.enter(1);
         assert!(held.is_err(), "the busy one holds its place");
     }
 
     #[test]
-    fn who_is_new_has_time_to_ask() {
-        let mut door = Door::of(2);
+    fn a_new_connection_has_a_grace_period() {
+        let mut door = Newcomers::of(2);
         let first = door.enter(1).unwrap();
         let second = door.at_once(1).unwrap();
-        assert_eq!(door.at_once(1).unwrap_err(), Full::Young(TIME_TO_ASK));
+        assert_eq!(door.at_once(1).unwrap_err(), Rejected::Young(TIME_TO_ASK));
         door.now += TIME_TO_ASK / 2;
-        assert_eq!(door.at_once(1).unwrap_err(), Full::Young(TIME_TO_ASK / 2));
+        assert_eq!(
+            door.at_once(1).unwrap_err(),
+            Rejected::Young(TIME_TO_ASK / 2)
+        );
         assert!(!is_evicted(&first));
         door.now += TIME_TO_ASK / 2;
         let third = door.at_once(1).unwrap();
@@ -368,25 +371,25 @@ mod tests {
         }
         let fourth = door.at_once(1).unwrap();
         assert!(is_evicted(&second), "it has asked");
-        assert_eq!(door.at_once(1).unwrap_err(), Full::Young(TIME_TO_ASK));
+        assert_eq!(door.at_once(1).unwrap_err(), Rejected::Young(TIME_TO_ASK));
         assert!(!is_evicted(&third) && !is_evicted(&fourth));
     }
 
     #[test]
-    fn who_has_asked_does_not_keep_others_waiting() {
-        let mut door = Door::of(4);
+    fn idle_connections_are_closed_for_new_ones() {
+        let mut door = Newcomers::of(4);
         let asked = [1, 1, 1].map(|last| door.enter(last).unwrap());
         for place in &asked {
             place.begin().answered(true);
         }
         let [_fourth, _fifth] = [2, 2].map(|last| door.at_once(last).unwrap());
         assert!(is_evicted(&asked[0]), "one of four is new, and has time");
-        assert_eq!(door.at_once(2).unwrap_err(), Full::Young(TIME_TO_ASK));
+        assert_eq!(door.at_once(2).unwrap_err(), Rejected::Young(TIME_TO_ASK));
     }
 
     #[test]
-    fn who_never_asked_goes_first_then_who_has_most() {
-        let mut door = Door::of(4);
+    fn connections_without_a_request_are_evicted_first_then_the_busiest_address() {
+        let mut door = Newcomers::of(4);
         let known = door.enter(1).unwrap();
         known.begin().answered(true);
         let refused = door.enter(1).unwrap();
@@ -406,8 +409,8 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_a_panic_held_goes_on() {
-        let mut door = Door::of(1);
+    fn a_poisoned_lock_still_works() {
+        let mut door = Newcomers::of(1);
         let first = door.enter(1).unwrap();
         let connections = door.connections.clone();
         let panics = std::thread::spawn(move || {
@@ -422,8 +425,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_without_a_request_is_bounded_and_an_answer_pays_for_it() {
-        let place = Door::of(1).enter(1).unwrap();
+    fn bytes_without_a_request_are_bounded_and_each_answer_renews_the_allowance() {
+        let place = Newcomers::of(1).enter(1).unwrap();
         assert!(place.received(UNASKED_BYTES));
         assert!(!place.received(1));
         let request = place.begin();

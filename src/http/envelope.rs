@@ -18,12 +18,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use crate::engine::disclosure::Subject;
-use crate::engine::ids::GroupKind;
-use crate::engine::object::is_bearable;
-use crate::engine::review::{Operation, Request};
-use crate::engine::shared;
-use crate::engine::verdict::{Cause, Verdict};
+use crate::engine::admission::disclosure::Subject;
+use crate::engine::admission::review::{Operation, Request};
+use crate::engine::admission::verdict::{Cause, Verdict};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::intern;
+use crate::engine::model::object::is_bearable;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -186,7 +186,7 @@ impl<'a> Envelope<'a> {
     /// The kind of the object; its names are empty if the request has none.
     pub fn gk(&self) -> GroupKind {
         match &self.kind {
-            Some(kind) => shared::kind(&shared::text(&kind.group), &shared::text(&kind.kind)),
+            Some(kind) => intern::kind(&intern::text(&kind.group), &intern::text(&kind.kind)),
             None => GroupKind::core(""),
         }
     }
@@ -426,7 +426,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Envelope;
-    use crate::engine::verdict::Verdict;
+    use crate::engine::admission::verdict::Verdict;
 
     fn answer(patch: Value) -> Value {
         let body = br#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u"}}"#;

@@ -3,9 +3,9 @@
 
 use super::admission::Call;
 use super::envelope::Envelope;
-use crate::engine::age::is_of_age;
-use crate::engine::finding::{Code, Finding, Severity};
-use crate::engine::verdict::Verdict;
+use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::staleness::is_staleness_finding;
+use crate::engine::admission::verdict::Verdict;
 use crate::metrics::Metrics;
 use crate::telemetry::traces::{Array, StringValue, Trace, TraceId, Value};
 
@@ -69,8 +69,8 @@ impl Reviewed<'_> {
         let unverified = |finding: &&Finding| finding.code == Code::Unverified;
         for finding in findings.iter().filter(unverified) {
             let reason = match finding {
-                finding if is_of_age(finding) => "age",
-                finding if finding.rests_on.is_some() => "live-read",
+                finding if is_staleness_finding(finding) => "age",
+                finding if finding.depends_on_absence_of.is_some() => "live-read",
                 _ => "request",
             };
             metrics.unverified.with_label_values(&[reason]).inc();

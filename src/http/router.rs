@@ -22,9 +22,9 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::admission::{App, Call, Endpoint};
-use super::bodies::Hold;
+use super::bodies::BodyReservation;
 use super::bounds::MAX_BODY;
-use super::connections::Place;
+use super::connections::ConnectionSlot;
 use super::tls::{Callers, Peer};
 use crate::telemetry::traces::{SpanKind, Trace};
 
@@ -180,8 +180,8 @@ async fn answer(
         return Err(Refused::busy());
     };
     drop(receiving);
-    let place: Option<Place> = head.extensions.remove();
-    let _working = place.as_ref().map(Place::work);
+    let place: Option<ConnectionSlot> = head.extensions.remove();
+    let _working = place.as_ref().map(ConnectionSlot::work);
     let call = Call {
         endpoint,
         arrived,
@@ -204,7 +204,7 @@ async fn answer(
 /// An answer and its memory reservation, held until it is sent.
 struct Answer {
     bytes: Vec<u8>,
-    _hold: Hold,
+    _hold: BodyReservation,
 }
 
 impl AsRef<[u8]> for Answer {
@@ -271,7 +271,11 @@ fn too_large() -> Refused {
 
 /// Reads the body. A single frame is used as it is; several are copied, so that many small ones take no more memory
 /// than their sum.
-async fn read(mut body: Body, length: Option<usize>, hold: &mut Hold) -> Result<Bytes, Refused> {
+async fn read(
+    mut body: Body,
+    length: Option<usize>,
+    hold: &mut BodyReservation,
+) -> Result<Bytes, Refused> {
     let mut all = BytesMut::new();
     loop {
         let frame = tokio::select! {
@@ -395,7 +399,7 @@ impl IntoResponse for Refused {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bodies::Bodies;
+    use super::super::bodies::BodyBudget;
     use super::*;
 
     /// Each byte in a frame of its own, sliced from one large buffer, as with one-byte chunks.
@@ -404,7 +408,7 @@ mod tests {
         let piece = Bytes::from(vec![b' '; 10_000]);
         let crumbs = (0..piece.len()).map(|i| Ok::<_, std::io::Error>(piece.slice(i..=i)));
         let body = Body::from_stream(futures::stream::iter(crumbs.collect::<Vec<_>>()));
-        let mut hold = Bodies::new(1024 * 1024).begin().unwrap();
+        let mut hold = BodyBudget::new(1024 * 1024).begin().unwrap();
         let Ok(all) = read(body, None, &mut hold).await else {
             panic!("not read")
         };

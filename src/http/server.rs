@@ -24,11 +24,11 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 pub use super::bounds::Options;
-use super::connections::{Connections, Full, Place};
+use super::connections::{ConnectionSlot, Connections, Rejected};
 use super::drain::{Phase, reached};
+use super::paced_stream::Wire;
 use super::router::Unread;
 use super::tls::{Callers, Peer};
-use super::wire::Wire;
 use crate::metrics::Metrics;
 
 /// ENFILE and EMFILE: the system or the process is out of file descriptors.
@@ -63,7 +63,7 @@ pub struct Server {
 }
 
 /// How many connections may be open.
-struct Room {
+struct ConnectionLimit {
     most: usize,
     /// A lower limit, and until when it applies.
     less: Option<(usize, Instant)>,
@@ -150,9 +150,9 @@ impl Server {
     }
 }
 
-// === impl Room ===
+// === impl ConnectionLimit ===
 
-impl Room {
+impl ConnectionLimit {
     fn of(most: usize) -> Self {
         Self { most, less: None }
     }
@@ -172,7 +172,7 @@ impl Room {
 /// Accepts connections until it is dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
     let connections = Arc::new(Connections::new(shared.options.time_to_ask));
-    let mut room = Room::of(shared.options.max_connections);
+    let mut room = ConnectionLimit::of(shared.options.max_connections);
     loop {
         // Evicted connections hold their file descriptors until their tasks end, which is soon.
         while tasks.len() > room.at(Instant::now()) {
@@ -192,12 +192,12 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
                         tasks.spawn(connection(shared.clone(), stream, peer, place));
                         break;
                     }
-                    Err(Full::Busy) => {
+                    Err(Rejected::Busy) => {
                         failed("limit");
                         break;
                     }
                     // Another connection may close meanwhile.
-                    Err(Full::Young(left)) => tokio::select! {
+                    Err(Rejected::Young(left)) => tokio::select! {
                         () = sleep(left) => {}
                         Some(_) = tasks.join_next() => {}
                     },
@@ -221,7 +221,12 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
     }
 }
 
-async fn connection(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: Place) {
+async fn connection(
+    shared: Arc<Shared>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    place: ConnectionSlot,
+) {
     shared.metrics.connections.inc();
     let mut closing = shared.closing.clone();
     tokio::select! {
@@ -239,7 +244,7 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, pl
 }
 
 /// Does the TLS handshake, if any, then serves HTTP.
-async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: &Place) {
+async fn speak(shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: &ConnectionSlot) {
     // Each answer is one small write, so Nagle's algorithm would only delay it.
     let _ = stream.set_nodelay(true);
     let (metrics, options) = (shared.metrics.clone(), &shared.options);
@@ -281,7 +286,7 @@ async fn http<I>(
     stream: I,
     h2: bool,
     peer: SocketAddr,
-    place: &Place,
+    place: &ConnectionSlot,
     client: Option<Peer>,
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -343,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_minute_after_descriptors_were_short_all_places_are_there_again() {
-        let (mut room, begin) = (Room::of(1024), Instant::now());
+        let (mut room, begin) = (ConnectionLimit::of(1024), Instant::now());
         let at = |seconds| begin + Duration::from_secs(seconds);
         assert_eq!(room.at(begin), 1024);
         room.shorten(8, begin);

@@ -16,16 +16,16 @@ use rustls::{ServerConfig, pki_types};
 
 use crate::metrics::Metrics;
 
-mod callers;
+mod certificate;
+mod clients;
 mod files;
-mod leaf;
-mod make;
+mod generate;
 
-pub use callers::Callers;
-pub(super) use callers::Peer;
+pub use certificate::Validity;
+pub use clients::Callers;
+pub(super) use clients::Peer;
 pub use files::{Files, Reload};
-pub use leaf::Validity;
-pub use make::{Made, make_ca_and_pair};
+pub use generate::{Made, make_ca_and_pair};
 
 /// Why a certificate cannot be used. The messages never contain key material.
 #[derive(Debug, thiserror::Error)]

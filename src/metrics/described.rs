@@ -6,8 +6,8 @@ use prometheus::{
     IntGauge, IntGaugeVec, Opts, Registry,
 };
 
-use crate::engine::finding::Code;
-use crate::engine::mutate::Mutation;
+use crate::engine::admission::finding::Code;
+use crate::engine::admission::mutate::Mutation;
 
 /// The subject of a metric; each has a section in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

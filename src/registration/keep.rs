@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_differs_nothing_is_applied() {
+    fn without_a_difference_nothing_is_applied() {
         for endpoint in Endpoint::ALL {
             for failure_policy in [FailurePolicy::Ignore, FailurePolicy::Fail] {
                 let current = installed(endpoint, failure_policy, &["retries"]);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_kind_comes_with_all_rules_and_nothing_else() {
+    fn a_new_kind_applies_all_rules_and_nothing_else() {
         let current = installed(Endpoint::Validate, FailurePolicy::Fail, &["retries"]);
         let more = policies(&["retries", "limits"]);
         let applied = amendment(Endpoint::Validate, &current, &more, None);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Endpoint;
-use crate::engine::ids::{APIEXTENSIONS, GATEWAY_API, GATEWAY_API_X};
-use crate::engine::object::Crd;
-use crate::engine::profile::{ProfileRules, is_policy_kind};
+use crate::engine::kinds::profile::{ProfileRules, is_policy_kind};
+use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GATEWAY_API_X};
+use crate::engine::model::object::Crd;
 
 /// A resource as rules name it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ fn is_label(text: &str) -> bool {
     text.len() <= 63 && text.starts_with(outer) && text.ends_with(outer) && text.chars().all(inner)
 }
 
-/// The webhooks of a configuration with their rules; the first is always there. With `apart`, the CRDs of policy kinds
+/// The webhooks of a configuration with their rules; the first is always there. With `compared_one_by_one`, the CRDs of policy kinds
 /// have a webhook of their own.
 pub fn webhooks(
     endpoint: Endpoint,
@@ -138,9 +138,9 @@ impl From<&(&str, &str, bool)> for Resource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::ids::GroupKind;
-    use crate::engine::object::watched_gateway_kinds;
-    use crate::engine::validate::is_target_kind;
+    use crate::engine::admission::validate::is_target_kind;
+    use crate::engine::model::ids::GroupKind;
+    use crate::engine::model::object::watched_gateway_kinds;
 
     fn policies(kinds: &[(&str, &str, bool)]) -> Policies {
         kinds.iter().map(Resource::from).collect()
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_are_asked_about_once_and_not_on_deletion() {
+    fn crds_are_registered_once_and_not_for_deletion() {
         let none = Policies::new();
         let about = |rules: &[Value]| {
             let mut rules = rules.iter();

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::cache::Published;
-use crate::engine::conditions::{Disagreement, disagreements};
-use crate::engine::ids::GroupKind;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{Disagreement, disagreements};
 use crate::metrics::{Metrics, watched_kind};
 
 /// How often to check until there are policies.

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::config::{ConfigError, Configuration, Text};
-use crate::engine::conduct::Conduct;
-use crate::engine::profile::ProfileRules;
+use crate::engine::admission::settings::ReviewSettings;
+use crate::engine::kinds::profile::ProfileRules;
 use crate::http::admin::Check;
 use crate::metrics::Metrics;
 
@@ -23,7 +23,7 @@ pub(super) struct Follow {
     /// The newest text that could be read; initially that of the start.
     pub(super) seen: Option<Text>,
     /// The review settings in use.
-    pub(super) conduct: Arc<ArcSwap<Conduct>>,
+    pub(super) settings: Arc<ArcSwap<ReviewSettings>>,
     /// Passes new profile rules to the watches.
     pub(super) rules: watch::Sender<Arc<ProfileRules>>,
     /// The state of the check in `/readyz`.
@@ -77,7 +77,7 @@ impl Follow {
     fn take(&self, text: Option<&Text>) -> Result<(), ConfigError> {
         let config = Configuration::of(text)?;
         let rules = config.rules()?;
-        self.conduct.store(Arc::new(config.conduct()));
+        self.settings.store(Arc::new(config.conduct()));
         self.rules.send_replace(rules);
         tracing::info!("configuration loaded");
         Ok(())
@@ -107,7 +107,7 @@ mod tests {
 
     use super::{Follow, Health};
     use crate::config::{Configuration, Text};
-    use crate::engine::ids::GroupKind;
+    use crate::engine::model::ids::GroupKind;
     use crate::metrics::Metrics;
 
     const HEAD: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
@@ -139,7 +139,7 @@ mod tests {
             file: Some(file.clone()),
             directory: None,
             seen: text,
-            conduct: conduct.clone(),
+            settings: conduct.clone(),
             rules,
             health: health.clone(),
             metrics: metrics.clone(),

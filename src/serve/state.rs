@@ -13,14 +13,14 @@ use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
 use crate::cache::directory::Links;
 use crate::cache::events::{Notice, Notices};
-use crate::cache::reach;
+use crate::cache::kubeconfig;
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
 use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
 use crate::cache::{Cluster, Published, Settings, tuned};
 use crate::config::Configuration;
-use crate::engine::profile::ProfileRules;
-use crate::http::admission::{Note, Outside};
+use crate::engine::kinds::profile::ProfileRules;
+use crate::http::admission::{Dependencies, Note};
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
 use crate::telemetry::traces::Traces;
@@ -34,7 +34,7 @@ const CACHE_AGE: Duration = Duration::from_mins(5);
 /// The running source of the state.
 pub(super) struct State {
     pub(super) snapshot: Published,
-    pub(super) outside: Outside,
+    pub(super) outside: Dependencies,
     pub(super) sync: Option<Arc<SyncState>>,
     pub(super) webhooks: Option<Arc<WebhookState>>,
     pub(super) tasks: JoinSet<String>,
@@ -75,7 +75,7 @@ pub(super) async fn from_directory(
     ));
     Ok(State {
         snapshot,
-        outside: Outside::default(),
+        outside: Dependencies::default(),
         sync: None,
         webhooks: None,
         tasks,
@@ -88,7 +88,7 @@ pub(super) async fn from_cluster(
     config: &Configuration,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
-    let reached = reach::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
+    let reached = kubeconfig::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
     let client = kube::Client::try_from(tuned(reached))?;
     let kept = (!args.manage_webhooks.is_empty()).then(|| Kept {
         name: args.webhook_name.clone(),
@@ -145,8 +145,8 @@ fn followed(
 }
 
 /// Connects `cache` and `http`, which do not depend on each other.
-fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Outside {
-    Outside {
+fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Dependencies {
+    Dependencies {
         confirm: Some(Arc::new(move |key| {
             let confirm = confirm.clone();
             Box::pin(async move { confirm.read(key).await })
@@ -182,7 +182,7 @@ mod tests {
 
     use super::followed;
     use crate::config::{Configuration, Text};
-    use crate::engine::age::Old;
+    use crate::engine::admission::staleness::StaleKinds;
     use crate::metrics::Metrics;
 
     /// An API server without objects, which can be made to fail.
@@ -225,9 +225,13 @@ mod tests {
             }
             is_gone.store(true, Ordering::Relaxed);
             sleep(Duration::from_mins(3)).await;
-            assert_eq!(age() != Old::default(), old_after_three_minutes, "{said:?}");
+            assert_eq!(
+                age() != StaleKinds::default(),
+                old_after_three_minutes,
+                "{said:?}"
+            );
             sleep(Duration::from_mins(3)).await;
-            assert!(age() != Old::default(), "{said:?}: as by default");
+            assert!(age() != StaleKinds::default(), "{said:?}: as by default");
         }
     }
 }

@@ -17,9 +17,9 @@ mod states;
 
 use std::time::{Duration, Instant};
 
-use attache::engine::ids::ObjectKey;
-use attache::engine::review::{Evidence, Reading, review};
-use attache::engine::snapshot::Snapshot;
+use attache::engine::admission::review::{Evidence, Reading, review};
+use attache::engine::model::ids::ObjectKey;
+use attache::engine::state::snapshot::Snapshot;
 use attache::http::admission::{Endpoint, respond};
 use attache::http::envelope::Envelope;
 
@@ -152,7 +152,7 @@ fn rests_on(snapshot: &Snapshot, body: &str) -> Vec<ObjectKey> {
     let request = envelope.request();
     let verdict = request.map(|request| review(snapshot, &request, &Evidence::Cached));
     verdict
-        .map(|verdict| verdict.rests_on())
+        .map(|verdict| verdict.absences())
         .unwrap_or_default()
 }
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use attache::cache::{Cluster, Settings};
-use attache::engine::ids::GroupKind;
-use attache::engine::profile::ProfileRules;
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::ids::GroupKind;
 use attache::metrics::Metrics;
 use bytes::Bytes;
 use futures::StreamExt;

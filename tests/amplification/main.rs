@@ -29,7 +29,7 @@ mod status;
 
 use std::fmt::Write as _;
 
-use attache::engine::review::Evidence;
+use attache::engine::admission::review::Evidence;
 use attache::http::admission::{Endpoint, respond};
 
 use bodies::Hostile;
@@ -85,53 +85,53 @@ fn hold_to(group: fn() -> Vec<Hostile>, beside: u64) {
 }
 
 #[test]
-fn settings_take_little() {
+fn large_settings_stay_within_the_memory_budget() {
     hold_to(bodies::settings, BESIDE_SETTINGS);
 }
 
 #[test]
-fn targets_take_little() {
+fn many_targets_stay_within_the_memory_budget() {
     hold(bodies::targets);
 }
 
 #[test]
-fn metadata_and_envelopes_take_little() {
+fn large_metadata_and_envelopes_stay_within_the_memory_budget() {
     hold(bodies::metadata);
 }
 
 #[test]
-fn topologies_take_little() {
+fn large_topologies_stay_within_the_memory_budget() {
     hold(bodies::topology);
 }
 
 #[test]
-fn definitions_take_little() {
+fn large_crds_stay_within_the_memory_budget() {
     hold(bodies::definitions);
 }
 
 #[test]
-fn crowds_take_little() {
+fn many_policies_on_one_target_stay_within_the_memory_budget() {
     hold(bodies::crowds);
 }
 
 #[test]
-fn disputes_take_little() {
+fn many_conflicts_stay_within_the_memory_budget() {
     hold(bodies::disputes);
 }
 
 #[test]
-fn products_take_little() {
+fn many_paths_times_many_policies_stay_within_the_memory_budget() {
     hold(bodies::products);
 }
 
 #[test]
-fn what_reaches_far_takes_little() {
+fn a_policy_over_many_routes_stays_within_the_memory_budget() {
     hold(bodies::far);
 }
 
 /// Parsed settings stay in memory after a review: they must not take many times the size of their source.
 #[test]
-fn what_was_read_of_policies_takes_little() {
+fn parsed_policies_stay_within_the_memory_budget() {
     const MOST: i64 = 4 << 20;
     let conduct = states::configuration().conduct();
     let snapshot = bodies::State::Long.build();

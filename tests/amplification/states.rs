@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use attache::config::Configuration;
-use attache::engine::ids::GroupKind;
-use attache::engine::object::Object;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -44,12 +44,12 @@ profiles:
   class: inherited
   targets:
     refs: [{path: spec.targetRef, sections: true}]
-  conflict: {sameTarget: field-overlap, meets: any-section}
+  conflict: {sameTarget: field-overlap, scope: target}
 - match: {group: policies.example.com, kind: EqualPolicy}
   class: direct
   targets:
     refs: [{path: spec.targetRef, sections: true}]
-  conflict: {sameTarget: equal-field, fields: [mode], meets: whole-too}
+  conflict: {sameTarget: equal-field, fields: [mode], scope: section-and-target}
 - match: {group: policies.example.com, kind: DisputedPolicy}
   class: inherited
   targets:
@@ -69,7 +69,7 @@ profiles:
   class: inherited
   targets:
     refs: [{path: spec.targetRef, sections: true}]
-  merge: {unset: {direction: defaults, op: custom}}
+  merge: {default: {direction: defaults, op: custom}}
 - match: {group: policies.example.com, kind: MeshPolicy}
   class: inherited
   targets:

@@ -27,7 +27,7 @@ const BROKEN: &str = "tests/commands/graph/broken";
 const HOSTILE: &str = "tests/commands/graph/hostile";
 
 #[test]
-fn a_click_tells_the_policies_and_the_values_with_their_sources() {
+fn a_click_shows_the_policies_and_the_values_with_their_sources() {
     let Some(page) = Page::of(QUICKSTART) else {
         return;
     };

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use attache::engine::disclosure::Subject;
-use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::admission::disclosure::Subject;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::json;
 use tokio::time::{Instant, advance};
 
@@ -187,7 +187,7 @@ async fn answers_are_not_shared() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_is_not_served_is_not_asked_about() {
+async fn no_access_review_for_a_kind_that_is_not_served() {
     let server = Server::with_kinds();
     server.grant(true);
     let under = ready(&server).await;

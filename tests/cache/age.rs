@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use attache::cache::sync::KindState;
-use attache::engine::finding::Code;
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::review::{Evidence, Operation, Request, review};
-use attache::engine::verdict::Verdict;
+use attache::engine::admission::finding::Code;
+use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -48,7 +48,7 @@ fn said(under: &Under, gk: &GroupKind, object: &Value) -> Verdict {
     let snapshot = under.cluster.snapshot.load();
     let verdict = review(&snapshot, &request, &Evidence::Cached);
     let old = under.cluster.sync.old(LIMIT);
-    old.told(verdict, &snapshot, &request.key())
+    old.annotate(verdict, &snapshot, &request.key())
 }
 
 fn of_policy(under: &Under) -> Vec<String> {
@@ -68,12 +68,16 @@ fn is_old(under: &Under, gk: &GroupKind, limit: Duration) -> bool {
     let snapshot = under.cluster.snapshot.load();
     let key = ObjectKey::new(gk.clone(), "infra", "any");
     let verdict = Verdict::new(Vec::new(), &Evidence::Cached);
-    let told = under.cluster.sync.old(limit).told(verdict, &snapshot, &key);
+    let told = under
+        .cluster
+        .sync
+        .old(limit)
+        .annotate(verdict, &snapshot, &key);
     !told.findings.is_empty()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_in_which_nothing_happens_is_never_old() {
+async fn a_quiet_cluster_is_never_stale() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     for _ in 0..600 {
@@ -124,7 +128,7 @@ async fn when_something_was_heard_is_scraped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bookmark_is_a_word() {
+async fn a_bookmark_counts_as_an_event() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     sleep(Duration::from_secs(40)).await;
@@ -142,7 +146,7 @@ async fn a_bookmark_is_a_word() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_known_before_the_server_went_away_is_said_to_be_old() {
+async fn state_from_before_an_outage_is_reported_as_stale() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     let away = Instant::now();
@@ -191,7 +195,7 @@ async fn what_was_known_before_the_server_went_away_is_said_to_be_old() {
 /// For example a load balancer without backends, or a stopped server: connections are accepted, and nothing is
 /// answered.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_takes_connections_and_says_nothing_is_not_heard() {
+async fn a_silent_server_counts_as_stale() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     server.hold(GATEWAYS);
@@ -211,7 +215,7 @@ async fn a_server_that_takes_connections_and_says_nothing_is_not_heard() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_may_not_be_read_any_more_grows_old_alone() {
+async fn a_kind_whose_right_was_revoked_becomes_stale_alone() {
     let server = Server::with_kinds();
     server.install(&policy_crd("example.dev", "LimitPolicy"));
     let under = watching(&server).await;
@@ -244,7 +248,7 @@ async fn a_kind_that_may_not_be_read_any_more_grows_old_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_is_too_slow_for_the_history_comes_in_larger_pages() {
+async fn a_list_slower_than_the_history_gets_larger_pages() {
     let services = GroupKind::core("Service");
     let server = Server::with_kinds();
     for n in 0..4_200 {
@@ -275,7 +279,7 @@ async fn a_list_that_is_too_slow_for_the_history_comes_in_larger_pages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_is_not_listed_yet_is_not_taken_for_empty() {
+async fn an_unlisted_kind_is_not_empty() {
     let server = Server::with_kinds();
     server.hold(GATEWAYS);
     let under = Under::test(&server);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache::cache::sync::KindState;
-use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -20,7 +20,12 @@ async fn objects_that_are_there_are_known_when_ready() {
     let policy = ObjectKey::new(retry_gk(), "infra", "retries");
     let snapshot = under.cluster.snapshot.load();
     assert!(snapshot.policy(&policy).is_some(), "read by its CRD");
-    assert_eq!(snapshot.standing(&gateway_key("infra", "edge")).count(), 1);
+    assert_eq!(
+        snapshot
+            .policies_naming(&gateway_key("infra", "edge"))
+            .count(),
+        1
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::object::Node;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::object::Node;
 use tokio::time::{Instant, sleep};
 
 use crate::server::*;
@@ -105,7 +105,7 @@ async fn one_read_serves_all_who_ask_at_the_same_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_is_dropped_leaves_nothing_behind() {
+async fn a_dropped_live_read_leaves_nothing_behind() {
     let server = Server::with_kinds();
     let under = ready(&server).await;
     server.hold(EDGE);

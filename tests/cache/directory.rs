@@ -9,8 +9,8 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use attache::cache::directory::{Links, Loaded, load};
 use attache::cache::reload::{Directory, Fingerprint, watch_directory};
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::profile::ProfileRules;
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::metrics::Metrics;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -187,7 +187,7 @@ fn lists_in_lists_are_refused_as_kubectl_refuses_them() {
 }
 
 #[test]
-fn what_is_not_state_is_passed_over_in_silence() {
+fn other_files_are_ignored_silently() {
     let dir = dir(&[
         (
             "config.yaml",
@@ -258,7 +258,7 @@ fn namespaces_are_as_the_api_server_would_have_them() {
 }
 
 #[test]
-fn of_two_objects_with_one_name_the_later_counts() {
+fn the_later_of_two_objects_with_one_name_counts() {
     let dir = dir(&[
         ("a.yaml", &gateway("edge", "  labels: {v: \"1\"}\n")),
         ("b.yaml", &gateway("edge", "  labels: {v: \"2\"}\n")),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use attache::cache::sync::KindState;
-use attache::engine::ids::GroupKind;
-use attache::engine::object::Node;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::Node;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -32,7 +32,7 @@ fn is_failing(under: &Under) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_dead_watch_missed_is_known_within_65_seconds() {
+async fn events_missed_by_a_dead_watch_arrive_within_65_seconds() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     for round in 0..3 {
@@ -49,7 +49,7 @@ async fn what_a_dead_watch_missed_is_known_within_65_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_comes_back_with_an_older_state_is_listed_anew() {
+async fn a_server_with_an_older_state_is_listed_again() {
     let server = Server::with_kinds();
     for name in ["a", "b", "c"] {
         server.put(GATEWAYS, gateway("infra", name));
@@ -96,7 +96,7 @@ async fn a_short_break_is_gone_on_from_without_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_breaks_off_begins_anew_and_shows_nothing_by_halves() {
+async fn an_interrupted_list_restarts_and_is_never_half_visible() {
     let services = GroupKind::core("Service");
     for code in [429, 500, 503] {
         let server = Server::with_kinds();
@@ -132,7 +132,7 @@ async fn a_list_that_breaks_off_begins_anew_and_shows_nothing_by_halves() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_busy_or_broken_is_asked_less_and_less() {
+async fn a_busy_or_broken_server_is_asked_with_backoff() {
     for code in [429, 500, 502, 504] {
         let server = Server::with_kinds();
         server.refuse(GATEWAYS, code);
@@ -150,7 +150,7 @@ async fn a_server_that_is_busy_or_broken_is_asked_less_and_less() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_right_that_is_taken_away_is_named_and_what_was_known_is_kept() {
+async fn a_revoked_right_is_reported_and_the_known_state_is_kept() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     server.refuse(RETRIES, 403);
@@ -179,7 +179,7 @@ async fn a_right_that_is_taken_away_is_named_and_what_was_known_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_that_come_twice_or_too_late_change_nothing() {
+async fn repeated_and_late_events_change_nothing() {
     let server = Server::with_kinds();
     let under = watching(&server).await;
     let edge = gateway_key("infra", "edge");

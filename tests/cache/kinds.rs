@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache::cache::Settings;
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::profile::{Class, ProfileRules};
+use attache::engine::kinds::profile::{Class, ProfileRules};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::json;
 use tokio::time::sleep;
 

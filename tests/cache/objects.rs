@@ -1,6 +1,6 @@
 //! Objects for the fake API server.
 
-use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::{Value, json};
 
 pub fn crd(group: &str, kind: &str, plural: &str, version: &str) -> Value {

@@ -1,8 +1,8 @@
 //! API discovery, in the old form and the aggregated one.
 
+use attache::cache::api_error::ApiError;
 use attache::cache::served::{Kind, Served};
-use attache::cache::trouble::Trouble;
-use attache::engine::ids::GroupKind;
+use attache::engine::model::ids::GroupKind;
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -133,7 +133,7 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
 
 /// Groups are asked for in parallel; the preferred version comes first, whichever answer arrives first.
 #[tokio::test(start_paused = true)]
-async fn who_answers_first_does_not_decide_which_version_is_preferred() {
+async fn the_order_of_answers_does_not_decide_the_preferred_version() {
     let server = Server::new();
     says(
         &server,
@@ -209,11 +209,11 @@ async fn a_newer_server_says_all_in_one_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_does_not_say_what_it_serves_is_told_from_one_that_serves_nothing() {
+async fn failed_discovery_differs_from_an_empty_answer() {
     let server = Server::new();
     says(&server, GROUPS, &older(&[]));
     assert!(asked(&server).await.is_empty());
     server.refuse(GROUPS, 403);
     let refused = Served::ask(&server.client()).await.unwrap_err();
-    assert_eq!(refused, Trouble::Forbidden("refused: /apis".to_owned()));
+    assert_eq!(refused, ApiError::Forbidden("refused: /apis".to_owned()));
 }

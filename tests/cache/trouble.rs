@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache::cache::sync::KindState;
-use attache::engine::ids::GroupKind;
+use attache::engine::model::ids::GroupKind;
 use tokio::time::{Instant, sleep};
 
 use crate::server::*;
@@ -14,7 +14,7 @@ fn gateways() -> GroupKind {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_may_not_be_listed_is_named_and_the_rest_goes_on() {
+async fn a_forbidden_kind_is_named_and_the_others_work() {
     let server = Server::with_kinds();
     server.refuse(RETRIES, 403);
     let under = Under::test(&server);
@@ -104,7 +104,7 @@ async fn without_crds_it_is_not_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_is_away_at_the_start_is_waited_for() {
+async fn it_waits_for_an_api_server_that_is_down_at_the_start() {
     let server = Server::with_kinds();
     server.down(true);
     let mut under = Under::test(&server);
@@ -123,7 +123,7 @@ async fn an_api_server_that_is_away_at_the_start_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_goes_away_later_leaves_the_cache_and_readiness() {
+async fn losing_the_api_server_keeps_the_cache_and_readiness() {
     let server = Server::with_kinds();
     let under = Under::test(&server);
     under.until_ready().await;

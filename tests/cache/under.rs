@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use attache::cache::sync::{Check, KindState};
 use attache::cache::{Cluster, Settings};
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::object::Object;
-use attache::engine::profile::ProfileRules;
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::object::Object;
 use attache::metrics::Metrics;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};

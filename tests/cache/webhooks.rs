@@ -250,7 +250,7 @@ async fn another_replica_that_was_faster_is_no_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_told_and_tried_again() {
+async fn a_failure_is_reported_and_retried() {
     let server = Configurations::new();
     server.with(|stored| stored.refused = Some(403));
     let running = Running::start(&server, None);
@@ -319,7 +319,7 @@ async fn the_ca_follows_its_file() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_kinds_that_are_watched_are_told() {
+async fn the_watched_kinds_are_reported() {
     let server = Server::with_kinds();
     let under = Under::test(&server);
     assert!(
@@ -341,7 +341,7 @@ async fn the_kinds_that_are_watched_are_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_rules_change_which_kinds_are_told() {
+async fn other_rules_change_the_reported_kinds() {
     let server = Server::with_kinds();
     server.hold(CRDS);
     let under = Under::test(&server);

@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attache::config::Configuration;
-use attache::engine::ids::GroupKind;
-use attache::engine::object::{Object, watched_gateway_kinds};
-use attache::engine::review::{Evidence, Operation, Request, review};
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::verdict::Verdict;
+use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Object, watched_gateway_kinds};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 

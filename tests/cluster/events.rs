@@ -13,7 +13,7 @@ spec:
 ";
 
 #[test]
-fn what_was_let_through_is_noted() {
+fn an_admitted_violation_gets_an_event() {
     let Some(world) = World::configured("events", "events: true\n") else {
         return;
     };

@@ -34,7 +34,7 @@ spec:
 ";
 
 #[test]
-fn a_kind_that_comes_and_goes() {
+fn a_kind_that_is_installed_and_removed() {
     let Some(world) = World::start("kinds") else {
         return;
     };

@@ -91,7 +91,7 @@ fn a_dead_aggregated_api_holds_up_nothing() {
 }
 
 #[test]
-fn sigterm_ends_it_in_good_order() {
+fn sigterm_shuts_down_in_order() {
     let Some(mut world) = World::start("sigterm") else {
         return;
     };

@@ -145,7 +145,7 @@ fn own(text: &str) -> String {
 }
 
 #[test]
-fn with_fail_and_nobody_there_everything_that_mends_it_passes() {
+fn with_fail_and_no_attache_every_repair_passes() {
     let Some(closed) = Closed::start("lockout") else {
         return;
     };
@@ -215,7 +215,7 @@ fn with_fail_and_nobody_there_everything_that_mends_it_passes() {
 }
 
 #[test]
-fn with_fail_reviews_pass_as_soon_as_attache_is_there_and_no_longer_than_that() {
+fn with_fail_reviews_pass_only_while_attache_runs() {
     let Some(closed) = Closed::start("reopened") else {
         return;
     };

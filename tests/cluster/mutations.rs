@@ -52,7 +52,7 @@ const VERSIONED: &str = "{group: gateway.networking.k8s.io/v1, kind: gateway, na
 const EDGE: &str = "{group: gateway.networking.k8s.io, kind: Gateway, name: edge}";
 
 #[test]
-fn mended_targets_hold_still() {
+fn normalized_targets_are_stable() {
     let Some(world) = World::mutating("mended", "normalize-targets: true") else {
         return;
     };
@@ -70,7 +70,7 @@ fn mended_targets_hold_still() {
 }
 
 #[test]
-fn a_strategy_that_was_written_down_holds_still() {
+fn a_defaulted_strategy_is_stable() {
     let Some(world) = World::mutating("written", "default-strategy: true") else {
         return;
     };
@@ -95,7 +95,7 @@ fn a_strategy_that_was_written_down_holds_still() {
 }
 
 #[test]
-fn the_annotation_of_a_secret_comes_goes_and_holds_still() {
+fn the_annotation_of_a_secret_is_added_removed_and_stable() {
     let Some(world) = World::mutating("annotated", "affected-annotation: true") else {
         return;
     };
@@ -151,7 +151,7 @@ stringData: {{key: value}}
 }
 
 #[test]
-fn entries_that_are_applied_one_by_one_are_not_mended() {
+fn separately_applied_entries_are_not_normalized() {
     let Some(world) = World::mutating("keyed", "normalize-targets: true") else {
         return;
     };
@@ -205,7 +205,7 @@ mutations: {project-fields: true}
 ";
 
 #[test]
-fn a_field_that_was_filled_in_holds_still_and_goes_with_its_policy() {
+fn a_projected_field_is_stable_and_removed_with_its_policy() {
     let Some(world) = World::configured("projected", CONTROLS) else {
         return;
     };

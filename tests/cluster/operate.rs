@@ -76,7 +76,7 @@ fn the_component_monitoring_fits_the_deployment() {
 
 /// On a cluster of its own: the API server is restarted with tracing.
 #[test]
-fn metrics_traces_and_logs_beside_a_real_api_server() {
+fn metrics_traces_and_logs_with_a_real_api_server() {
     let Some(cluster) = Cluster::own("operate") else {
         return;
     };

@@ -98,7 +98,7 @@ impl Installed {
 }
 
 #[test]
-fn the_audit_finds_what_nobody_was_asked_about() {
+fn the_audit_finds_faults_that_admission_never_saw() {
     let Some(on) = Installed::start("audit") else {
         return;
     };

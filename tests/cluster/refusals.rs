@@ -40,7 +40,7 @@ fn refused_in_every_way(world: &World, file: &str, why: &str) {
 }
 
 #[test]
-fn a_section_that_is_not_there() {
+fn a_missing_section() {
     let Some(world) = World::start("bad-section") else {
         return;
     };

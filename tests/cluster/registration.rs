@@ -43,7 +43,7 @@ fn asked(said: &Said, why: &str) -> Result<(), String> {
 }
 
 #[test]
-fn what_attache_manifests_prints_makes_the_api_server_ask() {
+fn the_printed_rules_make_the_api_server_call() {
     let Some(cluster) = Cluster::own("printed") else {
         return;
     };
@@ -249,7 +249,7 @@ fn rules_follow_the_kinds_under_the_rights_of_the_manifests() {
 }
 
 #[test]
-fn without_the_right_it_says_so_and_goes_on() {
+fn a_missing_right_is_reported_and_the_rest_works() {
     let Some(on) = Installed::start("unmanaged") else {
         return;
     };

@@ -14,7 +14,7 @@ fn with_edge(name: &str) -> Option<World<'static>> {
 }
 
 #[test]
-fn apply_tells_which_policies_act() {
+fn apply_warns_which_policies_act() {
     let Some(world) = with_edge("apply") else {
         return;
     };
@@ -47,7 +47,7 @@ fn a_second_apply_of_the_same_file_is_silent() {
 }
 
 #[test]
-fn a_server_dry_run_tells_the_same() {
+fn a_server_dry_run_warns_the_same() {
     let Some(world) = with_edge("dry-run") else {
         return;
     };
@@ -59,7 +59,7 @@ fn a_server_dry_run_tells_the_same() {
 }
 
 #[test]
-fn diff_tells_the_same() {
+fn diff_warns_the_same() {
     let Some(world) = with_edge("diff") else {
         return;
     };

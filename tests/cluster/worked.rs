@@ -66,7 +66,7 @@ fn example_2_of_gep_713() {
 }
 
 #[test]
-fn a_section_binds_only_the_routes_that_come_through_it() {
+fn a_section_policy_affects_only_its_routes() {
     let Some(world) = World::start("section") else {
         return;
     };
@@ -91,7 +91,7 @@ spec: {{parentRefs: [{{name: two, sectionName: {section}}}], rules: [{{}}]}}
 }
 
 #[test]
-fn who_deletes_a_policy_on_a_namespace_learns_of_its_three_routes_first() {
+fn deleting_a_namespace_policy_names_its_three_routes() {
     let Some(world) = World::start("baker") else {
         return;
     };

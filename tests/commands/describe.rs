@@ -83,7 +83,7 @@ fn policies_and_their_kinds_are_described() {
 }
 
 #[test]
-fn what_cannot_be_described_is_said() {
+fn an_object_that_cannot_be_described_is_an_error() {
     let said = quick(&[
         "httproute/crt -n shop",
         "httproute/cart -n blog",
@@ -147,7 +147,7 @@ fn programs_read_the_same() {
 }
 
 #[test]
-fn manifests_come_on_the_standard_input() {
+fn manifests_are_read_from_standard_input() {
     let mut manifests = String::new();
     for file in [
         "10-policy-kinds",
@@ -188,7 +188,7 @@ fn the_worked_examples_are_described() {
 
 /// `describe` shows the same acting policies as the engine: warnings, conditions and counts use one set.
 #[test]
-fn what_acts_is_what_warnings_tell() {
+fn describe_and_warnings_name_the_same_policies() {
     let mut asked = 0;
     for example in all() {
         for (object, acting) in example.acting() {

@@ -7,13 +7,13 @@ mod world;
 
 use attache::answer::explanation::{Explanation, at_gateways};
 use attache::answer::{json, schema};
-use attache::engine::matching::{Matching, Request};
+use attache::engine::routing::{Matching, Request};
 use serde_json::Value;
 
 use world::{CASES, loaded};
 
 #[test]
-fn what_is_typed_and_what_is_said() {
+fn sessions_of_explain() {
     trycmd::TestCases::new().case("tests/commands/explain/*.md");
 }
 

@@ -87,7 +87,7 @@ fn every_form_is_as_agreed() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_with_the_reason() {
+fn an_unusable_graph_option_is_an_error_with_the_reason() {
     hold("broken.txt", &shown(BROKEN, "tree"));
     hold("broken.json", &shown(BROKEN, "json"));
 }

@@ -14,7 +14,7 @@ use crate::run::{Ran, fits, holds, run, run_with, session};
 const QUICKSTART: &str = "examples/quickstart";
 
 #[test]
-fn the_quickstart_is_told_before_and_after() {
+fn the_quickstart_before_and_after() {
     let quick = |arguments: &str| format!("impact --from {QUICKSTART} {arguments}");
     let lines: Vec<String> = [
         "--delete RetryPolicy/edge-retries -n infra",
@@ -40,7 +40,7 @@ fn the_quickstart_is_told_before_and_after() {
 const APPLIED: &str = include_str!("impact/applied.yaml");
 
 #[test]
-fn what_is_applied_is_told_file_by_file() {
+fn applied_changes_are_listed_by_file() {
     let mut said = String::new();
     for document in APPLIED.split("---\n") {
         let title = document.lines().next().unwrap();
@@ -69,7 +69,7 @@ fn programs_read_the_same() {
 }
 
 #[test]
-fn the_worked_examples_are_told() {
+fn the_worked_examples() {
     for example in worked() {
         let mut said = String::new();
         for (steps, _) in example.changes() {
@@ -85,7 +85,7 @@ fn the_worked_examples_are_told() {
 
 /// The command reports the same changes as the engine, path by path.
 #[test]
-fn the_command_tells_what_the_engine_finds() {
+fn the_command_shows_the_result_of_the_engine() {
     let schema = answer::schema::<Impact>();
     let mut count = 0;
     for example in all() {
@@ -160,7 +160,7 @@ fn asked(example: &Example, words: &[String], stdin: &str, output: &str) -> Ran 
 }
 
 #[test]
-fn what_cannot_be_answered_is_said() {
+fn an_unanswerable_question_is_an_error() {
     let quick = |arguments: &str| format!("impact --from {QUICKSTART} {arguments}");
     let lines: Vec<String> = [
         "--delete retrypolicy/edge-retrys -n infra",
@@ -263,7 +263,7 @@ fn an_empty_state_is_one_too() {
 
 /// If a listener is renamed or removed, or a Gateway, grant or backend is deleted, the changes to requests come first.
 #[test]
-fn routes_that_lose_their_requests_are_told_first() {
+fn routes_that_lose_traffic_come_first() {
     let state = "--from tests/commands/impact/traffic -n web";
     let told: Vec<String> = [
         "impact -f tests/commands/impact/traffic-after/renamed.yaml",

@@ -274,7 +274,7 @@ fn the_script_for_gitlab_leaves_a_report() {
 }
 
 #[test]
-fn the_workflow_for_github_uses_inputs_that_are_there() {
+fn the_github_workflow_uses_existing_inputs() {
     let steps = &snippet("GitHub")["jobs"]["policies"]["steps"];
     let action = yaml("action.yml");
     let used: Vec<&Value> = steps

@@ -50,7 +50,7 @@ fn programs_read_the_same() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_said() {
+fn an_unanswerable_question_is_an_error() {
     let quick = |arguments: &str| format!("policies --from {QUICKSTART} {arguments}");
     let lines: Vec<String> = [
         "httproutes",
@@ -92,7 +92,7 @@ fn the_worked_examples_are_listed() {
 
 /// The command reports the same states as the engine.
 #[test]
-fn the_command_tells_what_the_engine_finds() {
+fn the_command_shows_the_result_of_the_engine() {
     let schema = answer::schema::<Policies>();
     let mut count = 0;
     for example in all() {
@@ -147,7 +147,7 @@ fn found(lines: &[String]) -> Vec<String> {
 
 /// The command shows the same acting policies as warnings and conditions.
 #[test]
-fn the_command_tells_who_acts() {
+fn the_command_shows_which_policies_act() {
     let mut count = 0;
     for example in worked() {
         for (object, expected) in example.acting() {
@@ -167,7 +167,7 @@ fn the_command_tells_who_acts() {
 }
 
 #[test]
-fn sections_are_told_apart() {
+fn sections_are_distinguished() {
     let all = worked();
     for (example, place, expected) in [
         (

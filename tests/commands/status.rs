@@ -10,7 +10,7 @@ const STATE: &str = "tests/kinds/envoy-gateway-status/state.yaml";
 const OF_TARGETS: &str = "tests/kinds/envoy-gateway-status-of-targets/state.yaml";
 
 #[test]
-fn what_a_controller_rejects_is_not_in_force_and_every_command_says_so() {
+fn a_policy_rejected_by_its_controller_is_not_in_force_in_any_command() {
     let lines: Vec<String> = [
         "policies -A -o wide",
         "policies -A --state Rejected -o name",

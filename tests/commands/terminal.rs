@@ -72,7 +72,7 @@ fn colours_are_for_terminals_and_for_those_who_want_them() {
 }
 
 #[test]
-fn what_is_too_wide_goes_on_in_its_column_and_no_name_is_cut() {
+fn wide_cells_wrap_within_their_column_and_no_name_is_cut() {
     let arguments = [
         "describe",
         "httproute/cart",

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use attache::engine::ids::{GroupKind, ObjectKey, Place};
-use attache::engine::object::{Node, Object, ROUTES};
+use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
+use attache::engine::model::object::{Node, Object, ROUTES};
 use attache::engine::topology::{
-    Attachment, OneKind, Unreached, attachment, listeners_of, unaccepted, unusable,
+    KeptOutCache, ParentAttachment, Unreached, attachment, listeners_of, unaccepted, unusable,
 };
 use serde_json::Value;
 
@@ -134,10 +134,10 @@ fn places(world: &World, route: &Arc<Object>) -> Vec<Place> {
     let Node::Route { parents, .. } = &route.node else {
         return Vec::new();
     };
-    let mut one_kind = OneKind::new(&world.snapshot);
+    let mut one_kind = KeptOutCache::new(&world.snapshot);
     let mut found = Vec::new();
     for parent in parents {
-        if let Attachment::Attached(places) = attachment(&mut one_kind, route, parent) {
+        if let ParentAttachment::Attached(places) = attachment(&mut one_kind, route, parent) {
             found.extend(places);
         }
     }

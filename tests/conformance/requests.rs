@@ -1,7 +1,7 @@
 //! Requests in the suite: the backend that receives each, or the response.
 
-use attache::engine::matching::{Outcome, Request, Scheme, State, Taken, of_path};
-use attache::engine::object::{Listener, Object};
+use attache::engine::model::object::{Listener, Object};
+use attache::engine::routing::{Outcome, Request, Scheme, Served, State, of_path};
 use attache::engine::topology::listeners_of;
 use serde_json::Value;
 
@@ -55,7 +55,9 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
             let ways = world
                 .matching()
                 .at_gateways(&request, |k| *k == gateway.key);
-            let taken = ways.iter().any(attache::engine::matching::Way::is_taken);
+            let taken = ways
+                .iter()
+                .any(attache::engine::routing::RequestMatch::is_taken);
             said(!taken, || format!("{request:?} is taken"))
         }
         ("grpc.MakeRequestAndExpectEventuallyConsistentResponse", Some(expected)) => {
@@ -115,7 +117,7 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
         Outcome::Taken(taken) => Some(taken),
         Outcome::Missed(_) => None,
     });
-    let taken: Vec<&Taken> = taken.map(|taken| &**taken).collect();
+    let taken: Vec<&Served> = taken.map(|taken| &**taken).collect();
     let response = &expected["Response"];
     let codes = response["StatusCodes"].as_array().into_iter().flatten();
     let codes = codes
@@ -156,7 +158,7 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
 }
 
 /// Whether the rule has the expected backend; true if none is expected.
-fn reaches(taken: &Taken, expected: &Value) -> bool {
+fn reaches(taken: &Served, expected: &Value) -> bool {
     let Some(name) = expected["Backend"].as_str().filter(|name| !name.is_empty()) else {
         return true;
     };

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::matching::Matching;
-use attache::engine::object::{Object, ROUTES};
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::object::{Object, ROUTES};
+use attache::engine::routing::Matching;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::conditions::{Accepted, State, status};
-use attache::engine::effective::{Ends, Survey};
-use attache::engine::ids::{ObjectKey, Place};
+use attache::engine::effective::{PathSet, Resolver};
 use attache::engine::merge::Effective;
-use attache::engine::object::Object;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::model::ids::{ObjectKey, Place};
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::engine::status::conditions::{Accepted, State, status};
 use serde_json::Value;
 
 use crate::cases::{nothing, object};
@@ -48,11 +48,11 @@ pub(crate) struct OnTarget {
 
 pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings) -> Answers {
     let snapshot = state(common.iter().chain(&scenario.state));
-    let mut survey = Survey::new(&snapshot);
+    let mut resolver = Resolver::new(&snapshot);
     let mut said = Answers::default();
     for (_, kind, _) in settings.each() {
         for policy in snapshot.policies(&kind) {
-            let targets = status(&mut survey, policy).targets;
+            let targets = status(&mut resolver, policy).targets;
             let on = targets.iter().map(|on| OnTarget {
                 target: text(&on.target),
                 accepted: match &on.accepted {
@@ -82,7 +82,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
             if !of_kind.on.is_at(&object) {
                 continue;
             }
-            for group in &*survey.through(&object.key, &kind) {
+            for group in &*resolver.paths_through(&object.key, &kind) {
                 if !group.attached {
                     continue;
                 }
@@ -93,7 +93,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                 };
                 let settings = of_kind.of(&specs);
                 let protecting = of_kind.protecting(&specs, settings.keys());
-                for at in places(of_kind.on, &group.ends, &object) {
+                for at in places(of_kind.on, &group.paths, &object) {
                     let names = protecting.iter().map(|setting| (*setting).clone());
                     said.protecting
                         .extend(names.map(|setting| (name.clone(), at.clone(), setting)));
@@ -109,7 +109,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
 fn in_force(effective: &Effective) -> Vec<(String, Value)> {
     let spec = effective.spec().map(|(spec, _)| spec).unwrap_or_default();
     match spec {
-        Value::Object(each) if effective.is_together() => each.into_iter().collect(),
+        Value::Object(each) if effective.is_side_by_side() => each.into_iter().collect(),
         spec => {
             let policies = effective.policies();
             let names: Vec<String> = policies.iter().map(ObjectKey::path).collect();
@@ -120,11 +120,11 @@ fn in_force(effective: &Effective) -> Vec<(String, Value)> {
 }
 
 /// The places at which the settings on paths through an object are recorded.
-fn places(on: On, ends: &Ends, object: &Object) -> BTreeSet<String> {
-    let listeners = ends.uppers.iter().filter_map(|upper| upper.last());
+fn places(on: On, ends: &PathSet, object: &Object) -> BTreeSet<String> {
+    let listeners = ends.ancestors.iter().filter_map(|upper| upper.last());
     let listeners = listeners.map(text);
     let rules: Vec<String> = ends
-        .lowers
+        .routes
         .iter()
         .filter_map(|l| l.target())
         .map(text)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use attache::engine::ids::GroupKind;
-use attache::engine::object::{Node, Object};
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Node, Object};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use attache::engine::ids::GroupKind;
-use attache::engine::object::{Node, Object};
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Node, Object};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ fn many_versions() {
 }
 
 #[test]
-fn what_has_more_values_than_any_definition_is_not_read() {
+fn a_crd_with_too_many_values_is_not_read() {
     let mut enums = spec(&[]);
     enums["properties"]["x"] = json!({"enum": names(60_000)});
     let raw = to_raw_value(&crd(&[enums])).unwrap();

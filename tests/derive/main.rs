@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attache::cache::directory;
-use attache::engine::object::Crd;
-use attache::engine::profile::{Profile, ProfileRules, Source, builtin};
+use attache::engine::kinds::profile::{Profile, ProfileRules, Source, builtin};
+use attache::engine::model::object::Crd;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

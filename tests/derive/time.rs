@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::object::Object;
+use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::kinds::profile::{Class, ProfileRules, Source};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::object::Object;
 use attache::engine::policy::Policy;
-use attache::engine::profile::{Class, ProfileRules, Source};
-use attache::engine::review::{Evidence, Operation, Request, review};
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ fn stored(snapshot: &Snapshot) -> Arc<Policy> {
 
 fn stands_on_cart(snapshot: &Snapshot) -> usize {
     let cart = ObjectKey::new(GroupKind::core("Service"), "shop", "cart");
-    snapshot.standing(&cart).count()
+    snapshot.policies_naming(&cart).count()
 }
 
 /// The webhook's verdict on the CREATE of a policy.

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use attache::engine::affected::standing_over;
-use attache::engine::conditions::{Accepted, State, affected, ancestors, status};
-use attache::engine::effective::{Group, Survey};
-use attache::engine::ids::ObjectKey;
-use attache::engine::impact::impact;
-use attache::engine::merge::{Effective, Leaf};
+use attache::engine::effective::affected::attached_at_or_above;
+use attache::engine::effective::impact::impact;
+use attache::engine::effective::{PathGroup, Resolver};
+use attache::engine::kinds::profile::words;
+use attache::engine::merge::{Effective, Setting};
+use attache::engine::model::ids::ObjectKey;
 use attache::engine::policy::Policy;
-use attache::engine::profile::words;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::engine::status::conditions::{Accepted, State, affected, ancestors, status};
 use serde_json::{Value, json};
 
 use crate::cases::{object, reviewed};
@@ -40,21 +40,21 @@ pub(crate) fn answer(state: &Start, ask: &Value) -> String {
 /// The effective policies path by path; equal paths together.
 fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- describe: {key}").unwrap();
-    let mut survey = Survey::new(snapshot);
+    let mut resolver = Resolver::new(snapshot);
     for kind in snapshot.policy_kinds() {
-        let mut groups = survey.through(key, kind);
+        let mut groups = resolver.paths_through(key, kind);
         groups.retain(|group| !group.stack.is_empty());
         groups.sort_by_cached_key(names);
         for group in &groups {
             writeln!(out, "  - kind: {}", kind.kind).unwrap();
             writeln!(out, "    path: {}", names(group)).unwrap();
-            if group.paths() > 1 {
-                writeln!(out, "    paths: {}", group.paths()).unwrap();
+            if group.path_count() > 1 {
+                writeln!(out, "    paths: {}", group.path_count()).unwrap();
             }
             // Paths without a consumer namespace take requests from every namespace.
             let consumers: Option<BTreeSet<&str>> = group
-                .ends
-                .uppers
+                .paths
+                .ancestors
                 .iter()
                 .map(|upper| upper.consumer.as_deref())
                 .collect();
@@ -72,7 +72,7 @@ fn describe(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     }
 }
 
-fn names(group: &Group) -> String {
+fn names(group: &PathGroup) -> String {
     let places: Vec<String> = group.path().iter().map(ToString::to_string).collect();
     places.join(" > ")
 }
@@ -94,7 +94,7 @@ fn in_force(effective: &Effective, indent: &str, out: &mut String) {
     }
 }
 
-fn source(leaf: &Leaf) -> String {
+fn source(leaf: &Setting) -> String {
     let removed = if leaf.value.is_null() {
         "removed by "
     } else {
@@ -109,7 +109,7 @@ fn source(leaf: &Leaf) -> String {
 /// The policies that act on an object, and those at it or above it that do not.
 fn acting(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- acting: {key}").unwrap();
-    for acting in standing_over(&mut Survey::new(snapshot), key) {
+    for acting in attached_at_or_above(&mut Resolver::new(snapshot), key) {
         let verb = if acting.acts() { "acts" } else { "beaten" };
         writeln!(out, "  - {verb}: {}", acting.policy.key()).unwrap();
     }
@@ -117,7 +117,7 @@ fn acting(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
 
 fn conditions(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- affected: {key}").unwrap();
-    for condition in affected(&mut Survey::new(snapshot), key) {
+    for condition in affected(&mut Resolver::new(snapshot), key) {
         write!(out, "  - {}: {}", condition.condition, condition.message()).unwrap();
         if let Some(generation) = condition.observed_generation {
             write!(out, ", generation {generation}").unwrap();
@@ -132,9 +132,9 @@ fn conditions(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
 fn ancestor_list(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- ancestors: {key}").unwrap();
     let policy = snapshot.policy(key).unwrap();
-    let mut survey = Survey::new(snapshot);
-    let status = status(&mut survey, policy);
-    let (found, cut) = ancestors(&mut survey, policy, &status);
+    let mut resolver = Resolver::new(snapshot);
+    let status = status(&mut resolver, policy);
+    let (found, cut) = ancestors(&mut resolver, policy, &status);
     for ancestor in found {
         let controller = ancestor.controller.as_deref().unwrap_or("unknown");
         writeln!(out, "  - {} ({controller})", ancestor.object).unwrap();
@@ -157,7 +157,7 @@ fn policies(snapshot: &Snapshot, out: &mut String) {
 }
 
 fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
-    let status = status(&mut Survey::new(snapshot), policy);
+    let status = status(&mut Resolver::new(snapshot), policy);
     let state = status
         .state
         .as_ref()
@@ -259,7 +259,7 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             let changed = known.is_none_or(|known| !known.has_same_spec(&new));
             let changed = changed.then(|| new.key.clone());
             after = after.apply(Change::Applied(Arc::new(new)));
-            after = after.supposing_changed(changed);
+            after = after.without_reports_on(changed);
         }
     }
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();

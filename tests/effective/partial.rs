@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::conditions::{Condition, conditions, status};
-use attache::engine::effective::Survey;
-use attache::engine::ids::GroupKind;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::effective::Resolver;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::engine::status::conditions::{Condition, conditions, status};
 use serde_json::json;
 
 use crate::cases::object;
@@ -44,20 +44,20 @@ fn start() -> Snapshot {
 }
 
 fn stands(snapshot: &Snapshot) -> bool {
-    !Survey::new(snapshot)
-        .stands(&key("Service shop/cart"))
+    !Resolver::new(snapshot)
+        .attached(&key("Service shop/cart"))
         .is_empty()
 }
 
 #[test]
-fn what_was_not_looked_at_may_be_there() {
+fn an_unlisted_kind_may_have_objects() {
     let state = start();
     assert!(!state.lacks(&key("Service shop/cart")));
     assert!(stands(&state));
 }
 
 #[test]
-fn what_was_looked_for_and_is_not_there_is_absent() {
+fn a_listed_kind_without_the_object_is_absent() {
     let state = start().apply(Change::Deleted(key("Service shop/cart")));
     assert!(state.lacks(&key("Service shop/cart")));
     assert!(!state.lacks(&key("Service shop/other")));
@@ -119,7 +119,7 @@ fn programmed(seen: i64) -> Condition {
     let key = policy.key.clone();
     let snapshot = start().apply(Change::Applied(Arc::new(policy)));
     let policy = snapshot.policy(&key).unwrap();
-    let status = status(&mut Survey::new(&snapshot), policy);
+    let status = status(&mut Resolver::new(&snapshot), policy);
     let mut found = conditions(&status, None).into_iter();
     found.find(|one| one.kind == "Programmed").unwrap()
 }

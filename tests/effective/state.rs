@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
 use crate::cases::{documents, nothing, object};

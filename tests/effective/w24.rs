@@ -4,9 +4,9 @@
 //! otherwise first alphabetically" is two cases: one by age and one by name.
 
 use attache::config::Configuration;
-use attache::engine::effective::Survey;
-use attache::engine::ids::GroupKind;
-use attache::engine::snapshot::Snapshot;
+use attache::engine::effective::Resolver;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::state::snapshot::Snapshot;
 use serde_json::{Value, json};
 
 use crate::cases::{documents, root};
@@ -111,7 +111,7 @@ fn in_force(policies: &[Named<'_>], route_namespace: &str, own: Option<&Value>) 
     let snapshot = snapshot(policies, route_namespace, own);
     let route = state::key(&format!("HTTPRoute {route_namespace}/route"));
     let kind = GroupKind::new("networking.example.io", "RetryOnPolicy");
-    let groups = Survey::new(&snapshot).through(&route, &kind);
+    let groups = Resolver::new(&snapshot).paths_through(&route, &kind);
     let [group] = groups.as_slice() else {
         panic!("{} groups of paths for one path", groups.len());
     };

@@ -109,7 +109,7 @@ fn the_source_keeps_to_its_layers() {
     );
 }
 
-/// `serde_json::Value` gives some keys a special meaning (src/engine/literal.rs), so foreign data is never parsed into
+/// `serde_json::Value` gives some keys a special meaning (src/engine/model/literal.rs), so foreign data is never parsed into
 /// it.
 #[test]
 fn no_key_of_an_object_is_taken_for_a_mark() {

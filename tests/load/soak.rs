@@ -53,7 +53,7 @@ async fn under_load_and_change_no_call_fails_and_nothing_grows() {
 
 /// Two reviews at once, an API server whose live reads hang for 300 ms, and ten times the load that this allows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_times_the_limit_is_sent_away_with_retry_after_and_then_served() {
+async fn ten_times_the_limit_is_shed_with_retry_after_and_then_served() {
     const REVIEWS: f64 = 2.0;
     let api = Api::start(ROUTES, POLICIES).await;
     let config = format!("{}limits: {{reviews: {REVIEWS}}}\n", crate::CONFIG);

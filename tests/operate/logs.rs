@@ -158,7 +158,7 @@ async fn bodies_and_users_are_in_no_log() {
 
 /// The log goes to a full pipe that nobody reads.
 #[tokio::test]
-async fn a_log_that_nobody_takes_stops_no_review() {
+async fn a_blocked_log_stops_no_review() {
     let mut server = Process::start(&Setup {
         environment: &[("ATTACHE_LOG", "debug")],
         unread_log: true,

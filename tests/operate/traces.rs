@@ -249,7 +249,7 @@ async fn a_collector_that_is_dead_or_silent_fails_no_review() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_ends_the_start() {
+async fn an_unusable_setting_ends_the_start() {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_attache"))
         .args([
             "serve",

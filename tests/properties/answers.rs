@@ -1,14 +1,14 @@
 //! All answers of a snapshot, as text.
 
-use attache::engine::affected::{acting_on, standing_over};
-use attache::engine::conditions::{affected, ancestors, status};
-use attache::engine::effective::{Group, Survey};
-use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::effective::affected::{acting_on, attached_at_or_above};
+use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::merge::Effective;
-use attache::engine::object::ROUTES;
-use attache::engine::review::{Evidence, Operation, review};
-use attache::engine::snapshot::Snapshot;
-use attache::engine::topology::{Lower, Upper};
+use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::model::object::ROUTES;
+use attache::engine::state::snapshot::Snapshot;
+use attache::engine::status::conditions::{affected, ancestors, status};
+use attache::engine::topology::{AncestorPath, RoutePath};
 use serde_json::Value;
 
 use crate::world::{asked, object};
@@ -50,13 +50,13 @@ pub(crate) fn keys(snapshot: &Snapshot) -> Vec<ObjectKey> {
     found
 }
 
-pub(crate) fn upper(upper: &Upper) -> String {
+pub(crate) fn upper(upper: &AncestorPath) -> String {
     let steps = upper.steps.iter().map(|s| s.place.to_string());
     let steps: Vec<String> = steps.collect();
     format!("{} {:?}", steps.join(" > "), upper.consumer)
 }
 
-pub(crate) fn lower(lower: &Lower) -> String {
+pub(crate) fn lower(lower: &RoutePath) -> String {
     let steps = lower.steps.iter().map(|s| s.place.to_string());
     let steps: Vec<String> = steps.collect();
     format!("{} {}", steps.join(" > "), lower.complete)
@@ -74,7 +74,7 @@ pub(crate) fn in_force(effective: &Effective) -> String {
     leaves.collect::<Vec<_>>().join(", ")
 }
 
-fn group(group: &Group) -> String {
+fn group(group: &PathGroup) -> String {
     let stack = group.stack.iter().map(|level| {
         let policies = level.policies.iter().map(|p| p.key().to_string());
         format!(
@@ -83,8 +83,8 @@ fn group(group: &Group) -> String {
             policies.collect::<Vec<_>>().join(" ")
         )
     });
-    let uppers = group.ends.uppers.iter().map(|u| upper(u));
-    let lowers = group.ends.lowers.iter().map(|l| lower(l));
+    let uppers = group.paths.ancestors.iter().map(|u| upper(u));
+    let lowers = group.paths.routes.iter().map(|l| lower(l));
     format!(
         "{:?} {:?} {:?} {} {} {}",
         uppers.collect::<Vec<_>>(),
@@ -97,40 +97,40 @@ fn group(group: &Group) -> String {
 }
 
 /// The answers about one object.
-pub(crate) fn about(survey: &mut Survey<'_>, key: &ObjectKey) -> Vec<String> {
-    let kinds: Vec<GroupKind> = survey.snapshot().policy_kinds().cloned().collect();
+pub(crate) fn about(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<String> {
+    let kinds: Vec<GroupKind> = resolver.snapshot().policy_kinds().cloned().collect();
     let mut said = Vec::new();
     for kind in &kinds {
-        for found in survey.through(key, kind) {
+        for found in resolver.paths_through(key, kind) {
             said.push(format!("{key} {kind} {}", group(&found)));
         }
     }
-    for acting in standing_over(survey, key) {
+    for acting in attached_at_or_above(resolver, key) {
         let policy = acting.policy.key();
-        let (stands, from, settings) = (&acting.stands, &acting.from, &acting.settings);
+        let (stands, from, settings) = (&acting.attachments, &acting.from, &acting.settings);
         let opaque = acting.opaque;
         said.push(format!(
             "{key} over {policy} {stands:?} {from:?} {settings:?} {opaque}"
         ));
     }
-    for acting in acting_on(survey, key) {
+    for acting in acting_on(resolver, key) {
         said.push(format!("{key} acting {}", acting.policy.key()));
     }
-    said.push(format!("{key} affected {:?}", affected(survey, key)));
+    said.push(format!("{key} affected {:?}", affected(resolver, key)));
     said
 }
 
 /// The status of every policy.
-pub(crate) fn statuses(survey: &mut Survey<'_>) -> Vec<String> {
-    let snapshot = survey.snapshot();
+pub(crate) fn statuses(resolver: &mut Resolver<'_>) -> Vec<String> {
+    let snapshot = resolver.snapshot();
     let kinds = snapshot.policy_kinds();
     let mut policies: Vec<_> = kinds.flat_map(|kind| snapshot.policies(kind)).collect();
     policies.sort_by_key(|policy| policy.key().clone());
     policies
         .into_iter()
         .map(|policy| {
-            let status = status(survey, policy);
-            let ancestors = ancestors(survey, policy, &status);
+            let status = status(resolver, policy);
+            let ancestors = ancestors(resolver, policy, &status);
             format!("{} {status:?} {ancestors:?}", policy.key())
         })
         .collect()
@@ -150,10 +150,10 @@ pub(crate) fn answers<'a>(
     snapshot: &Snapshot,
     reviews: impl IntoIterator<Item = &'a Value>,
 ) -> Vec<String> {
-    let mut survey = Survey::new(snapshot);
-    let mut said = statuses(&mut survey);
+    let mut resolver = Resolver::new(snapshot);
+    let mut said = statuses(&mut resolver);
     for key in keys(snapshot) {
-        said.extend(about(&mut survey, &key));
+        said.extend(about(&mut resolver, &key));
     }
     said.extend(reviews.into_iter().map(|value| reviewed(snapshot, value)));
     said

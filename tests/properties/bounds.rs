@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use attache::engine::finding::{Code, Finding};
-use attache::engine::ids::GATEWAY_API;
-use attache::engine::review::{Evidence, Operation, review};
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::finding::{Code, Finding};
+use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::model::ids::GATEWAY_API;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
 
 use crate::world::{GROUP, asked, definition, empty, object};
@@ -63,7 +63,7 @@ fn said(strategy: &str) -> String {
 }
 
 #[test]
-fn where_one_wins_whole_many_are_worked_out() {
+fn atomic_winners_leave_budget_for_many_paths() {
     let said = said("AtomicDefaults");
     let first = "overridden: it has no effect on GatewayClass c: overridden by \
                  Newest.policies.example.com a/g0p9, which sets s0=g0p9, ";
@@ -72,14 +72,14 @@ fn where_one_wins_whole_many_are_worked_out() {
 }
 
 #[test]
-fn what_is_put_together_has_an_end() {
+fn merging_is_bounded() {
     let said = said("PatchDefaults");
     let told = "what this policy does is too much to work out here: attache describe";
     assert!(said.contains(told), "{said}");
 }
 
 #[test]
-fn of_many_conflicts_the_first_are_told() {
+fn the_first_of_many_conflicts_are_reported() {
     let older = |name: &str, value: &str| {
         let fields = (0..3_000).map(|i| (format!("s{i}"), json!(value)));
         let defaults = Value::Object(fields.collect());
@@ -114,7 +114,7 @@ fn of_many_conflicts_the_first_are_told() {
 
 /// A grant between two namespaces, and this many routes with a reference that it covers.
 #[test]
-fn of_many_references_of_a_grant_the_first_are_told() {
+fn the_first_of_many_granted_references_are_reported() {
     let route = |i: usize| {
         let backend = json!({"name": "s", "namespace": "a", "port": 80});
         let spec = json!({"rules": [{"backendRefs": [backend]}]});

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use attache::engine::disclosure::{Levels, conceal, told_of};
-use attache::engine::ids::GATEWAY_API;
-use attache::engine::review::{Evidence, Operation, review};
-use attache::engine::snapshot::Snapshot;
-use attache::engine::verdict::{Verdict, sentence};
+use attache::engine::admission::disclosure::{Levels, conceal, policies_named};
+use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::admission::verdict::{Verdict, sentence};
+use attache::engine::model::ids::GATEWAY_API;
+use attache::engine::state::snapshot::Snapshot;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -84,7 +84,7 @@ fn tells_nothing(
         review(snapshot, request, &Evidence::Authoritative)
     });
     let key = object(of).key;
-    let hidden: BTreeSet<_> = told_of(&verdict).into_iter().collect();
+    let hidden: BTreeSet<_> = policies_named(&verdict).into_iter().collect();
     let told = all_of(&conceal(
         verdict,
         &key.namespace,
@@ -171,7 +171,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn who_may_read_nothing_is_told_no_name_and_no_setting(
+    fn a_user_without_rights_sees_no_name_and_no_setting(
         policies in vec(any_policy(), 2..12), more in vec(any_event(), 0..12),
         others in vec(prop_oneof![any_policy(), any_object()], 1..6),
     ) {

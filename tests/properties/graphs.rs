@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use attache::answer::graph::{Edge, Focus, Graph, Link, Node, details, graph};
-use attache::engine::effective::Survey;
-use attache::engine::ids::{ObjectKey, Place};
-use attache::engine::matching::Matching;
-use attache::engine::object::is_route;
-use attache::engine::snapshot::Snapshot;
+use attache::engine::effective::Resolver;
+use attache::engine::model::ids::{ObjectKey, Place};
+use attache::engine::model::object::is_route;
+use attache::engine::routing::Matching;
+use attache::engine::state::snapshot::Snapshot;
 use proptest::prelude::*;
 
 use crate::answers::keys;
@@ -63,20 +63,20 @@ proptest! {
         let snapshot = fold(&events);
         let graph = whole(&snapshot);
         let nodes = by_id(&graph);
-        let mut survey = Survey::new(&snapshot);
+        let mut resolver = Resolver::new(&snapshot);
         for edge in &graph.edges {
             let (from, to) = (nodes[&*edge.from], nodes[&*edge.to]);
             prop_assert_eq!(edge.reason.is_some(), edge.link.is_refused());
             prop_assert!(edge.link.is_of_policy() || edge.link.is_refused() || from.role < to.role);
             if edge.link == Link::Attached {
-                let stands = survey.stands(&place(to).object);
+                let stands = resolver.attached(&place(to).object);
                 let (policy, at) = (&place(from).object, place(to));
                 let mut here = stands.iter().filter(|stand| stand.section == at.section);
                 prop_assert!(here.any(|stand| stand.policy.key() == policy), "{policy} at {at}");
             }
         }
         for key in keys(&snapshot).iter().filter(|key| is_route(&key.gk)) {
-            prop_assert_eq!(tops(&graph, &nodes, key), survey.gateways_of(key), "{}", key);
+            prop_assert_eq!(tops(&graph, &nodes, key), resolver.gateways_of(key), "{}", key);
         }
         prop_assert_eq!(details(&snapshot, &[], &graph).nodes.len(), graph.nodes.len());
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use attache::engine::effective::Survey;
-use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use attache::engine::impact::impact;
-use attache::engine::snapshot::Change;
+use attache::engine::effective::Resolver;
+use attache::engine::effective::impact::impact;
+use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::state::snapshot::Change;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -119,9 +119,9 @@ proptest! {
             snapshot = before.apply(Change::Applied(Arc::new(object(value))));
         }
         answers(&snapshot, &objects);
-        let mut survey = Survey::new(&snapshot);
+        let mut resolver = Resolver::new(&snapshot);
         for value in &objects {
-            about(&mut survey, &object(value).key);
+            about(&mut resolver, &object(value).key);
         }
         if let Some(last) = objects.last() {
             impact(&before, &snapshot, &[object(last).key]);
@@ -130,7 +130,7 @@ proptest! {
 }
 
 #[test]
-fn what_refers_to_itself_is_answered() {
+fn self_references_are_answered() {
     let kinds = [
         (GATEWAY_API, "Gateway"),
         (GATEWAY_API, "ListenerSet"),
@@ -153,10 +153,10 @@ fn what_refers_to_itself_is_answered() {
         .map(|value| Change::Applied(Arc::new(object(value))));
     let snapshot = applied.fold(empty(), |s, change| s.apply(change));
     answers(&snapshot, &objects);
-    let mut survey = Survey::new(&snapshot);
+    let mut resolver = Resolver::new(&snapshot);
     for value in &objects {
         let key = object(value).key;
-        about(&mut survey, &key);
+        about(&mut resolver, &key);
         impact(
             &snapshot,
             &snapshot.apply(Change::Deleted(key.clone())),
@@ -192,17 +192,17 @@ fn many_sections_are_answered() {
         .iter()
         .map(|value| Change::Applied(Arc::new(object(value))));
     let snapshot = applied.fold(empty(), |s, change| s.apply(change));
-    let mut survey = Survey::new(&snapshot);
+    let mut resolver = Resolver::new(&snapshot);
     for value in objects.iter().take(3) {
-        about(&mut survey, &object(value).key);
+        about(&mut resolver, &object(value).key);
         reviewed(&snapshot, value);
     }
-    statuses(&mut survey);
+    statuses(&mut resolver);
     let route = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "ns", "self");
-    let groups = survey.through(&route, &GroupKind::new(GROUP, "Newest"));
+    let groups = resolver.paths_through(&route, &GroupKind::new(GROUP, "Newest"));
     let paths: usize = groups
         .iter()
-        .map(attache::engine::effective::Group::paths)
+        .map(attache::engine::effective::PathGroup::path_count)
         .sum();
     // A path knows only one of two listeners with the same name.
     assert_eq!(paths, 246 * 246);

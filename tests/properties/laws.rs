@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::level::Level;
-use attache::engine::merge::{Effective, Leaf, LeafPath, Wholes, merged, won};
+use attache::engine::kinds::profile::Profile;
+use attache::engine::merge::{AtomicLevel, Effective, Setting, SettingPath, fold_levels, winner};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::level::Level;
 use attache::engine::policy::Policy;
-use attache::engine::profile::Profile;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -88,7 +88,7 @@ fn fold(specs: &[Spec]) -> Effective {
     let profile = profile_of("Newest");
     let policy = |(i, spec): (usize, &Spec)| vec![policy(&profile, &format!("p{i}"), spec)];
     let levels: Vec<Vec<Arc<Policy>>> = specs.iter().enumerate().map(policy).collect();
-    merged(&profile, &on_routes(&levels), None)
+    fold_levels(&profile, &on_routes(&levels), None)
 }
 
 fn on_routes(levels: &[Vec<Arc<Policy>>]) -> Vec<(Level, &[Arc<Policy>])> {
@@ -112,12 +112,12 @@ fn patched(specs: &[Spec]) -> Value {
     result
 }
 
-fn leaves(effective: &Effective) -> Vec<(LeafPath, Leaf)> {
+fn leaves(effective: &Effective) -> Vec<(SettingPath, Setting)> {
     let leaves = effective.leaves().into_iter();
     leaves.map(|(path, leaf)| (path, leaf.clone())).collect()
 }
 
-fn of(effective: &Effective, policy: &str) -> Vec<(LeafPath, Leaf)> {
+fn of(effective: &Effective, policy: &str) -> Vec<(SettingPath, Setting)> {
     let key = ObjectKey::new(GroupKind::new(GROUP, "Newest"), "a", policy);
     let mut leaves = leaves(effective);
     leaves.retain(|(_, leaf)| leaf.policy == key);
@@ -137,7 +137,7 @@ proptest! {
 
     /// For atomic strategies, finding the winner level by level gives the same result as merging all policies.
     #[test]
-    fn who_wins_whole_is_what_all_are_merged_to(
+    fn an_atomic_winner_equals_the_merge_of_all(
         kind in select(vec!["Newest", "Deep"]),
         levels in vec(specs(&ALL[..2], shaped()), 1..5),
     ) {
@@ -148,12 +148,12 @@ proptest! {
         };
         let levels: Vec<Vec<Arc<Policy>>> = levels.iter().enumerate().map(read).collect();
         let levels = on_routes(&levels);
-        let won = won(levels.iter().map(|(_, level)| (*level, Wholes::of(level)))).unwrap();
-        prop_assert_eq!(won.effective(), merged(&profile, &levels, None));
+        let won = winner(levels.iter().map(|(_, level)| (*level, AtomicLevel::of(level)))).unwrap();
+        prop_assert_eq!(won.effective(), fold_levels(&profile, &levels, None));
     }
 
     #[test]
-    fn a_policy_that_stands_twice_does_what_it_does_once(specs in specs(&ALL, shapeless())) {
+    fn a_policy_attached_twice_acts_once(specs in specs(&ALL, shapeless())) {
         let twice: Vec<Spec> = specs.iter().flat_map(|s| [s.clone(), s.clone()]).collect();
         prop_assert_eq!(spec(&twice), spec(&specs));
     }
@@ -182,7 +182,7 @@ proptest! {
         let with: Vec<Spec> = std::iter::once((default, settings)).chain(below).collect();
         let with = leaves(&fold(&with));
         // A policy without settings is visible only if nothing else is set; it has no setting to keep.
-        let has_settings = |(path, _): &(LeafPath, Leaf)| !path.is_empty();
+        let has_settings = |(path, _): &(SettingPath, Setting)| !path.is_empty();
         for leaf in leaves(&fold(&without)).into_iter().filter(has_settings) {
             prop_assert!(with.contains(&leaf), "{leaf:?} of {with:?}");
         }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attache::engine::ids::GroupKind;
-use attache::engine::mutate::{Mutation, Mutations, mutate};
-use attache::engine::object::Object;
-use attache::engine::review::Operation;
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::verdict::Verdict;
+use attache::engine::admission::mutate::{Mutation, Mutations, mutate};
+use attache::engine::admission::review::Operation;
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -178,7 +178,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn what_is_mended_needs_no_mending(
+    fn mutations_are_idempotent(
         events in some_events(),
         value in applied(),
         on in subsequence(&ALL[..], 1..=5),
@@ -206,7 +206,7 @@ proptest! {
 
     /// During a rollout, replicas with different mutations answer in turn.
     #[test]
-    fn replicas_with_other_mutations_do_not_fight(
+    fn replicas_with_different_mutations_do_not_fight(
         events in some_events(),
         value in applied(),
         one in subsequence(&ALL[..], 0..=5),
@@ -231,7 +231,7 @@ proptest! {
 
     /// Fields written into a target are removed with the policies, and its own fields stay.
     #[test]
-    fn what_is_written_can_be_taken_out(events in some_events(), value in applied()) {
+    fn projected_values_can_be_removed(events in some_events(), value in applied()) {
         let snapshot = state(&events, false);
         prop_assume!(snapshot.profile(&gk(&value)).is_none());
         prop_assume!(value["metadata"]["annotations"]["attache.dev/projected"].is_null());

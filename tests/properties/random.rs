@@ -1,6 +1,6 @@
 //! Random objects of every kind, with few names, so that they refer to each other.
 
-use attache::engine::ids::GATEWAY_API;
+use attache::engine::model::ids::GATEWAY_API;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};

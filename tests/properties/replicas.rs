@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attache::engine::conduct::Conduct;
-use attache::engine::ids::GroupKind;
-use attache::engine::mutate::{Mutation, Mutations};
-use attache::engine::object::Object;
-use attache::engine::review::Evidence;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::mutate::{Mutation, Mutations};
+use attache::engine::admission::review::Evidence;
+use attache::engine::admission::settings::ReviewSettings;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::http::admission::{Endpoint, respond};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use crate::random::{any_event, any_object};
 use crate::world::{Event, change, empty, fold, gk, object, shuffled, survivors};
 
 /// All mutations are enabled.
-fn conduct() -> Conduct {
+fn conduct() -> ReviewSettings {
     let all = [
         Mutation::NormalizeTargets,
         Mutation::DefaultStrategy,
@@ -27,9 +27,9 @@ fn conduct() -> Conduct {
         Mutation::MigrateTargetRef,
         Mutation::ProjectFields,
     ];
-    Conduct {
+    ReviewSettings {
         mutations: Mutations::new(&all.into_iter().map(|mutation| (mutation, true)).collect()),
-        ..Conduct::default()
+        ..ReviewSettings::default()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reviews: what may never be refused, and what every refusal contains.
 
-use attache::engine::finding::Severity;
-use attache::engine::ids::{GroupKind, ObjectKey};
+use attache::engine::admission::finding::Severity;
+use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::policy::Policy;
-use attache::engine::review::{Evidence, Operation, review};
-use attache::engine::snapshot::Snapshot;
-use attache::engine::verdict::Verdict;
+use attache::engine::state::snapshot::Snapshot;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn an_unrelated_edit_of_whatever_is_there_passes(events in vec(any_event(), 1..30)) {
+    fn an_unrelated_edit_of_any_object_passes(events in vec(any_event(), 1..30)) {
         let snapshot = fold(&events);
         for value in there(&events) {
             let mut labelled = value.clone();
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_allowed_stays_allowed_when_other_objects_change(
+    fn an_allowed_request_stays_allowed_when_other_objects_change(
         events in vec(any_event(), 0..30), value in any_object(), other in any_event(),
     ) {
         let snapshot = fold(&events);
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
-    fn what_a_thread_remembers_of_other_states_changes_nothing(events in vec(any_event(), 1..30)) {
+    fn cached_results_of_other_states_change_nothing(events in vec(any_event(), 1..30)) {
         let mut snapshot = empty();
         let mut seen: Vec<Value> = Vec::new();
         for event in &events {

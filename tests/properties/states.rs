@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use attache::engine::affected::acting_on;
-use attache::engine::conditions::{Accepted, status};
-use attache::engine::effective::{Group, Survey};
-use attache::engine::ids::{GroupKind, ObjectKey, Place};
-use attache::engine::impact::impact;
-use attache::engine::merge::{Effective, in_place};
-use attache::engine::object::Node;
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::topology::{Upper, places};
+use attache::engine::effective::affected::acting_on;
+use attache::engine::effective::impact::impact;
+use attache::engine::effective::{PathGroup, Resolver};
+use attache::engine::merge::{Effective, policies_in_force};
+use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
+use attache::engine::model::object::Node;
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::engine::status::conditions::{Accepted, status};
+use attache::engine::topology::{AncestorPath, places};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn values(events: &[Event]) -> impl Iterator<Item = &Value> {
 }
 
 /// The effective policies on every path through every object, by kind and route path, then by ancestor path.
-type All = BTreeMap<(GroupKind, String), BTreeMap<Upper, Told>>;
+type All = BTreeMap<(GroupKind, String), BTreeMap<AncestorPath, Told>>;
 
 #[derive(Clone, Debug, PartialEq)]
 struct Told {
@@ -47,7 +47,7 @@ fn settings(effective: &Effective) -> String {
 
 /// Whether the paths end at effective targets and begin where requests arrive: the paths that also count for the status
 /// of a policy.
-fn counts(group: &Group) -> bool {
+fn counts(group: &PathGroup) -> bool {
     group.complete && group.attached
 }
 
@@ -71,7 +71,7 @@ fn seen_differently_in(states: [&Snapshot; 2], kind: &GroupKind, path: &[Place])
 }
 
 /// The object, port and hostname of the listener at the end of an ancestor path.
-fn door(snapshot: &Snapshot, way: &Upper) -> Option<(ObjectKey, u16, Option<String>)> {
+fn door(snapshot: &Snapshot, way: &AncestorPath) -> Option<(ObjectKey, u16, Option<String>)> {
     let place = way.last()?;
     let object = snapshot.get(&place.object)?;
     let (Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) = &object.node
@@ -88,15 +88,20 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
     let mut all = All::new();
     for kind in snapshot.policy_kinds() {
         for key in around {
-            let groups = Survey::new(snapshot).through(key, kind).into_iter();
+            let groups = Resolver::new(snapshot).paths_through(key, kind).into_iter();
             for group in groups.filter(counts) {
-                let lowers: Vec<_> = if group.ends.lowers.is_empty() {
+                let lowers: Vec<_> = if group.paths.routes.is_empty() {
                     vec![None]
                 } else {
-                    group.ends.lowers.iter().map(|l| Some(l.as_ref())).collect()
+                    group
+                        .paths
+                        .routes
+                        .iter()
+                        .map(|l| Some(l.as_ref()))
+                        .collect()
                 };
                 for on in lowers {
-                    for way in group.ends.uppers.iter() {
+                    for way in group.paths.ancestors.iter() {
                         let path: Vec<Place> = places(way, on).into_iter().cloned().collect();
                         if seen_differently_in(states, kind, &path) {
                             continue;
@@ -131,7 +136,7 @@ fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String
         let empty = BTreeMap::new();
         let (before, after) = (was.get(at).unwrap_or(&empty), is.get(at).unwrap_or(&empty));
         let new = after.iter().filter(|(way, _)| !before.contains_key(*way));
-        let mut won: Vec<(&Upper, &Told)> = new.collect();
+        let mut won: Vec<(&AncestorPath, &Told)> = new.collect();
         let mut lost: Vec<&Told> = Vec::new();
         for (way, a) in before {
             if let Some(b) = after.get(way) {
@@ -139,7 +144,7 @@ fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String
                 continue;
             }
             let had = door(state, way);
-            let same = |(has, _): &(&Upper, &Told)| had.is_some() && door(later, has) == had;
+            let same = |(has, _): &(&AncestorPath, &Told)| had.is_some() && door(later, has) == had;
             match won.iter().position(same) {
                 Some(renamed) => {
                     let (_, b) = won.remove(renamed);
@@ -184,25 +189,25 @@ proptest! {
 
     /// Counts, conditions and warnings use the same policies.
     #[test]
-    fn a_policy_is_counted_where_it_is_said_to_act(events in vec(any_event(), 0..40)) {
+    fn a_policy_is_counted_where_it_acts(events in vec(any_event(), 0..40)) {
         let snapshot = fold(&events);
-        let mut survey = Survey::new(&snapshot);
+        let mut resolver = Resolver::new(&snapshot);
         let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
         for kind in &kinds {
             let mut counted: BTreeMap<ObjectKey, BTreeSet<ObjectKey>> = BTreeMap::new();
             for policy in snapshot.policies(kind) {
-                for place in status(&mut survey, policy).acts_on() {
+                for place in status(&mut resolver, policy).acts_on() {
                     counted.entry(place.object.clone()).or_default().insert(policy.key().clone());
                 }
             }
             for key in keys(&snapshot) {
-                let acting = acting_on(&mut survey, &key).into_iter().map(|a| a.policy.key().clone());
+                let acting = acting_on(&mut resolver, &key).into_iter().map(|a| a.policy.key().clone());
                 let acting: BTreeSet<ObjectKey> = acting.filter(|policy| policy.gk == *kind).collect();
                 let here = counted.remove(&key).unwrap_or_default();
                 prop_assert!(here.is_subset(&acting), "{key}: {here:?}, {acting:?}");
-                let groups = survey.through(&key, kind).into_iter();
-                let ends = groups.filter(|g| counts(g) && g.ends.targets().any(|t| t.object == key));
-                let in_force: BTreeSet<ObjectKey> = ends.flat_map(|g| in_place(&g.effective).collect::<Vec<_>>()).collect();
+                let groups = resolver.paths_through(&key, kind).into_iter();
+                let ends = groups.filter(|g| counts(g) && g.paths.targets().any(|t| t.object == key));
+                let in_force: BTreeSet<ObjectKey> = ends.flat_map(|g| policies_in_force(&g.effective).collect::<Vec<_>>()).collect();
                 let said: BTreeSet<ObjectKey> = acting.intersection(&in_force).cloned().collect();
                 let path = [key.whole()];
                 if !seen_differently(&snapshot, kind, &path) {
@@ -213,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn a_snapshot_depends_on_what_is_there_and_not_on_how_it_came(
+    fn a_snapshot_depends_on_its_objects_and_not_on_their_order(
         events in vec(any_event(), 0..40),
         seed in any::<u64>(),
     ) {
@@ -228,29 +233,29 @@ proptest! {
     #[test]
     fn a_survey_answers_the_same_whatever_it_was_asked_before(events in vec(any_event(), 0..40)) {
         let snapshot = fold(&events);
-        let mut used = Survey::new(&snapshot);
+        let mut used = Resolver::new(&snapshot);
         for key in keys(&snapshot).iter().rev() {
             let said = about(&mut used, key);
-            prop_assert_eq!(said, about(&mut Survey::new(&snapshot), key));
+            prop_assert_eq!(said, about(&mut Resolver::new(&snapshot), key));
         }
-        prop_assert_eq!(statuses(&mut used), statuses(&mut Survey::new(&snapshot)));
+        prop_assert_eq!(statuses(&mut used), statuses(&mut Resolver::new(&snapshot)));
     }
 
     #[test]
-    fn every_setting_comes_from_a_policy_that_stands_on_the_path(
+    fn every_setting_comes_from_a_policy_attached_to_the_path(
         events in vec(any_event(), 0..40),
     ) {
         let snapshot = fold(&events);
-        let mut survey = Survey::new(&snapshot);
+        let mut resolver = Resolver::new(&snapshot);
         let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
         for (key, kind) in keys(&snapshot).iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
-            for group in survey.through(key, kind) {
+            for group in resolver.paths_through(key, kind) {
                 let standing: BTreeSet<&ObjectKey> = group.stack.iter()
                     .flat_map(|level| level.policies.iter().map(|policy| policy.key()))
                     .collect();
-                                let lowers: Vec<_> = group.ends.lowers.iter().map(|l| Some(l.as_ref())).collect();
+                                let lowers: Vec<_> = group.paths.routes.iter().map(|l| Some(l.as_ref())).collect();
                 let lowers = if lowers.is_empty() { vec![None] } else { lowers };
-                for (way, on) in group.ends.uppers.iter().flat_map(|u| lowers.iter().map(move |l| (u, l))) {
+                for (way, on) in group.paths.ancestors.iter().flat_map(|u| lowers.iter().map(move |l| (u, l))) {
                     let path = places(way, *on);
                     for level in group.stack.iter() {
                         prop_assert!(path.contains(&&level.step.place), "{:?}", level.step);
@@ -308,16 +313,16 @@ proptest! {
     #[test]
     fn a_policy_that_is_not_accepted_is_in_force_nowhere(events in vec(any_event(), 0..40)) {
         let snapshot = fold(&events);
-        let mut survey = Survey::new(&snapshot);
+        let mut resolver = Resolver::new(&snapshot);
         let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
         let there: Vec<ObjectKey> = there_or_named(&snapshot).collect();
         for (key, kind) in there.iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
-            for group in survey.through(key, kind) {
+            for group in resolver.paths_through(key, kind) {
                 for policy in group.stack.iter().flat_map(|level| level.policies.iter()) {
-                    if !in_place(&group.effective).any(|key| key == *policy.key()) {
+                    if !policies_in_force(&group.effective).any(|key| key == *policy.key()) {
                         continue;
                     }
-                    let accepted = status(&mut survey, policy).accepted;
+                    let accepted = status(&mut resolver, policy).accepted;
                     prop_assert_eq!(accepted, Accepted::Accepted, "{} at {}", policy.key(), key);
                 }
             }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use attache::engine::object::{Node, Object};
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::topology::{Attachment, Listeners, OneKind, attachment, listeners, sets_of};
+use attache::engine::model::object::{Node, Object};
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::engine::topology::{
+    KeptOutCache, Listeners, ParentAttachment, attachment, listeners, sets_of,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -17,11 +19,11 @@ use crate::world::{fold, object};
 struct Accepted {
     listeners: Option<Listeners>,
     sets: Vec<String>,
-    attachments: Vec<Attachment>,
+    attachments: Vec<ParentAttachment>,
 }
 
 fn accepted(snapshot: &Snapshot, object: &Arc<Object>) -> Accepted {
-    let mut one_kind = OneKind::new(snapshot);
+    let mut one_kind = KeptOutCache::new(snapshot);
     let parents = object.parents().iter();
     let mut sets: Vec<String> = sets_of(snapshot, &object.key)
         .map(|set| set.key.to_string())
@@ -46,7 +48,7 @@ proptest! {
         let new = Arc::new(object(&new));
         let is_target = snapshot.profile(&new.key.gk).is_none() && !matches!(new.node, Node::ReferenceGrant { .. } | Node::Crd(_));
         prop_assume!(is_target);
-        let supposed = snapshot.suppose(new.clone());
+        let supposed = snapshot.with_object(new.clone());
         let applied = snapshot.apply(Change::Applied(new));
         for key in keys(&applied) {
             let (one, other) = (supposed.get(&key), applied.get(&key));

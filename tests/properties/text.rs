@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attache::engine::finding::{Code, Finding};
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::profile::ProfileRules;
-use attache::engine::review::{Evidence, Operation, Request, review};
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::verdict::{Verdict, escape};
+use attache::engine::admission::finding::{Code, Finding};
+use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::verdict::{Verdict, escape};
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use proptest::prelude::*;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ proptest! {
 fn rules_of_the_configuration_need_no_crd() {
     let rules = Arc::new(ProfileRules::new(
         Vec::new(),
-        attache::engine::profile::builtin().unwrap(),
+        attache::engine::kinds::profile::builtin().unwrap(),
     ));
     let snapshot = Snapshot::new(rules);
     assert!(

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attache::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use attache::engine::object::{Object, ROUTES};
-use attache::engine::profile::ProfileRules;
-use attache::engine::profile::file::ProfileFile;
-use attache::engine::review::{Operation, Request};
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::review::{Operation, Request};
+use attache::engine::kinds::profile::ProfileRules;
+use attache::engine::kinds::profile::file::ProfileFile;
+use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use attache::engine::model::object::{Object, ROUTES};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn profiles() -> Vec<ProfileFile> {
         (
             "Nearest",
             json!({"class": "inherited", "merge": {"strategy": strategy,
-            "dictatedBy": "challenger", "with": "nearest-parent"}}),
+            "dictatedBy": "challenger", "mergeWith": "nearest-parent"}}),
         ),
         (
             "Mesh",
@@ -88,7 +88,7 @@ fn profiles() -> Vec<ProfileFile> {
         (
             "Opaque",
             json!({"class": "inherited",
-            "merge": {"unset": {"direction": "defaults", "op": "custom"}}}),
+            "merge": {"default": {"direction": "defaults", "op": "custom"}}}),
         ),
         (
             "Upper",

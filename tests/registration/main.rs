@@ -140,7 +140,7 @@ spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge
 }
 
 #[test]
-fn what_cannot_be_used_is_said() {
+fn an_unusable_option_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("tls.key");
     std::fs::write(

@@ -27,7 +27,7 @@ fn pid_of(process: &Process) -> String {
 }
 
 #[tokio::test]
-async fn the_first_sigterm_drains_and_the_second_ends_it() {
+async fn the_first_sigterm_drains_and_the_second_ends_the_process() {
     let mut process = Process::start(&Setup {
         more: vec!["--drain-delay=10m".to_owned()],
         ..Setup::default()
@@ -52,7 +52,7 @@ async fn the_first_sigterm_drains_and_the_second_ends_it() {
 
 /// PID 1 of a container ignores signals without a handler.
 #[tokio::test]
-async fn as_the_first_process_of_a_container_it_hears_sigterm() {
+async fn as_pid_1_it_handles_sigterm() {
     let Some(by) = as_first() else {
         let why = "SKIPPED: unshare may not make a process the first of its own world here";
         assert!(
@@ -81,7 +81,7 @@ async fn as_the_first_process_of_a_container_it_hears_sigterm() {
 
 /// As a paused container or a suspended node.
 #[tokio::test]
-async fn a_process_that_was_stopped_goes_on() {
+async fn a_paused_process_resumes() {
     let mut process = Process::start(&Setup::default());
     process.ready().await;
     let (mut kept, mut waiting) = (process.connect().await, process.connect().await);

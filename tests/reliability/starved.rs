@@ -52,7 +52,7 @@ impl Drop for Throttle {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_a_twentieth_of_a_processor_it_answers_or_sends_away_and_recovers() {
+async fn with_a_twentieth_of_a_cpu_it_answers_or_sheds_and_recovers() {
     let example = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/examples/quickstart/attache.yaml"

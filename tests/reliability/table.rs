@@ -141,14 +141,14 @@ fn faults(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_case_is_held_by_a_test_that_is_there() {
+fn each_case_names_an_existing_test() {
     let faults = faults(&read(PAGE).unwrap());
     assert!(faults.is_empty(), "{PAGE}:\n{}", faults.join("\n"));
 }
 
 /// A page with these rows, and valid rows for all other numbers.
 fn page(rows: &[(usize, &str)]) -> String {
-    let good = "`tests/reliability/table.rs` `what_is_wrong_with_a_table_is_found`";
+    let good = "`tests/reliability/table.rs` `faults_of_a_table_are_found`";
     let bad = rows.iter().map(|(number, held)| (*number, *held));
     let rest = (1..=CASES).filter(|n| rows.iter().all(|(number, _)| number != n));
     let all = rest.map(|number| (number, good)).chain(bad);
@@ -157,7 +157,7 @@ fn page(rows: &[(usize, &str)]) -> String {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_found() {
+fn faults_of_a_table_are_found() {
     assert_eq!(faults(&page(&[])), Vec::<String>::new());
     let here = "`tests/reliability/table.rs`";
     for (held, fault) in [
@@ -174,7 +174,7 @@ fn what_is_wrong_with_a_table_is_found() {
             "[7]: no test what_is_wrong in tests/reliability/table.rs",
         ),
         (
-            &format!("{here} `what_is_wrong_with_a_table_is_found`, `tests/review/none/`"),
+            &format!("{here} `faults_of_a_table_are_found`, `tests/review/none/`"),
             "[7]: no case tests/review/none/",
         ),
         (
@@ -188,7 +188,7 @@ fn what_is_wrong_with_a_table_is_found() {
             "{held}: {found:?}"
         );
     }
-    let good = &format!("{here} `what_is_wrong_with_a_table_is_found`");
+    let good = &format!("{here} `faults_of_a_table_are_found`");
     assert_eq!(
         faults(&page(&[(7, good), (7, good)])),
         ["7 stands in 2 rows"]
@@ -205,7 +205,7 @@ fn what_is_wrong_with_a_table_is_found() {
 }
 
 #[test]
-fn tests_are_told_from_other_functions() {
+fn tests_are_distinguished_from_other_functions() {
     let text = "#[test]\nfn a() {}\n\nfn b() {}\n#[tokio::test(start_paused = true)]\n/// Why.\n    async fn c() {}\n#[test]\n#[ignore]\nfn d() {}\n#[test]\nfn e(x in any::<u8>()) {}\n";
     let found = ["a", "b", "c", "d", "e", "f"].map(|name| has_test(text, name));
     assert_eq!(found, [true, false, true, false, true, false]);

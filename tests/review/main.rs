@@ -20,12 +20,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attache::config::{Configuration, Text};
-use attache::engine::disclosure::Subject;
-use attache::engine::finding::{Code, Severity};
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::severities::Asker;
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::verdict::Verdict;
+use attache::engine::admission::disclosure::Subject;
+use attache::engine::admission::finding::{Code, Severity};
+use attache::engine::admission::severities::Requester;
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
 use cases::{documents, group_kind, hold, object, reviewed, root};
@@ -74,7 +74,7 @@ fn as_configured(
     };
     let namespace = text(&object["metadata"]["namespace"]);
     let key = ObjectKey::new(GroupKind::core("Namespace"), "", namespace.clone());
-    let asker = || Asker {
+    let asker = || Requester {
         dry_run: request["dryRun"] == true,
         namespace: &namespace,
         namespace_labels: snapshot.get(&key).map(|found| &found.meta.labels),
@@ -108,7 +108,7 @@ fn quoted(text: &str) -> String {
 }
 
 #[test]
-fn every_case_says_what_it_should() {
+fn every_case_gives_the_expected_answer() {
     hold(&root("review"), |case| {
         let request = documents(&case.join("request.yaml")).remove(0);
         let config = configuration(case);

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::ids::GroupKind;
-use attache::engine::mutate::{Mutations, mutate};
-use attache::engine::object::Object;
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::engine::verdict::Verdict;
+use attache::engine::admission::mutate::{Mutations, mutate};
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
 use crate::cases::{asked, documents, hold, reviewed, root};
@@ -43,7 +43,7 @@ fn mutated(snapshot: &Snapshot, on: &Mutations, request: &Value) -> Verdict {
 }
 
 #[test]
-fn every_object_is_mended_as_it_should_be() {
+fn every_object_is_mutated_as_expected() {
     hold(&root("mutate"), |case| {
         let mut request = documents(&case.join("request.yaml")).remove(0);
         let config = configuration(case);

@@ -3,7 +3,7 @@
 use attache::cache::directory::Loaded;
 use attache::cache::manifest::Manifests;
 use attache::config::Configuration;
-use attache::engine::review::Evidence;
+use attache::engine::admission::review::Evidence;
 use attache::http::admission::{Endpoint, respond};
 use serde_json::{Value, json};
 

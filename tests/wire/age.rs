@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache::engine::age::Old;
-use attache::engine::ids::GroupKind;
+use attache::engine::admission::staleness::StaleKinds;
+use attache::engine::model::ids::GroupKind;
 use attache::http::admission::Age;
 use futures::FutureExt;
 
@@ -12,12 +12,12 @@ use crate::server::{ALLOWED, Setup, edge, on_listener, start_with};
 
 fn old(kinds: &[GroupKind]) -> Age {
     let age = Duration::from_secs(432);
-    let old: Old = kinds.iter().map(|gk| (gk.clone(), age)).collect();
+    let old: StaleKinds = kinds.iter().map(|gk| (gk.clone(), age)).collect();
     Arc::new(move || old.clone())
 }
 
 #[tokio::test]
-async fn what_rests_on_an_old_cache_is_told_once_and_counted() {
+async fn a_review_of_stale_kinds_warns_once_and_is_counted() {
     let kinds = ["Gateway", "HTTPRoute", "GRPCRoute", "TLSRoute"].map(GroupKind::gateway_api);
     let server = start_with(Setup {
         age: Some(old(&kinds)),
@@ -63,7 +63,7 @@ async fn what_rests_on_an_old_cache_is_told_once_and_counted() {
 
 /// The Gateway was just read live, so its age does not matter.
 #[tokio::test]
-async fn a_refusal_that_was_confirmed_stands_however_old_the_cache_is() {
+async fn a_confirmed_refusal_holds_with_a_stale_cache() {
     let gateways = [GroupKind::gateway_api("Gateway")];
     for (answer, allowed) in [
         (Ok(Some(edge())), false),

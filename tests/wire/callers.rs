@@ -101,7 +101,7 @@ fn counted(server: &Running, reason: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_no_right_certificate_is_refused_and_not_told_why() {
+async fn a_wrong_client_certificate_is_refused_without_a_reason() {
     let (ours, theirs) = (Authority::new(), Authority::new());
     let (server, _) = start(&ours, &["kube-apiserver", "spiffe://cluster/api"]).await;
     let forbidden = [
@@ -224,7 +224,7 @@ async fn a_new_client_ca_counts_for_open_connections_too() {
 
 /// A resumed session would skip the check of the certificate.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_old_session_is_not_a_way_in() {
+async fn a_tls_session_is_not_resumed() {
     let (old, new) = (Authority::new(), Authority::new());
     for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
         let (server, callers) = start(&old, &[]).await;

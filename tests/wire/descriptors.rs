@@ -32,7 +32,7 @@ fn tries(process: &Process) -> u32 {
 
 /// There is no connection to evict, so the server can only wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_any_descriptor_accepting_pauses_and_goes_on_afterwards() {
+async fn without_descriptors_accepting_pauses_and_resumes() {
     let process = Process::start();
     process.says("[+]certificate ok").await;
     may_open(&process, 3);

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use attache::engine::disclosure::Subject;
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::object::Object;
-use attache::engine::snapshot::{Change, Snapshot};
+use attache::engine::admission::disclosure::Subject;
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::http::admission::MayGet;
 use futures::FutureExt;
 use serde_json::json;
@@ -108,7 +108,7 @@ fn may_get(f: impl Fn(&Subject, &ObjectKey) -> bool + Send + Sync + 'static) -> 
 }
 
 #[tokio::test]
-async fn how_many_are_hidden_is_not_told() {
+async fn the_number_of_hidden_policies_is_not_shown() {
     let one = answer(1, may_get(|_, _| false)).await;
     let line = "affected-by: a policy that you may not read acts on this object";
     assert!(one.contains(&format!(r#""warnings":["{line}"]"#)), "{one}");
@@ -122,7 +122,7 @@ async fn how_many_are_hidden_is_not_told() {
 }
 
 #[tokio::test]
-async fn the_readable_are_named_beside_the_hidden() {
+async fn readable_policies_are_named_beside_hidden_ones() {
     let readable = || may_get(|_, policy| &*policy.name == "p1");
     let two = answer(2, readable()).await;
     let named = "affected-by: RetryPolicy.policies.example.com infra/p1 sets retries=1";
@@ -132,7 +132,7 @@ async fn the_readable_are_named_beside_the_hidden() {
 }
 
 #[tokio::test]
-async fn who_asks_is_handed_on_in_full() {
+async fn the_access_review_has_the_whole_user() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = asked.clone();
     let note = may_get(move |subject, policy| {
@@ -165,7 +165,7 @@ async fn no_answer_shows_nothing() {
 
 /// A request without a readable user has no rights.
 #[tokio::test]
-async fn who_is_nobody_is_told_what_one_without_rights_is() {
+async fn a_request_without_a_user_sees_what_a_user_without_rights_sees() {
     let hidden = answer(3, may_get(|_, _| false)).await;
     let mut review: serde_json::Value = serde_json::from_str(&route()).unwrap();
     let server = serving(3, may_get(|_, _| true)).await;
@@ -187,7 +187,7 @@ async fn who_is_nobody_is_told_what_one_without_rights_is() {
 
 /// A patch contains settings of policies regardless of the user's rights; in the default configuration there is none.
 #[tokio::test]
-async fn the_mutating_endpoint_tells_nothing_as_it_comes() {
+async fn the_mutating_endpoint_shows_nothing_by_default() {
     let server = serving(3, may_get(|_, _| true)).await;
     let mut client = server.connect().await;
     let answer = client.post("/mutate?timeout=2s", route().as_bytes()).await;
@@ -197,7 +197,7 @@ async fn the_mutating_endpoint_tells_nothing_as_it_comes() {
 
 /// A request that is not a review is answered without the state.
 #[tokio::test]
-async fn a_refusal_tells_nothing_of_the_state() {
+async fn a_refusal_shows_nothing_of_the_state() {
     let server = start_with(Setup {
         state: Some(state(3)),
         ..Setup::default()

@@ -91,7 +91,7 @@ async fn older_tls_and_weak_suites_get_an_alert() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_not_tls_gets_no_http() {
+async fn plain_http_gets_no_answer() {
     let server = start().await;
     let good = Good::start(server.addr, &server.made.ca_pem).await;
     let scans: [&[u8]; 6] = [

@@ -49,7 +49,7 @@ async fn under_way(server: &Running) -> tokio::task::JoinHandle<Option<Answer>> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_drain_turns_away_nobody_and_waits_for_what_is_under_way() {
+async fn a_drain_rejects_nobody_and_waits_for_requests_in_progress() {
     let (confirm, gate) = gated();
     let server = start_with(Setup {
         confirm: Some(confirm),
@@ -94,7 +94,7 @@ async fn a_drain_turns_away_nobody_and_waits_for_what_is_under_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_does_not_finish_is_cut_at_the_end_of_the_drain() {
+async fn unfinished_requests_are_cut_at_the_end_of_the_drain() {
     let (confirm, _gate) = gated();
     let options = Options {
         drain_delay: Duration::ZERO,

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use attache::engine::conduct::Conduct;
-use attache::engine::review::Evidence;
-use attache::http::admission::{App, Endpoint, Outside, respond};
+use attache::engine::admission::review::Evidence;
+use attache::engine::admission::settings::ReviewSettings;
+use attache::http::admission::{App, Dependencies, Endpoint, respond};
 use attache::http::router::{Limits, router};
 use attache::metrics::Metrics;
 use axum::body::Body;
@@ -20,7 +20,7 @@ use crate::server::{ALLOWED, allows, on_listener, review_of, snapshot, start};
 fn answer(body: &str) -> Result<String, String> {
     let answer = respond(
         &snapshot(),
-        &Conduct::default(),
+        &ReviewSettings::default(),
         &Evidence::Authoritative,
         Endpoint::Validate,
         body.as_bytes(),
@@ -40,7 +40,7 @@ fn with(body: &str, fields: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_no_post_to_a_path_that_is_there_is_turned_away() {
+async fn other_methods_and_paths_are_rejected() {
     let server = start().await;
     let mut client = server.connect().await;
     for path in ["/validate", "/mutate"] {
@@ -66,7 +66,7 @@ async fn what_is_no_post_to_a_path_that_is_there_is_turned_away() {
 }
 
 #[test]
-fn the_uid_comes_back_as_it_was() {
+fn the_uid_is_returned_unchanged() {
     for uid in [
         r"0df28fbd-5f5f-11e8-bc74-36e6bb280816",
         r#"\"\\\/\b\f\n\r\t"#,
@@ -86,7 +86,7 @@ fn the_uid_comes_back_as_it_was() {
 }
 
 #[test]
-fn an_operation_that_is_not_known_is_told() {
+fn an_unknown_operation_warns() {
     for operation in [r#""create""#, r#""FROB""#, r#""""#, r#""CREATE ""#, "null"] {
         let body = on_listener("htpp").replace(r#""CREATE""#, operation);
         assert_eq!(
@@ -118,7 +118,7 @@ fn null_is_as_absent() {
 }
 
 #[test]
-fn what_nobody_asked_for_is_passed_over() {
+fn unknown_fields_are_ignored() {
     let body = on_listener("http");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for fields in [
@@ -139,7 +139,7 @@ fn what_nobody_asked_for_is_passed_over() {
 
 /// The user's data does not influence the verdict, not even many groups.
 #[test]
-fn whoever_asks_gets_the_same_answer() {
+fn the_verdict_does_not_depend_on_the_user() {
     let refused = answer(&on_listener("htpp")).unwrap();
     assert!(refused.contains(r#""allowed":false"#), "{refused}");
     let groups: Vec<String> = (0..10_000).map(|i| format!("group-{i}")).collect();
@@ -167,7 +167,7 @@ async fn a_dry_run_is_judged_the_same_and_leaves_nothing_behind() {
     let handed = noted.clone();
     let reads = Arc::new(AtomicUsize::new(0));
     let read = reads.clone();
-    let outside = Outside {
+    let outside = Dependencies {
         note: Some(Arc::new(move |policy, code, _| {
             handed.lock().unwrap().push((policy.to_string(), code));
         })),
@@ -175,7 +175,7 @@ async fn a_dry_run_is_judged_the_same_and_leaves_nothing_behind() {
             read.fetch_add(1, Ordering::Relaxed);
             Box::pin(async { Ok(Some(crate::server::edge())) })
         })),
-        ..Outside::default()
+        ..Dependencies::default()
     };
     let state = Arc::new(arc_swap::ArcSwap::from_pointee(snapshot()));
     let metrics = Arc::new(Metrics::new().unwrap());
@@ -212,7 +212,7 @@ async fn a_dry_run_is_judged_the_same_and_leaves_nothing_behind() {
 
 /// A patch of a missing field would fail the request whatever the failure policy.
 #[test]
-fn only_what_is_written_is_mended() {
+fn only_creates_and_updates_are_mutated() {
     let text = "{apiVersion: attache.dev/v1, kind: Configuration, mutations: {normalize-targets: true, default-strategy: true, affected-annotation: true, migrate-target-ref: true, project-fields: true}}";
     let conduct = serde_saphyr::from_str::<attache::config::Configuration>(text)
         .unwrap()

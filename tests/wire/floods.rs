@@ -101,7 +101,7 @@ async fn requests_that_are_taken_back_later() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_head_that_goes_on_for_ever() {
+async fn an_endless_request_head() {
     run("CONTINUATION", true, || {
         let mut first = true;
         move || {

@@ -304,7 +304,7 @@ async fn each_body_has_one_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn objects_that_cannot_be_understood_pass_with_a_warning() {
+async fn unreadable_objects_pass_with_a_warning() {
     let server = start().await;
     let mut client = server.connect().await;
     for (name, body) in odd_objects() {

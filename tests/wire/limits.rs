@@ -12,7 +12,7 @@ use crate::input::{too_large_by_length, too_large_in_chunks};
 use crate::server::{Running, Setup, allows, on_listener, start, start_with, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_review_is_turned_away() {
+async fn a_body_that_is_no_review_is_rejected() {
     let server = start().await;
     let mut client = server.connect().await;
     let answer = client.get("/validate").await;
@@ -77,7 +77,7 @@ async fn a_body_over_the_limit_is_refused_and_the_connection_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_does_not_come_is_not_waited_for() {
+async fn a_missing_body_times_out() {
     let limits = Limits {
         body_timeout: Duration::from_millis(50),
         ..Limits::default()
@@ -138,7 +138,7 @@ async fn with_one_place() -> (Running, Arc<Semaphore>) {
 
 /// A review whose live read waits for the test occupies the slot.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back() {
+async fn excess_requests_wait_a_quarter_of_their_timeout_and_get_retry_after() {
     let (server, gate) = with_one_place().await;
     let mut first = server.connect().await;
     let slow = tokio::spawn(async move {
@@ -177,7 +177,7 @@ async fn too_many_at_once_wait_a_quarter_of_their_time_and_are_told_to_come_back
 
 /// The one slot, three requests in the queue, and one more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_waits_behind_too_many() {
+async fn a_full_queue_rejects_at_once() {
     let (server, gate) = with_one_place().await;
     let mut asked = Vec::new();
     for (n, queued) in [0, 1, 2, 3].into_iter().enumerate() {

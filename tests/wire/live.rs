@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use attache::engine::object::{Node, Object};
+use attache::engine::model::object::{Node, Object};
 use attache::http::admission::Confirm;
 use futures::FutureExt;
 
@@ -47,7 +47,7 @@ async fn confirmed_is_refused() {
 }
 
 #[tokio::test]
-async fn a_listener_that_is_there_by_now_passes() {
+async fn a_listener_found_by_a_live_read_passes() {
     let mut fresh = edge();
     if let Node::Gateway { listeners, .. } = &mut fresh.node {
         listeners[0].name = "htpp".into();
@@ -82,7 +82,7 @@ async fn no_answer_is_a_warning_that_says_why() {
 }
 
 #[tokio::test]
-async fn an_answer_that_never_comes_ends_with_the_callers_time() {
+async fn a_live_read_without_an_answer_ends_with_the_callers_timeout() {
     let confirm: Confirm = Arc::new(|_| std::future::pending().boxed());
     let started = std::time::Instant::now();
     let response = review(confirm, "htpp").await;
@@ -96,7 +96,7 @@ async fn an_answer_that_never_comes_ends_with_the_callers_time() {
 }
 
 #[tokio::test]
-async fn what_the_cache_shows_is_not_asked_for() {
+async fn a_cached_object_needs_no_live_read() {
     let (confirm, asked) = says(Ok(None));
     let response = review(confirm, "http").await;
     assert_eq!(response["allowed"], true);

@@ -7,7 +7,7 @@ use crate::server::review;
 const MIB: usize = 1 << 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hostile_bodies_again_and_again_leave_no_memory_behind() {
+async fn repeated_hostile_bodies_leave_no_memory_behind() {
     let mut process = Process::start();
     let mut bodies: Vec<Vec<u8>> = cases().into_iter().map(|case| case.body).collect();
     bodies.extend(odd_objects().into_iter().map(|(_, body)| body.into_bytes()));

@@ -1,7 +1,7 @@
 //! Objects with unusual data: judged by what can be read, and never refused for what cannot.
 
-use attache::engine::conduct::Conduct;
-use attache::engine::review::Evidence;
+use attache::engine::admission::review::Evidence;
+use attache::engine::admission::settings::ReviewSettings;
 use attache::http::admission::{Endpoint, respond};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const GOOD: &str =
     r#"{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"http"}"#;
 
 fn response(body: &str) -> Value {
-    let (conduct, evidence) = (Conduct::default(), Evidence::Authoritative);
+    let (conduct, evidence) = (ReviewSettings::default(), Evidence::Authoritative);
     let body = body.as_bytes();
     let answer = respond(&snapshot(), &conduct, &evidence, Endpoint::Validate, body);
     let answer: Value = serde_json::from_slice(&answer.unwrap()).unwrap();
@@ -88,7 +88,7 @@ fn an_update_without_the_old_object_is_judged_as_new() {
 
 /// As in the API server.
 #[test]
-fn of_a_key_that_is_there_twice_the_last_counts() {
+fn the_last_of_a_repeated_key_counts() {
     let bad = GOOD.replace("\"http\"", "\"htpp\"");
     let both = |one: &str, two: &str| {
         review(&format!(
@@ -106,7 +106,7 @@ fn of_a_key_that_is_there_twice_the_last_counts() {
 }
 
 #[test]
-fn numbers_that_no_integer_holds_are_settings_like_others() {
+fn numbers_beyond_64_bits_are_ordinary_settings() {
     for number in [
         "18446744073709551617",
         "-9223372036854775809",
@@ -124,7 +124,7 @@ fn numbers_that_no_integer_holds_are_settings_like_others() {
 }
 
 #[test]
-fn metadata_that_cannot_be_understood_is_told() {
+fn unreadable_metadata_warns() {
     for (metadata, why) in [
         (
             r#"{"creationTimestamp":"yesterday"}"#,
@@ -169,7 +169,7 @@ fn metadata_that_cannot_be_understood_is_told() {
 
 /// The request names the object, whatever the object itself says.
 #[test]
-fn the_request_says_what_is_judged() {
+fn the_request_identifies_the_object() {
     let body = with_metadata(r#"{"namespace":"elsewhere","name":"other"}"#, "htpp").replacen(
         r#"{"metadata":"#,
         r#"{"apiVersion":"v1","kind":"Pod","metadata":"#,
@@ -194,7 +194,7 @@ fn the_request_says_what_is_judged() {
 }
 
 #[test]
-fn an_object_that_has_no_name_yet_is_judged() {
+fn an_object_with_generate_name_is_reviewed() {
     let nameless = |listener: &str| {
         with_metadata(
             r#"{"namespace":"infra","generateName":"retries-"}"#,
@@ -209,7 +209,7 @@ fn an_object_that_has_no_name_yet_is_judged() {
 
 /// Future values in the fields of objects that attache has to follow.
 #[test]
-fn what_is_new_to_attache_is_never_refused() {
+fn values_newer_than_attache_are_never_refused() {
     let objects = [
         (
             "Gateway",
@@ -257,7 +257,7 @@ fn what_is_new_to_attache_is_never_refused() {
 }
 
 #[test]
-fn odd_names_break_no_line_and_no_terminal() {
+fn hostile_names_break_no_line_and_no_terminal() {
     let odd = "x\n\r\u{1b}[31m\u{0}\u{7f}\u{85}\u{202e}\u{200b}\"'\\";
     let target = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge", "sectionName": odd});
     let refused = response(&review(
@@ -303,7 +303,7 @@ fn a_megabyte_of_managed_fields_changes_nothing() {
 
 /// For users who would rather stop an apply than accept an unchecked object.
 #[test]
-fn what_cannot_be_understood_is_refused_where_that_is_configured() {
+fn an_unreadable_object_is_refused_where_configured() {
     let text = "{apiVersion: attache.dev/v1, kind: Configuration, findings: {unverified: deny}}";
     let conduct = serde_saphyr::from_str::<attache::config::Configuration>(text)
         .unwrap()

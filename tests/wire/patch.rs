@@ -1,8 +1,8 @@
 //! The patch of the mutating endpoint, as the API server receives it.
 
 use attache::config::Configuration;
-use attache::engine::conduct::Conduct;
-use attache::engine::review::Evidence;
+use attache::engine::admission::review::Evidence;
+use attache::engine::admission::settings::ReviewSettings;
 use attache::http::admission::{Endpoint, respond};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,14 +12,14 @@ use crate::server::{review, snapshot};
 
 const VERSIONED: &str = r#"{"targetRef":{"group":"gateway.networking.k8s.io/v1","kind":"Gateway","name":"edge"},"retries":3}"#;
 
-fn asked(conduct: &Conduct, endpoint: Endpoint, spec: &str) -> Value {
+fn asked(conduct: &ReviewSettings, endpoint: Endpoint, spec: &str) -> Value {
     let body = review(spec);
     let evidence = Evidence::Authoritative;
     let answer = respond(&snapshot(), conduct, &evidence, endpoint, body.as_bytes());
     serde_json::from_slice(&answer.unwrap()).unwrap()
 }
 
-fn conduct(mutations: &str) -> Conduct {
+fn conduct(mutations: &str) -> ReviewSettings {
     let text =
         format!("{{apiVersion: attache.dev/v1, kind: Configuration, mutations: {{{mutations}}}}}");
     serde_saphyr::from_str::<Configuration>(&text)
@@ -48,9 +48,9 @@ fn a_patch_is_sent_where_a_mutation_is_on() {
 }
 
 #[test]
-fn there_is_none_where_all_are_off_and_never_at_the_validating_endpoint() {
+fn no_patch_when_mutations_are_off_nor_at_the_validating_endpoint() {
     let nothing = json!({"uid": "u-1", "allowed": true});
-    let off = asked(&Conduct::default(), Endpoint::Mutate, VERSIONED);
+    let off = asked(&ReviewSettings::default(), Endpoint::Mutate, VERSIONED);
     assert_eq!(off["response"], nothing);
     let on = conduct("normalize-targets: true");
     let judged = asked(&on, Endpoint::Validate, VERSIONED);

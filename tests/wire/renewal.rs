@@ -232,7 +232,7 @@ fn start_with_pair(pair: &Pair, change: impl FnOnce(&Path, Command) -> Command) 
 
 /// The whole program: log, metric and `/readyz?verbose` report the error, and the old pair stays in use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_used_is_refused_and_said_and_the_old_pair_stays() {
+async fn an_unusable_pair_is_refused_and_reported_and_the_old_pair_stays() {
     let ca = Authority::new();
     let good = ca.server(When::Now);
     let process = start_with_pair(&good, |_, attache| attache);
@@ -274,7 +274,7 @@ async fn what_cannot_be_used_is_refused_and_said_and_the_old_pair_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_that_may_not_be_read_is_said() {
+async fn an_unreadable_key_is_reported() {
     let ca = Authority::new();
     let good = ca.server(When::Now);
     let process = start_with_pair(&good, as_nobody);
@@ -342,7 +342,7 @@ async fn an_expired_pair_at_the_start_is_served_and_said() {
 
 /// Expiry changes no file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pair_that_ends_while_it_is_served_is_said_once() {
+async fn a_pair_that_expires_while_served_is_reported_once() {
     let ca = Authority::new();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let soon = ca.server(When::Until(now.as_secs() + 4));

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use attache::config::Configuration;
-use attache::engine::ids::GroupKind;
-use attache::engine::object::Object;
-use attache::engine::snapshot::{Change, Snapshot};
-use attache::http::admission::{Age, App, Confirm, MayGet, Outside};
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::http::admission::{Age, App, Confirm, Dependencies, MayGet};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, guarded_by, router};
 use attache::http::server::{Bound, Options, Server};
@@ -131,7 +131,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
     let app = App::new(
         state,
         Arc::default(),
-        Outside {
+        Dependencies {
             confirm: setup.confirm,
             may_get: setup.may_get,
             age: setup.age,

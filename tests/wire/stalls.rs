@@ -132,7 +132,7 @@ async fn a_head_that_is_too_large_is_not_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_that_do_not_come() {
+async fn missing_bodies() {
     let process = Process::start();
     let good = Good::start(process.addr, &process.ca_pem).await;
     let before = process.resident();
@@ -288,7 +288,7 @@ async fn descriptors_run_out() {
 
 /// The admin port has fewer slots and evicts in the same way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn probes_are_answered_beside_idle_connections() {
+async fn probes_are_answered_despite_idle_connections() {
     let process = Process::start();
     process.says("[+]certificate ok").await;
     let mut open = Vec::new();

@@ -55,7 +55,7 @@ async fn a_handshake_has_ten_seconds() {
 }
 
 #[tokio::test]
-async fn a_head_has_two_minutes_however_it_comes() {
+async fn a_request_head_has_two_minutes() {
     let server = start().await;
     let (said, took) = ended(&server, &format!("{BEGIN}x-long: a")).await;
     assert_eq!(said, "");
@@ -63,7 +63,7 @@ async fn a_head_has_two_minutes_however_it_comes() {
 }
 
 #[tokio::test]
-async fn a_body_has_five_seconds_however_it_comes() {
+async fn a_body_has_five_seconds() {
     let server = start().await;
     let (said, took) = ended(
         &server,

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::named::Named;
-use crate::engine::conditions::{self, PolicyStatus, ancestors};
-use crate::engine::effective::Survey;
-use crate::engine::ids::ObjectKey;
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::ObjectKey;
 use crate::engine::policy::Policy;
+use crate::engine::status::conditions::{self, PolicyStatus, ancestors};
 
 /// The condition types of GEP-713 since 2026. The engine knows the older ones too.
 const NAMES: [&str; 2] = ["Accepted", "Programmed"];
@@ -41,11 +41,11 @@ pub struct Ancestor {
 
 /// The conditions of a policy over all its targets, and those for each ancestor.
 pub(super) fn of(
-    survey: &mut Survey<'_>,
+    resolver: &mut Resolver<'_>,
     policy: &Policy,
     status: &PolicyStatus,
 ) -> (Vec<Condition>, Vec<Ancestor>) {
-    let (found, _) = ancestors(survey, policy, status);
+    let (found, _) = ancestors(resolver, policy, status);
     let each = found.into_iter().map(|found| Ancestor {
         ancestor: Named::from(&found.object),
         controller: found.controller.as_deref().map(str::to_owned),

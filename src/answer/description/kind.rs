@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::OfKind;
 use crate::answer::kinds::kinds;
 use crate::answer::policies::{Asked, Sort, policies};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{Crd, Node};
-use crate::engine::profile::ProfileRules;
-use crate::engine::selector::Selector;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::{Crd, Node};
+use crate::engine::model::selector::Selector;
+use crate::engine::state::snapshot::Snapshot;
 
 /// Describes a policy kind. `None` if `gk` is not a policy kind. The creation time of the policies in `undated` is made
 /// up and only encodes their order.

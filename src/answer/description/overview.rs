@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::answer::named::Named;
 use crate::answer::problems::{Problem, of_object};
-use crate::engine::effective::Survey;
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::object::{Node, Object, is_route};
-use crate::engine::snapshot::Snapshot;
-use crate::engine::topology::{Attachment, OneKind, attachment, listeners_of};
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::{Node, Object, is_route};
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment, listeners_of};
 
 /// Of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -64,8 +64,8 @@ pub struct BrokenRoute {
 }
 
 /// The overview of an object above the routes. `None` for other kinds and for sections.
-pub(super) fn overview(survey: &mut Survey<'_>, place: &Place) -> Option<Overview> {
-    let snapshot = survey.snapshot();
+pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Overview> {
+    let snapshot = resolver.snapshot();
     let object = snapshot.get(&place.object)?;
     let is_upper = match &object.node {
         Node::GatewayClass { .. } | Node::Gateway { .. } | Node::ListenerSet { .. } => true,
@@ -74,7 +74,7 @@ pub(super) fn overview(survey: &mut Survey<'_>, place: &Place) -> Option<Overvie
     if !is_upper || place.section.is_some() {
         return None;
     }
-    let mut one_kind = OneKind::new(snapshot);
+    let mut one_kind = KeptOutCache::new(snapshot);
     let mut found = Overview::default();
     let mut by_listener: BTreeMap<Place, usize> = BTreeMap::new();
     let owners = owners(snapshot, object);
@@ -84,7 +84,7 @@ pub(super) fn overview(survey: &mut Survey<'_>, place: &Place) -> Option<Overvie
         };
         let mut entrances: BTreeSet<Place> = BTreeSet::new();
         for parent in parents {
-            if let Attachment::Attached(places) = attachment(&mut one_kind, &route, parent) {
+            if let ParentAttachment::Attached(places) = attachment(&mut one_kind, &route, parent) {
                 entrances.extend(places);
             }
         }
@@ -97,7 +97,7 @@ pub(super) fn overview(survey: &mut Survey<'_>, place: &Place) -> Option<Overvie
         for entrance in entrances {
             *by_listener.entry(entrance).or_default() += 1;
         }
-        let problems = of_object(survey, &mut one_kind, &route.key.whole());
+        let problems = of_object(resolver, &mut one_kind, &route.key.whole());
         if !problems.is_empty() {
             let route = Named::from(&route.key);
             found.broken_routes.push(BrokenRoute { route, problems });

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{OfPolicy, OnTarget, conditions};
-use crate::answer::impact::{Change, Doing, impact};
+use crate::answer::impact::{Change, Effect, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_target, reason};
 use crate::answer::reported::FromStatus;
 use crate::answer::state::{Acceptance, PolicyState};
 use crate::answer::strategy::{as_written, strategy};
-use crate::engine::conditions::{Accepted, TargetStatus, status};
-use crate::engine::effective::Survey;
+use crate::engine::effective::Resolver;
+use crate::engine::model::wording::field;
 use crate::engine::policy::{Policy, StanzaPlace};
-use crate::engine::snapshot::{self as engine, Snapshot};
-use crate::engine::words::field;
+use crate::engine::state::snapshot::{self as engine, Snapshot};
+use crate::engine::status::conditions::{Accepted, TargetStatus, status};
 
 /// Describes a policy.
-pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
-    let status = status(survey, policy);
-    let (conditions, ancestors) = conditions::of(survey, policy, &status);
+pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
+    let status = status(resolver, policy);
+    let (conditions, ancestors) = conditions::of(resolver, policy, &status);
     OfPolicy {
         object: Named::from(policy.key()),
         class: policy.profile.class.value,
@@ -28,10 +28,10 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         written_strategy: as_written(policy),
         state: PolicyState::of(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
-        reason: reason(survey.snapshot(), policy, &status),
+        reason: reason(resolver.snapshot(), policy, &status),
         by: named(&status.by()),
         caveats: policy
-            .caveats(survey.snapshot())
+            .caveats(resolver.snapshot())
             .map(str::to_owned)
             .collect(),
         conditions,
@@ -41,18 +41,18 @@ pub fn policy(survey: &mut Survey<'_>, policy: &Policy) -> OfPolicy {
         targets: status
             .targets
             .iter()
-            .map(|on| on_target(survey.snapshot(), policy, on))
+            .map(|on| on_target(resolver.snapshot(), policy, on))
             .collect(),
-        changes: changes(survey.snapshot(), policy, &status.accepted),
+        changes: changes(resolver.snapshot(), policy, &status.accepted),
     }
 }
 
 /// The changes that the policy makes: the state without it against the state with it.
 fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Change> {
-    let without = snapshot.what_if(engine::Change::Deleted(policy.key().clone()));
-    let doing = Doing {
+    let without = snapshot.with_change(engine::Change::Deleted(policy.key().clone()));
+    let doing = Effect {
         applied: [policy.key().clone()].into(),
-        ..Doing::default()
+        ..Effect::default()
     };
     let mut changes = impact(&without, snapshot, &doing).changes;
     if *accepted != Accepted::Accepted {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use super::target::on;
 use crate::answer::effective::OnPaths;
-use crate::engine::effective::Survey;
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::object::{BackendRef, Node, Object, Rule};
-use crate::engine::section;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::{BackendRef, Node, Object, Rule};
+use crate::engine::model::section;
+use crate::engine::state::snapshot::Snapshot;
 
 /// The effective policies on the routes to a backend or to one of its ports, for kinds whose policies do not reach the
 /// backend.
-pub(super) fn on_routes(survey: &mut Survey<'_>, place: &Place) -> Vec<OnPaths> {
-    let (snapshot, backend) = (survey.snapshot(), &place.object);
+pub(super) fn on_routes(resolver: &mut Resolver<'_>, place: &Place) -> Vec<OnPaths> {
+    let (snapshot, backend) = (resolver.snapshot(), &place.object);
     let routes: Vec<Arc<Object>> = using(snapshot, place).cloned().collect();
     let port = port(snapshot, place);
     let places: Vec<Place> = routes
@@ -22,9 +22,9 @@ pub(super) fn on_routes(survey: &mut Survey<'_>, place: &Place) -> Vec<OnPaths> 
         .collect();
     let mut found = Vec::new();
     for place in &places {
-        for kind in survey.kinds_over(&place.object) {
-            if !reaches(survey, backend, &kind) {
-                let mut groups = on(survey, place, &kind);
+        for kind in resolver.kinds_through(&place.object) {
+            if !reaches(resolver, backend, &kind) {
+                let mut groups = on(resolver, place, &kind);
                 groups.retain(|group| !group.stack.is_empty());
                 found.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
             }
@@ -38,11 +38,11 @@ pub(super) fn on_routes(survey: &mut Survey<'_>, place: &Place) -> Vec<OnPaths> 
 }
 
 /// Whether policies of a kind on the routes are also in force at the backend.
-fn reaches(survey: &mut Survey<'_>, backend: &ObjectKey, kind: &GroupKind) -> bool {
-    let profile = survey.snapshot().profile(kind);
+fn reaches(resolver: &mut Resolver<'_>, backend: &ObjectKey, kind: &GroupKind) -> bool {
+    let profile = resolver.snapshot().profile(kind);
     profile.is_some_and(|profile| profile.inherits())
-        && survey
-            .through(backend, kind)
+        && resolver
+            .paths_through(backend, kind)
             .iter()
             .any(|group| !group.stack.is_empty())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::overview::overview;
 use super::routes::{on_routes, using};
-use super::{OfTarget, OnBackend, Relation, Standing};
+use super::{OfTarget, OnBackend, PolicyOnObject, Relation};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_strategy, of_target};
@@ -14,18 +14,18 @@ use crate::answer::problems::problems;
 use crate::answer::reported::{FromStatus, told};
 use crate::answer::state::PolicyState;
 use crate::answer::strategy::{as_written, strategy};
-use crate::engine::conditions::{
-    Accepted, TargetStatus, attachments, disagreement, on_paths, shadowed,
-};
-use crate::engine::effective::{Group, Survey};
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::level::Level;
-use crate::engine::object::{Node, Object};
+use crate::engine::attachment::conflict::conflict_winner;
+use crate::engine::effective::{PathGroup, Resolver};
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::level::Level;
+use crate::engine::model::object::{Node, Object};
+use crate::engine::model::section;
 use crate::engine::policy::Policy;
-use crate::engine::reports::Said;
-use crate::engine::rivals::winner;
-use crate::engine::section;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{
+    Accepted, TargetStatus, attachments, disagreement, shadowed, status_on_paths,
+};
+use crate::engine::status::reports::ControllerStatus;
 
 /// The policies that are attached at an object or above it, by policy and by the place of attachment.
 type Found = BTreeMap<(ObjectKey, Place), Over>;
@@ -40,62 +40,62 @@ struct Over {
 }
 
 /// Describes an object or section, with the effective policies on the routes to it.
-pub fn target(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
-    let about = on_its_own(survey, place);
+pub fn target(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
+    let about = on_its_own(resolver, place);
     OfTarget {
-        on_routes: on_routes(survey, place),
+        on_routes: on_routes(resolver, place),
         ..about
     }
 }
 
 /// Describes an object or section without the routes to it.
-pub(in crate::answer) fn on_its_own(survey: &mut Survey<'_>, place: &Place) -> OfTarget {
+pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
     let key = &place.object;
     let mut found = Found::new();
     let mut effective: Vec<OnPaths> = Vec::new();
     let mut without: Vec<OnPaths> = Vec::new();
-    for kind in kinds(survey, key) {
-        let all = on(survey, place, &kind);
-        let (bare, mut groups): (Vec<Group>, Vec<Group>) =
+    for kind in kinds(resolver, key) {
+        let all = on(resolver, place, &kind);
+        let (bare, mut groups): (Vec<PathGroup>, Vec<PathGroup>) =
             all.into_iter().partition(|group| group.stack.is_empty());
         // No request takes a path that begins at no listener.
         let taken = bare.iter().filter(|group| group.attached);
         without.extend(taken.map(|group| OnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
-        over(survey.snapshot(), place, &groups, &mut found);
+        over(resolver.snapshot(), place, &groups, &mut found);
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
     for over in found.values_mut() {
-        shadowed(survey, key, &mut over.status);
+        shadowed(resolver, key, &mut over.status);
     }
-    refused(survey, place, &mut found);
-    let object = survey.snapshot().get(key).cloned();
+    refused(resolver, place, &mut found);
+    let object = resolver.snapshot().get(key).cloned();
     let hostnames = match object.as_ref().map(|object| &object.node) {
         Some(Node::Route { hostnames, .. }) => hostnames.iter().map(ToString::to_string).collect(),
         _ => Vec::new(),
     };
-    let entrances = entrances(survey, key);
+    let listeners = entrances(resolver, key);
     OfTarget {
         object: Named::from(place),
-        not_looked_up: object.is_none() && !survey.snapshot().lacks(key),
-        overview: overview(survey, place),
+        not_looked_up: object.is_none() && !resolver.snapshot().lacks(key),
+        overview: overview(resolver, place),
         hostnames,
-        not_attached_to: not_attached_to(survey, key, &entrances),
-        attached_to: entrances.iter().map(Named::from).collect(),
-        problems: problems(survey, place),
-        policies: sorted(survey.snapshot(), key, found),
+        not_attached_to: not_attached_to(resolver, key, &listeners),
+        attached_to: listeners.iter().map(Named::from).collect(),
+        problems: problems(resolver, place),
+        policies: sorted(resolver.snapshot(), key, found),
         effective,
         without,
-        backends: object.map_or_else(Vec::new, |route| backends(survey, place, &route)),
+        backends: object.map_or_else(Vec::new, |route| backends(resolver, place, &route)),
         on_routes: Vec::new(),
-        used_by: using(survey.snapshot(), place)
+        used_by: using(resolver.snapshot(), place)
             .map(|route| Named::from(&route.key))
             .collect(),
     }
 }
 
 /// The policies on the backends of a route or rule.
-fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBackend> {
+fn backends(resolver: &mut Resolver<'_>, place: &Place, route: &Object) -> Vec<OnBackend> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
@@ -111,7 +111,7 @@ fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBac
     let objects: BTreeSet<&ObjectKey> = references.map(|backend| &backend.object).collect();
     let mut found = Vec::new();
     for object in objects {
-        let mut policies = on_backend(survey, object, place);
+        let mut policies = on_backend(resolver, object, place);
         policies.retain(|standing| standing.relation == Relation::Attached);
         if !policies.is_empty() {
             let object = Named::from(object);
@@ -122,52 +122,56 @@ fn backends(survey: &mut Survey<'_>, place: &Place, route: &Object) -> Vec<OnBac
 }
 
 /// The policies at a backend or above it, with their outcome on the paths through this route only.
-fn on_backend(survey: &mut Survey<'_>, object: &ObjectKey, route: &Place) -> Vec<Standing> {
+fn on_backend(
+    resolver: &mut Resolver<'_>,
+    object: &ObjectKey,
+    route: &Place,
+) -> Vec<PolicyOnObject> {
     let backend = object.whole();
     let mut found = Found::new();
-    for kind in kinds(survey, object) {
-        let mut groups = on(survey, &backend, &kind);
-        let profile = survey.snapshot().profile(&kind);
+    for kind in kinds(resolver, object) {
+        let mut groups = on(resolver, &backend, &kind);
+        let profile = resolver.snapshot().profile(&kind);
         if profile.is_some_and(|profile| profile.inherits()) {
             groups = groups.iter().filter_map(|g| through(g, route)).collect();
         }
         groups.retain(|group| !group.stack.is_empty());
-        over(survey.snapshot(), &backend, &groups, &mut found);
+        over(resolver.snapshot(), &backend, &groups, &mut found);
     }
-    refused(survey, &backend, &mut found);
-    sorted(survey.snapshot(), object, found)
+    refused(resolver, &backend, &mut found);
+    sorted(resolver.snapshot(), object, found)
 }
 
 /// The kinds with policies attached at the object or on paths through it.
-fn kinds(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<GroupKind> {
+fn kinds(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<GroupKind> {
     // Descendants of the object are on paths through it too, so every kind in use counts.
-    let used: Vec<GroupKind> = survey.snapshot().used_kinds().cloned().collect();
-    let mut kinds = survey.kinds_over(key);
+    let used: Vec<GroupKind> = resolver.snapshot().used_kinds().cloned().collect();
+    let mut kinds = resolver.kinds_through(key);
     kinds.extend(used);
     kinds
 }
 
 /// The path groups through a place. A section without its own direct policies has those of the whole object.
-pub(super) fn on(survey: &mut Survey<'_>, place: &Place, kind: &GroupKind) -> Vec<Group> {
-    let groups = survey.through(&place.object, kind);
+pub(super) fn on(resolver: &mut Resolver<'_>, place: &Place, kind: &GroupKind) -> Vec<PathGroup> {
+    let groups = resolver.paths_through(&place.object, kind);
     if place.section.is_none() {
         return groups;
     }
-    let leading: Vec<Group> = groups.iter().filter_map(|g| through(g, place)).collect();
-    let inherits = survey
+    let leading: Vec<PathGroup> = groups.iter().filter_map(|g| through(g, place)).collect();
+    let inherits = resolver
         .snapshot()
         .profile(kind)
         .is_some_and(|p| p.inherits());
     if leading.is_empty() && !inherits {
         let whole = place.object.whole();
-        let is_whole = |group: &&Group| group.ends.targets().all(|target| *target == whole);
+        let is_whole = |group: &&PathGroup| group.paths.targets().all(|target| *target == whole);
         return groups.iter().filter(is_whole).cloned().collect();
     }
     leading
 }
 
 /// Adds the policies of these path groups that are attached at the place or above it.
-fn over(snapshot: &Snapshot, place: &Place, groups: &[Group], found: &mut Found) {
+fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], found: &mut Found) {
     for group in groups {
         let Some(own) = group.level(&place.object) else {
             continue;
@@ -187,9 +191,9 @@ fn over(snapshot: &Snapshot, place: &Place, groups: &[Group], found: &mut Found)
                 if found.contains_key(&id) {
                     continue;
                 }
-                let mut status = on_paths(snapshot, policy, stands, groups);
-                if let Some(rival) = winner(&above.policies, policy) {
-                    status.accepted = Accepted::Conflicted(rival.key().clone());
+                let mut status = status_on_paths(snapshot, policy, stands, groups);
+                if let Some(winner) = conflict_winner(&above.policies, policy) {
+                    status.accepted = Accepted::Conflicted(winner.key().clone());
                     status.state = None;
                     status.by.clear();
                 }
@@ -205,11 +209,11 @@ fn over(snapshot: &Snapshot, place: &Place, groups: &[Group], found: &mut Found)
 }
 
 /// Adds the policies that name the object but are not attached to it.
-fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
-    let snapshot = survey.snapshot();
-    let naming: Vec<Arc<Policy>> = snapshot.standing(&place.object).cloned().collect();
+fn refused(resolver: &mut Resolver<'_>, place: &Place, found: &mut Found) {
+    let snapshot = resolver.snapshot();
+    let naming: Vec<Arc<Policy>> = snapshot.policies_naming(&place.object).cloned().collect();
     for policy in naming {
-        let all = attachments(survey, &policy).into_iter();
+        let all = attachments(resolver, &policy).into_iter();
         let here = all.filter(|attachment| attachment.target.object == place.object);
         let here: Vec<(Place, Accepted)> = here.map(|at| (at.target, at.accepted)).collect();
         for (stands, accepted) in here {
@@ -218,7 +222,7 @@ fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
             if elsewhere || found.contains_key(&id) {
                 continue;
             }
-            let mut status = on_paths(snapshot, &policy, &stands, &[]);
+            let mut status = status_on_paths(snapshot, &policy, &stands, &[]);
             if accepted != Accepted::Accepted {
                 status.accepted = accepted;
                 status.state = None;
@@ -233,13 +237,13 @@ fn refused(survey: &mut Survey<'_>, place: &Place, found: &mut Found) {
     }
 }
 
-fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> Standing {
+fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> PolicyOnObject {
     let (policy, status) = (&over.policy, &over.status);
     let mut by = named(status.by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
-    let said = Said::of(snapshot, policy);
+    let said = ControllerStatus::of(snapshot, policy);
     let differs = disagreement(&status.accepted, status.state.as_ref(), &said);
     let mut reasons: Vec<String> = of_strategy(policy)
         .or_else(|| of_target(snapshot, policy, status))
@@ -248,7 +252,7 @@ fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> Standing {
     if !matches!(status.accepted, Accepted::Rejected(_)) {
         reasons.extend(told(&said, differs));
     }
-    Standing {
+    PolicyOnObject {
         policy: Named::from(policy.key()),
         relation: relation(object, over),
         class: policy.profile.class.value,
@@ -273,7 +277,7 @@ fn relation(object: &ObjectKey, over: &Over) -> Relation {
 }
 
 /// By kind, from the least specific place to the object itself.
-fn sorted(snapshot: &Snapshot, object: &ObjectKey, found: Found) -> Vec<Standing> {
+fn sorted(snapshot: &Snapshot, object: &ObjectKey, found: Found) -> Vec<PolicyOnObject> {
     let mut found: Vec<Over> = found.into_values().collect();
     found.sort_by_cached_key(|over| {
         let (policy, place) = (over.policy.key().clone(), over.status.target.clone());
@@ -286,30 +290,30 @@ fn sorted(snapshot: &Snapshot, object: &ObjectKey, found: Found) -> Vec<Standing
 
 /// The listeners and mesh Services through which requests reach an object, without the object itself. Empty for objects
 /// above the routes.
-fn entrances(survey: &mut Survey<'_>, key: &ObjectKey) -> BTreeSet<Place> {
+fn entrances(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
     if Level::end_for(&key.gk).is_upper() {
         return BTreeSet::new();
     }
-    let mut entrances = survey.entrances(key);
-    entrances.retain(|entrance| entrance.object != *key);
-    entrances
+    let mut listeners = resolver.listeners_of(key);
+    listeners.retain(|listener| listener.object != *key);
+    listeners
 }
 
 /// The parents of a route that do not accept it.
 fn not_attached_to(
-    survey: &Survey<'_>,
+    resolver: &Resolver<'_>,
     key: &ObjectKey,
-    entrances: &BTreeSet<Place>,
+    listeners: &BTreeSet<Place>,
 ) -> Vec<Named> {
-    let Some(Node::Route { parents, .. }) = survey.snapshot().get(key).map(|o| &o.node) else {
+    let Some(Node::Route { parents, .. }) = resolver.snapshot().get(key).map(|o| &o.node) else {
         return Vec::new();
     };
     let not_taken = parents.iter().filter(|parent| {
-        let mut entrances = entrances.iter();
-        !entrances.any(|entrance| {
+        let mut listeners = listeners.iter();
+        !listeners.any(|listener| {
             let section = parent.section.as_ref();
-            entrance.object == parent.object
-                && section.is_none_or(|name| entrance.section.as_ref() == Some(name))
+            listener.object == parent.object
+                && section.is_none_or(|name| listener.section.as_ref() == Some(name))
         })
     });
     let places: BTreeSet<Place> = not_taken

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::sketch::{Index, Sketch};
 use super::{Focus, Link, Role};
-use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::object::Node;
-use crate::engine::section::{self, SectionNames};
-use crate::engine::snapshot::namespace_key;
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::object::Node;
+use crate::engine::model::section::{self, SectionNames};
+use crate::engine::state::snapshot::namespace_key;
 
 /// The neighbours of each node, by direction.
 struct Neighbours {

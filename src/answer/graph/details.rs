@@ -9,15 +9,15 @@ use serde::Serialize;
 use super::{Graph, Node, Role, id, is_false};
 use crate::answer::policies::reason::reason;
 use crate::answer::state::PolicyState;
-use crate::engine::conditions::{PolicyStatus, on_paths, statuses};
-use crate::engine::effective::{Group, Outcome, Survey};
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::attachment::conflict::conflict_winner;
+use crate::engine::effective::{Outcome, PathGroup, Resolver};
+use crate::engine::kinds::profile::{Class, Profile, words};
 use crate::engine::merge::Effective;
-use crate::engine::object::{Node as Kind, Object};
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::{Node as Kind, Object};
 use crate::engine::policy::Policy;
-use crate::engine::profile::{Class, Profile, words};
-use crate::engine::rivals::winner;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{PolicyStatus, status_on_paths, statuses};
 
 mod groups;
 mod yaml;
@@ -125,7 +125,7 @@ pub struct Stanza {
 
 /// The details of all nodes of a graph of this state. `specs` are the objects whose specs may be shown.
 pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details {
-    let mut survey = Survey::new(snapshot);
+    let mut resolver = Resolver::new(snapshot);
     let mut nodes: Vec<About> = vec![About::default(); graph.nodes.len()];
     let mut objects: BTreeMap<&ObjectKey, Vec<usize>> = BTreeMap::new();
     for (number, node) in graph.nodes.iter().enumerate() {
@@ -139,7 +139,7 @@ pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details 
     let mut left = MOST_ENTRIES;
     let policies = objects.keys().filter_map(|object| snapshot.policy(object));
     let policies: Vec<&Arc<Policy>> = policies.collect();
-    let policies = statuses(&mut survey, &policies, |policy, status| {
+    let policies = statuses(&mut resolver, &policies, |policy, status| {
         (policy.key().clone(), of_policy(snapshot, policy, &status))
     });
     let mut policies: HashMap<ObjectKey, About> = policies.into_iter().collect();
@@ -165,12 +165,12 @@ pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details 
         if object.gk.is_core("Namespace") || snapshot.get(object).is_none() {
             continue;
         }
-        let kinds = survey.kinds_over(object);
+        let kinds = resolver.kinds_through(object);
         for kind in &kinds {
             let Some(profile) = snapshot.profile(kind).filter(|_| left > 0) else {
                 continue;
             };
-            let groups = survey.through(object, kind);
+            let groups = resolver.paths_through(object, kind);
             for number in &numbers {
                 let node = graph.nodes.get(*number).zip(nodes.get_mut(*number));
                 if let Some((node, about)) = node {
@@ -241,7 +241,7 @@ impl About {
         snapshot: &Snapshot,
         node: &Node,
         (kind, profile): (&GroupKind, &Profile),
-        groups: &[Group],
+        groups: &[PathGroup],
     ) -> usize {
         let before = self.policies.len();
         let mut count = 0;
@@ -250,7 +250,7 @@ impl About {
         let mut told: HashSet<Outcome> = HashSet::new();
         let mut found: Vec<(Effective, Vec<String>, usize)> = Vec::new();
         let relevant = relevant(profile, groups, place, is_upper);
-        let through: Vec<Group> = relevant.iter().map(|group| (*group).clone()).collect();
+        let through: Vec<PathGroup> = relevant.iter().map(|group| (*group).clone()).collect();
         for group in relevant {
             let is_new = told.insert(group.outcome());
             if is_new {
@@ -268,8 +268,8 @@ impl About {
                 (*group.effective).clone()
             };
             match found.iter_mut().find(|(known, ..)| *known == effective) {
-                Some((_, _, paths)) => *paths += group.paths(),
-                None => found.push((effective, path(group, place, is_upper), group.paths())),
+                Some((_, _, paths)) => *paths += group.path_count(),
+                None => found.push((effective, path(group, place, is_upper), group.path_count())),
             }
         }
         for (effective, path, paths) in found {
@@ -294,7 +294,13 @@ impl About {
 
     /// Adds the policies of a path group that are attached at a place or above it, with their state on the paths
     /// through it.
-    fn note(&mut self, snapshot: &Snapshot, group: &Group, place: &Place, through: &[Group]) {
+    fn note(
+        &mut self,
+        snapshot: &Snapshot,
+        group: &PathGroup,
+        place: &Place,
+        through: &[PathGroup],
+    ) {
         let Some(level) = level(group, place) else {
             return;
         };
@@ -311,15 +317,15 @@ impl About {
                 if self.policies.iter().any(|a| a.policy == id && a.at == at) {
                     continue;
                 }
-                let rival = winner(&above.policies, policy).is_some();
-                let state = on_paths(snapshot, policy, other, through).state;
+                let winner = conflict_winner(&above.policies, policy).is_some();
+                let state = status_on_paths(snapshot, policy, other, through).state;
                 let state = state
                     .as_ref()
                     .map_or(PolicyState::NoEffect, PolicyState::from);
                 self.policies.push(Acting {
                     policy: id,
                     at,
-                    state: if rival {
+                    state: if winner {
                         PolicyState::Conflicted
                     } else {
                         state

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::matching::{Matching, Text, Wants};
-use crate::engine::object::{Node, Object};
-use crate::engine::section;
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::object::{Node, Object};
+use crate::engine::model::section;
+use crate::engine::model::wording::shortened;
+use crate::engine::routing::{MatchSpec, Matching, Text};
 use crate::engine::topology::{listeners_of, why_unaccepted};
-use crate::engine::words::shortened;
 
 /// What a node says of itself; nothing of it where it has no such fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -40,7 +40,7 @@ const MOST_MATCHES: usize = 64;
 const LONGEST: usize = 400;
 
 /// The matches of each rule of a route; an error for a match that cannot be read.
-type Matches = Vec<Vec<Result<Wants, String>>>;
+type Matches = Vec<Vec<Result<MatchSpec, String>>>;
 
 /// Reads the facts of nodes. Fast if the rules of one route come one after the other.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn said(wants: &Result<Wants, String>) -> String {
+fn said(wants: &Result<MatchSpec, String>) -> String {
     let text = match wants {
         Ok(wants) => words(wants),
         Err(why) => format!("unreadable match: {why}"),
@@ -124,7 +124,7 @@ fn said(wants: &Result<Wants, String>) -> String {
 }
 
 /// A match in words: `PathPrefix /cart, method GET, header x-env=canary`.
-fn words(wants: &Wants) -> String {
+fn words(wants: &MatchSpec) -> String {
     let pair = |what: &str, (name, text): &(String, Text)| {
         let sign = if text.is_expression() { "=~" } else { "=" };
         format!("{what} {name}{sign}{}", text.value())

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::engine::ids::{GATEWAY_API, GroupKind, Place};
-use crate::engine::object::is_route;
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::{GATEWAY_API, GroupKind, Place};
+use crate::engine::model::object::is_route;
 
 /// The id of a node; `frontend` marks a Service in its role as a parent of mesh routes.
 pub(super) fn of(place: &Place, frontend: bool) -> Arc<str> {
@@ -67,7 +67,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{GroupKind, of};
-    use crate::engine::ids::ObjectKey;
+    use crate::engine::model::ids::ObjectKey;
 
     fn id(group: &str, kind: &str, namespace: &str, name: &str, section: Option<&str>) -> String {
         let object = ObjectKey::new(GroupKind::new(group, kind), namespace, name);

@@ -8,12 +8,12 @@ use super::states::OnTarget;
 use super::{Edge, Graph, Link, Node, Role, id};
 use crate::answer::Named;
 use crate::answer::state::PolicyState;
-use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::level::Level;
-use crate::engine::matching::Matching;
-use crate::engine::object::Node as Kind;
-use crate::engine::section::{self, SectionNames};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::level::Level;
+use crate::engine::model::object::Node as Kind;
+use crate::engine::model::section::{self, SectionNames};
+use crate::engine::routing::Matching;
+use crate::engine::state::snapshot::Snapshot;
 
 /// The index of a node in the sketch.
 pub(super) type Index = usize;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::id;
 use super::sketch::{Index, Sketch};
 use crate::answer::state::PolicyState;
-use crate::engine::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
-use crate::engine::effective::Survey;
-use crate::engine::ids::{ObjectKey, Place};
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::policy::Policy;
+use crate::engine::status::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
 
 /// Sets the states of the kept policies and of the edges from them.
-pub(super) fn fill(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>, kept: &[bool]) {
+pub(super) fn fill(sketch: &mut Sketch<'_>, resolver: &mut Resolver<'_>, kept: &[bool]) {
     let snapshot = sketch.snapshot;
     let spots = sketch.spots().iter().enumerate();
     let shown = spots.filter(|(index, _)| kept.get(*index).copied().unwrap_or(false));
@@ -27,7 +27,7 @@ pub(super) fn fill(sketch: &mut Sketch<'_>, survey: &mut Survey<'_>, kept: &[boo
     let policies: Vec<&Arc<Policy>> = policies.into_iter().map(|(_, policy)| policy).collect();
     let mut states: HashMap<Index, PolicyState> = HashMap::new();
     let mut on: HashMap<(Index, Place), OnTarget> = HashMap::new();
-    statuses(survey, &policies, |policy, status| {
+    statuses(resolver, &policies, |policy, status| {
         let Some(index) = numbers.get(policy.key()).copied() else {
             return;
         };

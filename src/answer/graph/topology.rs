@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use super::Link;
 use super::sketch::{Index, Sketch};
-use crate::engine::ids::ObjectKey;
-use crate::engine::object::{Node, Object, ParentRef, Rule, gateway_kinds};
-use crate::engine::section;
-use crate::engine::snapshot::class_key;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::{Node, Object, ParentRef, Rule, gateway_kinds};
+use crate::engine::model::section;
+use crate::engine::state::snapshot::class_key;
 use crate::engine::topology::{
-    Attachment, OneKind, attachment, not_usable, unaccepted, unreached, why_not_joined,
+    KeptOutCache, ParentAttachment, attachment, not_usable, unaccepted, unreached, why_not_joined,
 };
 
 /// Adds every object of the Gateway API and the objects that they refer to.
 pub(super) fn draw(sketch: &mut Sketch<'_>) {
     let snapshot = sketch.snapshot;
-    let mut one_kind = OneKind::new(snapshot);
+    let mut one_kind = KeptOutCache::new(snapshot);
     for kind in gateway_kinds() {
         for object in snapshot.objects(&kind) {
             let node = sketch.object(&object.key, false);
@@ -52,22 +52,22 @@ fn set(sketch: &mut Sketch<'_>, set: &Object, node: Index, parent: &ParentRef) {
 /// parentRef names, or from its owner.
 fn attach(
     sketch: &mut Sketch<'_>,
-    one_kind: &mut OneKind<'_>,
+    one_kind: &mut KeptOutCache<'_>,
     route: &Arc<Object>,
     node: Index,
     parent: &ParentRef,
 ) {
     let of_mesh = parent.object.gk.is_core("Service");
     let (at, why) = match attachment(one_kind, route, parent) {
-        Attachment::Attached(places) => {
+        ParentAttachment::Attached(places) => {
             for place in places {
                 let above = sketch.place(&place, of_mesh);
                 sketch.line(above, node, Link::Parent, None);
             }
             return;
         }
-        Attachment::Unknown(why) => (parent.object.whole(), why),
-        Attachment::Refused { at, why } => (at, why),
+        ParentAttachment::Unknown(why) => (parent.object.whole(), why),
+        ParentAttachment::Refused { at, why } => (at, why),
     };
     let above = sketch.place(&at, of_mesh);
     sketch.line(above, node, Link::Rejected, Some(why));

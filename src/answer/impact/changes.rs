@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::fields::{Field, fields};
 use super::{Change, KindName, Named, Paths, What, named};
-use crate::engine::effective::{Group, Survey};
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::impact::{Changed, Shifted};
+use crate::engine::effective::impact::{Changed, EffectiveChange};
+use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::merge::Effective;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::state::snapshot::Snapshot;
 
 /// The difference between two effective policies, shared by all paths that have both.
 #[derive(Debug, PartialEq)]
@@ -88,7 +88,7 @@ pub(super) fn is_gone(before: &Snapshot, after: &Snapshot, object: &ObjectKey) -
 }
 
 /// Whether the target stays. A path that appears or disappears changes nothing that was in force.
-fn what(shifted: &Shifted, difference: &Difference) -> What {
+fn what(shifted: &EffectiveChange, difference: &Difference) -> What {
     let is_nothing = |side: &Side| side.from.is_empty();
     if shifted.stays {
         What::Changed
@@ -104,7 +104,7 @@ fn what(shifted: &Shifted, difference: &Difference) -> What {
 // === impl Difference ===
 
 impl Difference {
-    fn of(shifted: &Shifted) -> Self {
+    fn of(shifted: &EffectiveChange) -> Self {
         let (fields, moved) = fields(&shifted.before, &shifted.after);
         Self {
             before: Side::of(&shifted.before),
@@ -146,10 +146,10 @@ impl Side {
 
 /// Counts the paths to a target. Resolves each object once.
 struct Counting<'a> {
-    before: Survey<'a>,
-    after: Survey<'a>,
+    before: Resolver<'a>,
+    after: Resolver<'a>,
     /// The last object asked for: its changes come one after the other.
-    last: Option<(ObjectKey, GroupKind, [Vec<Group>; 2])>,
+    last: Option<(ObjectKey, GroupKind, [Vec<PathGroup>; 2])>,
 }
 
 // === impl Counting ===
@@ -157,8 +157,8 @@ struct Counting<'a> {
 impl<'a> Counting<'a> {
     fn new(before: &'a Snapshot, after: &'a Snapshot) -> Self {
         Self {
-            before: Survey::new(before),
-            after: Survey::new(after),
+            before: Resolver::new(before),
+            after: Resolver::new(after),
             last: None,
         }
     }
@@ -169,15 +169,15 @@ impl<'a> Counting<'a> {
         let known = matches!(&self.last, Some((last, of, _)) if last == key && of == kind);
         if !known {
             let groups = [
-                self.before.through(key, kind),
-                self.after.through(key, kind),
+                self.before.paths_through(key, kind),
+                self.after.paths_through(key, kind),
             ];
             self.last = Some((key.clone(), kind.clone(), groups));
         }
         let Some((.., [before, after])) = &self.last else {
             return 0;
         };
-        let count = |groups: &[Group]| groups.iter().map(|group| to(group, target)).sum();
+        let count = |groups: &[PathGroup]| groups.iter().map(|group| to(group, target)).sum();
         match what {
             What::Added => count(after),
             What::Removed => count(before),
@@ -187,14 +187,16 @@ impl<'a> Counting<'a> {
 }
 
 /// The number of paths in a group that lead to a target.
-fn to(group: &Group, target: &Place) -> usize {
-    if group.ends.lowers.is_empty() {
-        let uppers = group.ends.uppers.iter();
-        return uppers.filter(|upper| upper.last() == Some(target)).count();
+fn to(group: &PathGroup, target: &Place) -> usize {
+    if group.paths.routes.is_empty() {
+        let ancestor_paths = group.paths.ancestors.iter();
+        return ancestor_paths
+            .filter(|ancestor_path| ancestor_path.last() == Some(target))
+            .count();
     }
-    let lowers = group.ends.lowers.iter();
-    let lowers = lowers
-        .filter(|lower| lower.target() == Some(target))
+    let route_paths = group.paths.routes.iter();
+    let route_paths = route_paths
+        .filter(|route_path| route_path.target() == Some(target))
         .count();
-    lowers * group.ends.uppers.len()
+    route_paths * group.paths.ancestors.len()
 }

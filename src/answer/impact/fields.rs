@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Named;
-use crate::engine::ids::ObjectKey;
-use crate::engine::merge::{Effective, Leaf, LeafPath};
-use crate::engine::words;
+use crate::engine::merge::{Effective, Setting, SettingPath};
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::wording;
 
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub struct Field {
 
 /// The identity of a setting. Policies that are in force side by side do not replace each other's settings, so theirs
 /// are compared policy by policy.
-type Whose = (LeafPath, Option<ObjectKey>);
+type Whose = (SettingPath, Option<ObjectKey>);
 
 /// The settings that differ, and the policies whose settings come or go with that. No settings if only the kind's own
 /// controller knows them.
@@ -42,12 +42,12 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
         return (Vec::new(), all);
     }
     let mut moved = BTreeSet::new();
-    let together = before.is_together() || after.is_together();
+    let together = before.is_side_by_side() || after.is_side_by_side();
     let (was, is) = (leaves(before, together), leaves(after, together));
     let all: BTreeSet<&Whose> = was.keys().chain(is.keys()).collect();
     let differing = all.into_iter().filter_map(|whose| {
         let (was, is) = (was.get(whose), is.get(whose));
-        let value = |leaf: Option<&&Leaf>| {
+        let value = |leaf: Option<&&Setting>| {
             let value = leaf.map(|leaf| &leaf.value)?;
             (!value.is_null()).then(|| value.value())
         };
@@ -63,7 +63,7 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
                 .map(|leaf| leaf.policy.clone()),
         );
         Some(Field {
-            field: words::field(&whose.0),
+            field: wording::field(&whose.0),
             before,
             removed: is.is_some_and(|leaf| leaf.value.is_null()),
             after,
@@ -74,9 +74,9 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
     (fields, moved)
 }
 
-fn leaves(effective: &Effective, together: bool) -> BTreeMap<Whose, &Leaf> {
+fn leaves(effective: &Effective, together: bool) -> BTreeMap<Whose, &Setting> {
     let leaves = effective.leaves().into_iter();
-    let whose = |leaf: &Leaf| together.then(|| leaf.policy.clone());
+    let whose = |leaf: &Setting| together.then(|| leaf.policy.clone());
     leaves
         .map(|(path, leaf)| ((path, whose(leaf)), leaf))
         .collect()

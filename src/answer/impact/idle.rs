@@ -3,29 +3,29 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Doing, Idle, Named};
-use crate::engine::affected::standing_over;
-use crate::engine::conditions::{Accepted, PolicyStatus, State, statuses};
-use crate::engine::effective::Survey;
-use crate::engine::ids::ObjectKey;
-use crate::engine::object::Node;
+use super::{Effect, Named, NoEffect};
+use crate::engine::effective::Resolver;
+use crate::engine::effective::affected::attached_at_or_above;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::Node;
 use crate::engine::policy::Policy;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{Accepted, PolicyStatus, State, statuses};
 
 /// Policies of the change that are not in `busy`, the policies whose settings come or go; and the changed object
 /// itself, if it is `alone`, policies could act on it, and nothing else changes.
 pub(super) fn idle(
     before: &Snapshot,
     after: &Snapshot,
-    doing: &Doing,
+    doing: &Effect,
     busy: &BTreeSet<ObjectKey>,
     alone: bool,
-) -> Vec<Idle> {
+) -> Vec<NoEffect> {
     let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: Done| {
         let policies = keys.iter().filter(|key| !busy.contains(*key));
         let policies: Vec<&Arc<Policy>> = policies.filter_map(|key| snapshot.policy(key)).collect();
-        let mut survey = Survey::new(snapshot);
-        statuses(&mut survey, &policies, |policy, status| {
+        let mut resolver = Resolver::new(snapshot);
+        statuses(&mut resolver, &policies, |policy, status| {
             let known = done == Done::Applied && before.policy(policy.key()).is_some();
             note(policy.key(), of_policy(policy, &status, done, known))
         })
@@ -35,15 +35,15 @@ pub(super) fn idle(
     for (snapshot, keys) in [(after, &doing.applied), (before, &doing.deleted)] {
         let others = keys.iter().filter(|_| alone && found.is_empty());
         let others = others.filter(|key| may_be_acted_on(snapshot, key));
-        let told = others.map(|key| note(key, of_target(&mut Survey::new(snapshot), key)));
-        let told: Vec<Idle> = told.collect();
+        let told = others.map(|key| note(key, of_target(&mut Resolver::new(snapshot), key)));
+        let told: Vec<NoEffect> = told.collect();
         found.extend(told);
     }
     found
 }
 
-fn note(object: &ObjectKey, reason: String) -> Idle {
-    Idle {
+fn note(object: &ObjectKey, reason: String) -> NoEffect {
+    NoEffect {
         object: Named::from(object),
         reason,
     }
@@ -108,8 +108,8 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
     }
 }
 
-fn of_target(survey: &mut Survey<'_>, key: &ObjectKey) -> String {
-    if standing_over(survey, key).is_empty() {
+fn of_target(resolver: &mut Resolver<'_>, key: &ObjectKey) -> String {
+    if attached_at_or_above(resolver, key).is_empty() {
         "no policy acts on it".to_owned()
     } else {
         "the same policies act on it in the same way".to_owned()

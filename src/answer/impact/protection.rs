@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::changes::is_gone;
 use crate::answer::named::{KindName, Named, named};
-use crate::engine::ids::GroupKind;
-use crate::engine::impact::{Changed, Shifted};
-use crate::engine::protection::lost;
-use crate::engine::snapshot::Snapshot;
-use crate::engine::words;
+use crate::engine::effective::impact::{Changed, EffectiveChange};
+use crate::engine::effective::protection::lost;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::wording;
+use crate::engine::state::snapshot::Snapshot;
 
 /// A protection that requests to an object had before the change, and have not after it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -40,12 +40,13 @@ pub(super) fn lost_protection(
     let mut all = Vec::new();
     for kind in kinds {
         let of_kind = found.iter().filter(|changed| changed.shifted.kind == *kind);
-        let mut shifted: Vec<&Rc<Shifted>> = of_kind.map(|changed| &changed.shifted).collect();
+        let mut shifted: Vec<&Rc<EffectiveChange>> =
+            of_kind.map(|changed| &changed.shifted).collect();
         shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
         shifted.dedup_by_key(|shifted| Rc::as_ptr(shifted));
         let changes = shifted.iter().map(|shifted| &***shifted);
         for loss in lost([before, after], kind, &changes) {
-            let settings = loss.settings.keys().map(|path| words::field(path));
+            let settings = loss.settings.keys().map(|path| wording::field(path));
             let settings: Vec<String> = settings.collect();
             // An object that the change deletes needs no protection.
             let stays = loss.objects.iter();

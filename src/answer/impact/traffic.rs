@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::named::{Named, named};
-use crate::engine::ids::ObjectKey;
-use crate::engine::snapshot::Snapshot;
-use crate::engine::traffic;
+use crate::engine::effective::traffic;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::snapshot::Snapshot;
 
 /// What a change does to the requests of routes that stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

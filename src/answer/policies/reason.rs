@@ -2,12 +2,12 @@
 
 use crate::answer::reported::told;
 use crate::answer::state::no_effect;
-use crate::engine::attach::{Reach, reach};
-use crate::engine::conditions::{Accepted, PolicyStatus, State, TargetStatus};
-use crate::engine::ids::Place;
-use crate::engine::object::section_noun;
+use crate::engine::attachment::{AttachmentPermission, permission};
+use crate::engine::model::ids::Place;
+use crate::engine::model::object::section_noun;
 use crate::engine::policy::{Fault, Policy, StrategyFault, TargetRef, entries, stanzas};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{Accepted, PolicyStatus, State, TargetStatus};
 use crate::engine::topology::not_there;
 
 /// Why a policy has no effect: a fault in its strategy or target entries, targets that it is not attached to or does
@@ -91,7 +91,7 @@ pub(in crate::answer) fn not_attached(
         entry.is_whole() == place.section.is_none() && entry.matches(own, target, meta)
     };
     let entry = policy.targets.iter().find(names);
-    let reach = entry.map(|entry| reach(snapshot, policy, entry, target));
+    let reach = entry.map(|entry| permission(snapshot, policy, entry, target));
     Some(match accepted {
         Accepted::Accepted => return None,
         Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
@@ -100,24 +100,35 @@ pub(in crate::answer) fn not_attached(
         _ if let Some(why) = unusable(policy) => why,
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
-            (Some(Reach::Forbidden), _) => format!("{kind} stays in its own namespace"),
-            (Some(Reach::ClusterScoped), _) => {
+            (Some(AttachmentPermission::Forbidden), _) => {
+                format!("{kind} stays in its own namespace")
+            }
+            (Some(AttachmentPermission::ClusterScoped), _) => {
                 format!("{kind} has a namespace and {} has none", target.gk)
             }
-            (Some(Reach::Untaken), Some(section)) if policy.profile.takes_kind(&target.gk) => {
+            (Some(AttachmentPermission::TargetKindNotSupported), Some(section))
+                if policy.profile.takes_kind(&target.gk) =>
+            {
                 format!("{kind} takes no section of {target}, such as {section}")
             }
-            (Some(Reach::Untaken), _) => format!("{kind} cannot target {}", target.gk),
-            (Some(Reach::OtherName), _) => format!("{kind} cannot target {target}"),
-            (Some(Reach::NotGranted), _) => format!(
+            (Some(AttachmentPermission::TargetKindNotSupported), _) => {
+                format!("{kind} cannot target {}", target.gk)
+            }
+            (Some(AttachmentPermission::OtherName), _) => format!("{kind} cannot target {target}"),
+            (Some(AttachmentPermission::NotGranted), _) => format!(
                 "no ReferenceGrant in namespace {} covers {kind} of namespace {own}",
                 target.namespace,
             ),
-            (Some(Reach::Free | Reach::Consumer) | None, Some(section)) if object.is_some() => {
+            (
+                Some(AttachmentPermission::Allowed | AttachmentPermission::Consumer) | None,
+                Some(section),
+            ) if object.is_some() => {
                 let noun = section_noun(&target.gk).unwrap_or("section");
                 format!("{target} has no {noun} {section}")
             }
-            (Some(Reach::Free | Reach::Consumer) | None, _) => not_there(snapshot, target),
+            (Some(AttachmentPermission::Allowed | AttachmentPermission::Consumer) | None, _) => {
+                not_there(snapshot, target)
+            }
         },
     })
 }

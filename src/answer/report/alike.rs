@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::finding::{Code, Finding, Severity};
-use crate::engine::ids::ObjectKey;
-use crate::engine::words;
+use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::wording;
 
 /// The findings on one object, without repetitions.
 pub(super) fn together(mut findings: Vec<Finding>, is_policy: bool) -> Vec<Finding> {
@@ -29,7 +29,7 @@ fn one_line(findings: Vec<Finding>, code: Code, notice: bool) -> Vec<Finding> {
         return rest;
     }
     let severity = alike.iter().map(|finding| finding.severity).min();
-    let by = alike.iter().flat_map(|finding| &finding.tells_of);
+    let by = alike.iter().flat_map(|finding| &finding.mentions);
     let by: BTreeSet<ObjectKey> = by.cloned().collect();
     let settings = alike.iter().flat_map(|finding| finding.settings.iter());
     let fields = settings.filter_map(|setting| setting.split_once('='));
@@ -40,15 +40,15 @@ fn one_line(findings: Vec<Finding>, code: Code, notice: bool) -> Vec<Finding> {
     };
     let set = match fields.len() {
         0 => String::new(),
-        _ => format!("; they set {}", words::first(&fields)),
+        _ => format!("; they set {}", wording::first(&fields)),
     };
     if let Some(first) = alike.into_iter().next() {
         rest.push(Finding {
             severity: severity.unwrap_or(first.severity),
-            message: format!("{how} {}{set}", words::named(&by)),
+            message: format!("{how} {}{set}", wording::named(&by)),
             settings: Vec::new().into(),
             source: String::new(),
-            tells_of: by,
+            mentions: by,
             ..first.about(code.as_str())
         });
     }

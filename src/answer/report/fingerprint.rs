@@ -1,7 +1,7 @@
 //! The identity of a finding across reports (ruling 14): code, object and subject; never the line, an index or the
 //! text.
 
-use crate::engine::finding::Finding;
+use crate::engine::admission::finding::Finding;
 
 /// FNV-1a with 128 bits: short, and the same on every machine.
 const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

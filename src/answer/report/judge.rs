@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{alike, unknown};
-use crate::engine::effective::Survey;
-use crate::engine::finding::{Code, Finding, Severity};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::review::{Evidence, altered, inspect};
-use crate::engine::severities::{Asker, Severities};
-use crate::engine::snapshot::{Snapshot, namespace_key};
-use crate::engine::validate::form;
-use crate::engine::verdict::Verdict;
+use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::review::{Evidence, findings_on_changes, inspect};
+use crate::engine::admission::severities::{Requester, Severities};
+use crate::engine::admission::validate::form;
+use crate::engine::admission::verdict::Verdict;
+use crate::engine::effective::Resolver;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::state::snapshot::{Snapshot, namespace_key};
 
 /// The objects to check; one change if there is a state before.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +31,8 @@ pub struct Case<'a> {
 #[derive(Debug)]
 pub struct Judge<'a> {
     case: Case<'a>,
-    is: Survey<'a>,
-    was: Option<Survey<'a>>,
+    is: Resolver<'a>,
+    was: Option<Resolver<'a>>,
 }
 
 /// A finding about a file that holds no object.
@@ -51,8 +51,8 @@ impl<'a> Case<'a> {
     pub fn judge(self) -> Judge<'a> {
         Judge {
             case: self,
-            is: Survey::new(self.after),
-            was: self.before.map(Survey::new),
+            is: Resolver::new(self.after),
+            was: self.before.map(Resolver::new),
         }
     }
 
@@ -60,7 +60,7 @@ impl<'a> Case<'a> {
     pub fn together(&self) -> Vec<Finding> {
         let mut findings = unknown::kinds(self.after, self.objects.iter());
         if let Some(before) = self.before {
-            findings.extend(altered(before, self.after, self.objects));
+            findings.extend(findings_on_changes(before, self.after, self.objects));
         }
         findings
             .into_iter()
@@ -82,7 +82,7 @@ impl<'a> Case<'a> {
         };
         let there = self.after.get(&namespace_key(namespace));
         let verdict = Verdict::new(findings, &Evidence::Authoritative);
-        let judged = self.severities.judge(verdict, || Asker {
+        let judged = self.severities.judge(verdict, || Requester {
             dry_run: false,
             namespace,
             namespace_labels: there.map(|there| &there.meta.labels),
@@ -110,10 +110,10 @@ impl Judge<'_> {
         findings.retain(|finding| match finding.code {
             // The policy itself has this finding.
             Code::Overridden if !is_policy => {
-                let mut told = finding.tells_of.iter();
+                let mut told = finding.mentions.iter();
                 !told.all(|policy| case.objects.contains(policy))
             }
-            // For an existing object, `together` reports these for the whole change.
+            // For an existing object, `combined` reports these for the whole change.
             Code::Affects | Code::ProtectionLost => !is_old,
             _ => true,
         });
@@ -135,9 +135,9 @@ impl Judge<'_> {
     }
 }
 
-fn all(survey: &mut Survey<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
-    let mut findings = inspect(survey, key);
-    let policy = survey.snapshot().policy(key).filter(|_| unseen);
+fn all(resolver: &mut Resolver<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
+    let mut findings = inspect(resolver, key);
+    let policy = resolver.snapshot().policy(key).filter(|_| unseen);
     let form = policy.map(|policy| form(policy)).unwrap_or_default();
     // A name of the wrong type counts as missing too; the first finding is enough.
     findings.retain(|finding| {

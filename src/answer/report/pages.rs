@@ -1,6 +1,6 @@
 //! The documentation page of each code: meaning, reason, example, remedy. Compiled into the program.
 
-use crate::engine::finding::Code;
+use crate::engine::admission::finding::Code;
 
 /// The address of the pages on the web.
 const SITE: &str = "https://attache.dev/findings";

@@ -1,6 +1,6 @@
 //! A title and a remedy for each code, for reports that other tools show (SARIF).
 
-use crate::engine::finding::Code;
+use crate::engine::admission::finding::Code;
 
 /// A code in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::engine::finding::{Code, Finding};
-use crate::engine::hint::nearest;
-use crate::engine::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use crate::engine::admission::finding::{Code, Finding};
+use crate::engine::model::hint::nearest;
+use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::policy::spec;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::snapshot::Snapshot;
 
 /// The fields that name the targets of policies.
 const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
@@ -107,12 +107,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::meant;
-    use crate::engine::ids::GroupKind;
-    use crate::engine::profile::{ProfileRules, builtin};
-    use crate::engine::snapshot::Snapshot;
+    use crate::engine::kinds::profile::{ProfileRules, builtin};
+    use crate::engine::model::ids::GroupKind;
+    use crate::engine::state::snapshot::Snapshot;
 
     #[test]
-    fn who_misspells_a_kind_or_its_group_is_told_what_was_meant() {
+    fn a_misspelt_kind_or_group_gets_a_suggestion() {
         let rules = ProfileRules::new(Vec::new(), builtin().unwrap());
         let snapshot = Snapshot::new(Arc::new(rules));
         for (group, kind, expected) in [

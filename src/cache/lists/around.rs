@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
-use crate::engine::object::{Node, Object, is_route};
-use crate::engine::snapshot::{class_key, namespace_key};
+use crate::engine::model::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
+use crate::engine::model::object::{Node, Object, is_route};
+use crate::engine::state::snapshot::{class_key, namespace_key};
 
 /// Whether few objects are needed for these, so that no kind has to be listed completely. This is true of routes only:
 /// to find what refers to a Gateway, Service or Namespace, everything has to be read.

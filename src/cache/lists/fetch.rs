@@ -6,11 +6,11 @@ use kube::api::ListParams;
 use kube::core::ApiResource;
 use kube::{Api, Client};
 
+use crate::cache::api_error::ApiError;
 use crate::cache::confirm::is_name;
 use crate::cache::raw::RawObject;
-use crate::cache::trouble::Trouble;
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::Object;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::Object;
 
 /// Objects per page of a list.
 const PAGE: u32 = 500;
@@ -19,7 +19,7 @@ const EXPIRED: u16 = 410;
 
 /// A kind and its API resource.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
+pub(super) struct ListedKind {
     pub(super) gk: GroupKind,
     pub(super) resource: ApiResource,
     pub(super) namespaced: bool,
@@ -33,7 +33,7 @@ pub(super) struct List {
     /// The objects that cannot, and why.
     pub(super) odd: Vec<(ObjectKey, String)>,
     /// The only namespace that could be listed, and why not all of them.
-    pub(super) only: Option<(Arc<str>, Trouble)>,
+    pub(super) only: Option<(Arc<str>, ApiError)>,
 }
 
 /// Lists and gets objects. If the user may not list all namespaces, it lists one.
@@ -45,11 +45,11 @@ pub(super) struct Fetch {
 
 impl Fetch {
     /// Lists all objects of a kind, or those of one namespace if the user may not see more.
-    pub(super) async fn list(&self, kind: &Reach) -> Result<List, Trouble> {
+    pub(super) async fn list(&self, kind: &ListedKind) -> Result<List, ApiError> {
         let client = self.client.clone();
         let all = Api::all_with(client, &kind.resource);
         match pages(&kind.gk, &all).await {
-            Err(why @ Trouble::Forbidden(_)) if kind.namespaced => {
+            Err(why @ ApiError::Forbidden(_)) if kind.namespaced => {
                 let found = self.list_in(kind, &self.namespace).await;
                 let mut list = found.map_err(|_| why.clone())?;
                 list.only = Some((Arc::clone(&self.namespace), why));
@@ -60,7 +60,11 @@ impl Fetch {
     }
 
     /// The objects of a kind in one namespace.
-    pub(super) async fn list_in(&self, kind: &Reach, namespace: &str) -> Result<List, Trouble> {
+    pub(super) async fn list_in(
+        &self,
+        kind: &ListedKind,
+        namespace: &str,
+    ) -> Result<List, ApiError> {
         let client = self.client.clone();
         let api = Api::namespaced_with(client, namespace, &kind.resource);
         pages(&kind.gk, &api).await
@@ -69,9 +73,9 @@ impl Fetch {
     /// Gets one object; `None` if it does not exist.
     pub(super) async fn get(
         &self,
-        kind: &Reach,
+        kind: &ListedKind,
         key: &ObjectKey,
-    ) -> Result<Option<Object>, Trouble> {
+    ) -> Result<Option<Object>, ApiError> {
         if !is_name(&key.name) || (kind.namespaced && !is_name(&key.namespace)) {
             // No object can have such a name, and in a URL it would address something else.
             return Ok(None);
@@ -87,18 +91,18 @@ impl Fetch {
                 let object = raw.to_object(&key.gk);
                 object
                     .map(Some)
-                    .map_err(|why| Trouble::Failed(why.to_string()))
+                    .map_err(|why| ApiError::Failed(why.to_string()))
             }
-            Err(error) => match Trouble::of(&error) {
+            Err(error) => match ApiError::of(&error) {
                 // Discovery says that the kind is served, so 404 means that the object does not exist.
-                Trouble::NotServed => Ok(None),
+                ApiError::NotServed => Ok(None),
                 trouble => Err(trouble),
             },
         }
     }
 }
 
-async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, Trouble> {
+async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, ApiError> {
     let mut params = ListParams::default().limit(PAGE);
     let mut list = List {
         objects: Vec::new(),
@@ -114,7 +118,7 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, Trouble> {
                 (list.objects, list.odd) = (Vec::new(), Vec::new());
                 continue;
             }
-            Err(error) => return Err(Trouble::of(&error)),
+            Err(error) => return Err(ApiError::of(&error)),
         };
         for raw in &page.items {
             match raw.to_object(gk) {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::fetch::List;
 use super::{Listed, of_crd};
+use crate::cache::api_error::ApiError;
 use crate::cache::crds::Found;
-use crate::cache::trouble::Trouble;
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::{From, Node, Object};
-use crate::engine::profile::ProfileRules;
-use crate::engine::snapshot::{Change, Snapshot};
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::{From, Node, Object};
+use crate::engine::state::snapshot::{Change, Snapshot};
 
 /// Something that is not in the state, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub struct Missing {
     /// The missing part of the state.
     pub what: Unseen,
     /// Why.
-    pub why: Trouble,
+    pub why: ApiError,
 }
 
 /// A part of the state that may be missing.
@@ -48,11 +48,11 @@ pub(super) struct Gathered {
 
 impl Gathered {
     /// Adds the result of a list.
-    pub(super) fn list(&mut self, gk: GroupKind, list: Result<List, Trouble>) {
+    pub(super) fn list(&mut self, gk: GroupKind, list: Result<List, ApiError>) {
         match list {
             Ok(list) => {
                 for (key, why) in &list.odd {
-                    self.miss(Unseen::Object(key.clone()), Trouble::Failed(why.clone()));
+                    self.miss(Unseen::Object(key.clone()), ApiError::Failed(why.clone()));
                 }
                 if let Some((namespace, why)) = &list.only {
                     self.miss(
@@ -67,7 +67,7 @@ impl Gathered {
     }
 
     /// Adds the result of a get.
-    pub(super) fn object(&mut self, key: ObjectKey, found: Result<Option<Object>, Trouble>) {
+    pub(super) fn object(&mut self, key: ObjectKey, found: Result<Option<Object>, ApiError>) {
         match found {
             Ok(found) => {
                 self.objects.insert(key, found);
@@ -87,7 +87,7 @@ impl Gathered {
     }
 
     /// Records something that could not be read.
-    pub(super) fn miss(&mut self, what: Unseen, why: Trouble) {
+    pub(super) fn miss(&mut self, what: Unseen, why: ApiError) {
         self.missing.insert(Missing { what, why });
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::room::{LEAST, SMALL};
+use super::read_budget::{LEAST, SMALL};
 
 /// A document in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

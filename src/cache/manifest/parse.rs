@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::documents::Fault;
 use super::transcode::{Transcode, Written};
 use super::{LONGEST_WITH_DOUBLES, options, plain};
-use crate::engine::literal;
+use crate::engine::model::literal;
 
 /// The fields that identify a document or an item of a list.
 #[derive(Default, Deserialize)]

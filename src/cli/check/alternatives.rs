@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judged::Checked;
-use crate::answer::report::{Report, Spot, Told};
-use crate::engine::ids::ObjectKey;
+use crate::answer::report::{Report, ReportedFinding, Spot};
+use crate::engine::model::ids::ObjectKey;
 
 /// One report on all alternatives.
 pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
@@ -18,7 +18,7 @@ pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
     let mut objects: BTreeMap<ObjectKey, Option<Spot>> = BTreeMap::new();
     let mut policies = BTreeSet::new();
     // The identity of a finding within one run.
-    let mut found: BTreeMap<_, (Told, BTreeSet<&str>)> = BTreeMap::new();
+    let mut found: BTreeMap<_, (ReportedFinding, BTreeSet<&str>)> = BTreeMap::new();
     for (label, checked) in all {
         policies.extend(checked.policies);
         undefined.extend(checked.report.undefined);

@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::config::Configuration;
-use crate::engine::finding::Code;
-use crate::engine::severities::{Action, Actions, Override, Severities};
+use crate::engine::admission::finding::Code;
+use crate::engine::admission::severities::{Action, Actions, Override, Severities};
 
 /// Codes that deny if the manifests are the whole state: then a missing target exists nowhere.
 const OF_CLOSED_SETS: [Code; 2] = [Code::TargetNotFound, Code::KindUnknown];

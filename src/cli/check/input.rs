@@ -13,11 +13,11 @@ use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
 use crate::config::Configuration;
-use crate::engine::finding::{Code, Finding};
-use crate::engine::ids::ObjectKey;
-use crate::engine::severities::Severities;
-use crate::engine::snapshot::Snapshot;
-use crate::engine::verdict::escape;
+use crate::engine::admission::finding::{Code, Finding};
+use crate::engine::admission::severities::Severities;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::snapshot::Snapshot;
 use crate::reading;
 
 /// The path of standard input.

@@ -12,15 +12,15 @@ use super::super::unseen;
 use super::input::Input;
 use super::places::{Asked, Places, shown, spot};
 use crate::answer::named::KindName;
-use crate::answer::report::{Case, Report, Spot, Told, of_file};
-use crate::cache::cores::side_by_side;
+use crate::answer::report::{Case, Report, ReportedFinding, Spot, of_file};
 use crate::cache::lists::Unseen;
 use crate::cache::manifest::Problem;
-use crate::engine::finding::{Code, Finding, Severity};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::object::Object;
-use crate::engine::suppress::{Suppressed, Suppressions};
-use crate::engine::validate::is_target_kind;
+use crate::cache::parallel::parallel_map;
+use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::suppress::{Suppressed, Suppressions};
+use crate::engine::admission::validate::is_target_kind;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::Object;
 
 /// How many objects a thread takes at a time.
 const RUN: usize = 64;
@@ -53,7 +53,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     };
     let keys: Vec<&ObjectKey> = input.objects.iter().collect();
     let runs: Vec<&[&ObjectKey]> = keys.chunks(RUN).collect();
-    let judged = side_by_side(
+    let judged = parallel_map(
         &runs,
         || case.judge(),
         |judge, run| {
@@ -101,7 +101,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     place(&mut found, input);
     let told = found
         .into_iter()
-        .map(|found| Told::new(&found.finding, found.spot, found.suppressed));
+        .map(|found| ReportedFinding::new(&found.finding, found.spot, found.suppressed));
     let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
     let policies: BTreeSet<ObjectKey> = policies.map(|key| (*key).clone()).collect();
     let report = Report {
@@ -140,14 +140,14 @@ fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Fi
             && input.undated.contains(&finding.object)
     };
     judged.iter().filter(by_age).filter_map(|finding| {
-        let mut others = finding.tells_of.iter();
+        let mut others = finding.mentions.iter();
         let winner = others.find(|other| input.undated.contains(*other))?;
         let message = format!(
             "{winner} wins for it stands first: neither says when it was created. In a cluster the older wins, and of two \
              of one age the first by namespace and name"
         );
         let mut told = Finding::new(Code::OrderDecides, &finding.object, message);
-        told.tells_of.insert(winner.clone());
+        told.mentions.insert(winner.clone());
         Some(told.about(winner.to_string()))
     })
 }
@@ -206,7 +206,7 @@ fn unreadable(problem: &Problem, input: &Input) -> Finding {
         Some(key) => {
             let ours = input.after.profile(&key.gk).is_some()
                 || is_target_kind(&key.gk)
-                || key.gk == crate::engine::ids::GroupKind::crd();
+                || key.gk == crate::engine::model::ids::GroupKind::crd();
             // An object that is too large for attache may be fine for the API server; what is known about it counts.
             let known = input
                 .after

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::answer::report::Spot;
-use crate::cache::cores::side_by_side;
 use crate::cache::files::{self, STDIN};
 use crate::cache::manifest::Origin;
+use crate::cache::parallel::parallel_map;
 use crate::cache::position::Outline;
 
 /// A position to look up.
@@ -52,7 +52,7 @@ impl<'a> Places<'a> {
         for (_, asked) in &mut files {
             asked.sort_by_key(|asked| asked.origin.line);
         }
-        let found = side_by_side(
+        let found = parallel_map(
             &files,
             || (),
             |(), (file, asked)| of_one_file(file, asked, stdin),

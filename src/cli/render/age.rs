@@ -22,7 +22,7 @@ mod tests {
     use jiff::Timestamp;
 
     #[test]
-    fn there_are_at_least_two_of_each_unit() {
+    fn a_unit_is_used_from_two_on() {
         for (seconds, said) in [
             (-5, "0s"),
             (0, "0s"),

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::kinds::details;
+use super::phrases;
 use super::policies::{Form, lines};
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::{beside, paragraph};
 use super::values::{Shown, shown};
-use super::words;
 use crate::answer::Named;
-use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, Standing};
+use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, PolicyOnObject};
 use crate::answer::effective::Effective;
 use crate::answer::policies::Policies;
 use crate::answer::problems::What;
-use crate::engine::object::section_noun;
+use crate::engine::model::object::section_noun;
 
 mod by_route;
 mod effective;
@@ -74,8 +74,8 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
             text.push_str(&verdict::listeners(overview, style));
         }
     }
-    let shown = |standing: &&Standing| !only || verdict::is_wrong(standing);
-    let standings: Vec<&Standing> = about.policies.iter().filter(shown).collect();
+    let shown = |standing: &&PolicyOnObject| !only || verdict::is_wrong(standing);
+    let standings: Vec<&PolicyOnObject> = about.policies.iter().filter(shown).collect();
     if only && standings.is_empty() {
         return text;
     }
@@ -91,7 +91,7 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
             .dropping(&["STRATEGY"]);
         for standing in standings {
             let policy = &standing.policy.0.object;
-            let [state, reason] = words::state(
+            let [state, reason] = phrases::state(
                 &standing.policy,
                 standing.state,
                 &standing.by,
@@ -100,7 +100,7 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
             table.row([
                 (&*policy.gk.kind).into(),
                 policy.path().into(),
-                words::seen_from(&about.object, &standing.target).into(),
+                phrases::seen_from(&about.object, &standing.target).into(),
                 state,
                 standing.written_strategy.as_deref().unwrap_or("-").into(),
                 reason,
@@ -114,7 +114,7 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
     }
     let caveats = about.policies.iter();
     let caveats = caveats.map(|standing| (&standing.policy, &standing.caveats));
-    text.push_str(&words::caveats(caveats, style, ""));
+    text.push_str(&phrases::caveats(caveats, style, ""));
     if about.overview.is_some() {
         text.push_str(&by_route::show(about, style));
     } else {
@@ -132,7 +132,7 @@ fn backends(about: &OfTarget, style: Style) -> String {
     for backend in &about.backends {
         for standing in &backend.policies {
             let policy = &standing.policy.0.object;
-            let [state, reason] = words::state(
+            let [state, reason] = phrases::state(
                 &standing.policy,
                 standing.state,
                 &standing.by,
@@ -168,26 +168,30 @@ fn heading(about: &OfTarget, style: Style) -> String {
             part(format!("controller {controller}"));
         }
         if !overview.gateways.is_empty() {
-            part(words::count(overview.gateways.len(), "Gateway", "Gateways"));
+            part(phrases::count(
+                overview.gateways.len(),
+                "Gateway",
+                "Gateways",
+            ));
         }
         if !overview.listeners.is_empty() {
-            part(words::count(
+            part(phrases::count(
                 overview.listeners.len(),
                 "listener",
                 "listeners",
             ));
         }
-        part(words::count(overview.routes.len(), "route", "routes"));
+        part(phrases::count(overview.routes.len(), "route", "routes"));
     }
     if !about.hostnames.is_empty() {
-        part(format!("hosts {}", words::list(about.hostnames.clone())));
+        part(format!("hosts {}", phrases::list(about.hostnames.clone())));
     }
     if !about.attached_to.is_empty() {
         part(format!("attached to {}", owners(&about.attached_to)));
     }
     if !about.used_by.is_empty() {
         let names = about.used_by.iter().map(|route| route.0.to_string());
-        part(format!("used by {}", words::list(names)));
+        part(format!("used by {}", phrases::list(names)));
     }
     let reasoned = |parent: &&Named| {
         let mut problems = about.problems.iter();
@@ -195,8 +199,8 @@ fn heading(about: &OfTarget, style: Style) -> String {
     };
     let unexplained: Vec<&Named> = about.not_attached_to.iter().filter(reasoned).collect();
     if !unexplained.is_empty() {
-        let names = unexplained.into_iter().map(words::path);
-        part(format!("not attached to {}", words::list(names)));
+        let names = unexplained.into_iter().map(phrases::path);
+        part(format!("not attached to {}", phrases::list(names)));
     }
     let mut text = beside(style, &parts, "   ", "  ");
     for problem in &about.problems {
@@ -212,13 +216,13 @@ fn owners(places: &[Named]) -> String {
     let each = owners.into_iter().map(|owner| {
         let own = places.iter().filter(|place| place.0.object == *owner);
         let sections = own.filter_map(|place| place.0.section.clone());
-        let sections = words::list(sections.map(|name| name.to_string()));
+        let sections = phrases::list(sections.map(|name| name.to_string()));
         match sections.as_str() {
             "" => owner.path(),
             _ => format!("{} ({sections})", owner.path()),
         }
     });
-    words::list(each)
+    phrases::list(each)
 }
 
 fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
@@ -231,8 +235,8 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
     let names = about
         .services
         .iter()
-        .map(|service| words::path(&service.object));
-    let through = format!("through Service {}", words::list(names));
+        .map(|service| phrases::path(&service.object));
+    let through = format!("through Service {}", phrases::list(names));
     pieces.push((Some(Tone::Faint), through));
     let mut text = beside(style, &pieces, "   ", "  ");
     for object in about.services.iter().chain(&about.routes) {
@@ -245,7 +249,7 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
 /// The settings of one result, each with its source.
 pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) -> String {
     let Some(spec) = &effective.spec else {
-        let names = effective.merged_of.iter().map(words::path);
+        let names = effective.merged_of.iter().map(phrases::path);
         let names: Vec<String> = names.collect();
         let line = format!(
             "only its controller knows how these merge: {}",
@@ -257,7 +261,7 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
     if let [(pointer, empty)] = *by
         && pointer.is_empty()
     {
-        let line = format!("nothing: {} has no settings", words::path(empty));
+        let line = format!("nothing: {} has no settings", phrases::path(empty));
         return paragraph(style, Tone::Warning, "  ", &line, "    ");
     }
     let mut table = Table::new(&[]);
@@ -274,10 +278,10 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
         let from = if source.0.object == about.object.0.object {
             format!("this {} itself", source.0.object.gk.kind)
         } else {
-            words::path(source)
+            phrases::path(source)
         };
         table.row([
-            words::field(pointer).into(),
+            phrases::field(pointer).into(),
             cell,
             Cell::toned(from, Tone::Faint),
         ]);

@@ -8,10 +8,10 @@ use super::table::{Cell, Table};
 use super::text::paragraph;
 use crate::answer::Named;
 use crate::answer::explanation::{
-    Asked, Backend, Considered, Entrance, Explanation, Matched, Step, Unserved, Wanted,
+    Asked, Backend, Considered, EnteredAt, Explanation, Matched, Step, Unserved, Wanted,
 };
-use crate::engine::ids::Place;
-use crate::engine::matching::{Criterion, Stage, State};
+use crate::engine::model::ids::Place;
+use crate::engine::routing::{Criterion, Stage, State};
 
 mod settings;
 
@@ -97,7 +97,7 @@ fn request(asked: &Asked) -> String {
 /// One path: listener, route and rule, backends.
 fn way(step: &Step, style: Style) -> String {
     let mut table = Table::new(&[]);
-    entrance(&step.entrance, &mut table);
+    entrance(&step.entered_at, &mut table);
     if let (Some(Named(route)), Some(Named(rule))) = (&step.route, &step.rule) {
         table.row([
             "Route".into(),
@@ -166,7 +166,7 @@ fn way(step: &Step, style: Style) -> String {
     text
 }
 
-fn entrance(entrance: &Entrance, table: &mut Table) {
+fn entrance(entrance: &EnteredAt, table: &mut Table) {
     if let Some(Named(service)) = &entrance.service {
         let port = service.section.as_deref();
         let from = entrance.consumer.as_deref();
@@ -197,13 +197,13 @@ fn entrance(entrance: &Entrance, table: &mut Table) {
     }
 }
 
-fn socket(entrance: &Entrance) -> String {
+fn socket(entrance: &EnteredAt) -> String {
     let protocol = entrance.protocol.as_deref().unwrap_or("port");
     let port = entrance.port.unwrap_or_default();
     format!("{protocol} {port}")
 }
 
-fn hostname(entrance: &Entrance) -> String {
+fn hostname(entrance: &EnteredAt) -> String {
     let name = entrance.hostname.as_deref();
     name.map_or_else(
         || "any hostname".to_owned(),
@@ -374,17 +374,17 @@ fn nearest(unserved: &Unserved) -> Vec<String> {
 }
 
 fn place(unserved: &Unserved) -> String {
-    let Entrance {
+    let EnteredAt {
         gateway,
         listener,
         service,
         port,
         ..
-    } = &unserved.entrance;
+    } = &unserved.entered_at;
     match (gateway, listener, service, port) {
         (Some(Named(gateway)), Some(Named(listener)), _, _) => {
             let name = listener.section.as_deref().unwrap_or_default();
-            let socket = socket(&unserved.entrance);
+            let socket = socket(&unserved.entered_at);
             if listener.object == gateway.object {
                 format!("{gateway} listener {name} ({socket})")
             } else {

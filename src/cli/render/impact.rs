@@ -8,8 +8,8 @@ use super::table::{Cell, Table};
 use super::text::paragraph;
 use crate::answer::impact::{Impact, Traffic, What};
 use crate::answer::named::Named;
-use crate::engine::ids::ObjectKey;
-use crate::engine::words;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::wording;
 
 mod group;
 mod markdown;
@@ -137,7 +137,7 @@ fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
             ));
         }
         Some(_) => {
-            let routes = words::counted(&detached);
+            let routes = wording::counted(&detached);
             lines.push(format!(
                 "{routes} lose their only listener: no request reaches them"
             ));
@@ -147,7 +147,7 @@ fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let listeners = reduced.listeners.iter().map(|l| kinds.place(&l.0));
         let listeners: BTreeSet<String> = listeners.collect();
         let route = kinds.place(&reduced.route.0);
-        let listeners = words::first(&listeners);
+        let listeners = wording::first(&listeners);
         lines.push(format!("{route} gets no more requests through {listeners}"));
     }
     for moved in &traffic.moved {
@@ -177,7 +177,7 @@ fn gained(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     }
     let lines = by_listeners.iter().map(|(listeners, routes)| {
         let is_one = routes.len() == 1;
-        let (routes, listeners) = (count(routes, kinds), words::first(listeners));
+        let (routes, listeners) = (count(routes, kinds), wording::first(listeners));
         let verb = if is_one { "gets" } else { "get" };
         format!("{routes} {verb} requests through {listeners} from then on")
     });
@@ -231,7 +231,7 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
 fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
     match objects.first() {
         Some(object) if objects.len() == 1 => kinds.object(object),
-        _ => words::count(objects),
+        _ => wording::count(objects),
     }
 }
 

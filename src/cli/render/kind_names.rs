@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::engine::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 
 /// The kinds of one answer.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use super::style::{Style, Tone};
 use super::table::Table;
 use super::text::paragraph;
 use crate::answer::kinds::{Kind, Kinds};
-use crate::engine::profile::Source;
+use crate::engine::kinds::profile::Source;
 
 /// The indent of a value that does not fit next to its name.
 const BELOW: &str = "      ";
@@ -26,7 +26,7 @@ pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
         );
         let allow = profile.allow.as_ref();
         let targets_from = allow.map_or(Source::Default, |allow| allow.from);
-        let strategies_from = profile.strategies.from.min(profile.unset.from);
+        let strategies_from = profile.strategies.from.min(profile.default_strategy.from);
         table.row([
             full_name(kind).into(),
             said(&word(&json!(kind.class)), profile.class.from).into(),

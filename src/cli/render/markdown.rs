@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// The longest comment, in characters. GitHub allows 65,536; the rest is for what a bot adds.
 const LONGEST: usize = 65_000;

@@ -4,15 +4,15 @@ use jiff::Timestamp;
 
 use super::age::age;
 use super::kind_names::Kinds;
+use super::phrases;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::paragraph;
-use super::words;
 use crate::answer::named::Named;
 use crate::answer::policies::{Count, Listed, Policies};
 use crate::answer::state::PolicyState;
-use crate::engine::ids::Place;
-use crate::engine::profile::Class;
+use crate::engine::kinds::profile::Class;
+use crate::engine::model::ids::Place;
 
 /// The columns that are dropped on a narrow terminal, in this order.
 const DROPPED: [&str; 4] = ["AGE", "STRATEGY", "OBJECTS", "TARGETS"];
@@ -144,7 +144,7 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
         key.name.to_string().into(),
         targets(listed, kinds).into(),
         listed.written_strategy.as_deref().unwrap_or("-").into(),
-        Cell::toned(listed.state.as_str(), words::tone(listed.state)),
+        Cell::toned(listed.state.as_str(), phrases::tone(listed.state)),
         listed.acts_on.to_string().into(),
         created
             .map_or_else(|| "-".to_owned(), |created| age(created, now))
@@ -156,7 +156,7 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
             Class::Inherited => "inherited",
         };
         row.push(class.into());
-        let reason = words::reason(
+        let reason = phrases::reason(
             &listed.policy,
             listed.state,
             &listed.by,

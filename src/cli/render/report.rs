@@ -1,9 +1,9 @@
 //! Reports in all formats, for people and for programs that run checks.
 
-use crate::answer::report::{Report, Told};
+use crate::answer::report::{Report, ReportedFinding};
 use crate::cli::unseen;
-use crate::engine::finding::Severity;
-use crate::engine::ids::GroupKind;
+use crate::engine::admission::finding::Severity;
+use crate::engine::model::ids::GroupKind;
 
 pub(crate) mod github;
 pub(crate) mod junit;
@@ -20,7 +20,7 @@ pub(crate) fn undefined(report: &Report) -> Option<String> {
 }
 
 /// `deny`, `warn`, `notice`.
-fn severity(finding: &Told) -> &'static str {
+fn severity(finding: &ReportedFinding) -> &'static str {
     match finding.severity {
         _ if finding.notice => "notice",
         Severity::Deny => "deny",
@@ -29,13 +29,13 @@ fn severity(finding: &Told) -> &'static str {
 }
 
 /// `Gateway infra/edge`. `None` for a file.
-fn object(finding: &Told) -> Option<String> {
+fn object(finding: &ReportedFinding) -> Option<String> {
     let object = finding.object.as_ref();
     object.map(|object| object.0.object.to_string())
 }
 
 /// The field and the message.
-fn message(finding: &Told) -> String {
+fn message(finding: &ReportedFinding) -> String {
     match &finding.field {
         Some(field) => format!("{field}: {}", finding.message),
         None => finding.message.clone(),

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _};
 use anstyle::{AnsiColor, Effects};
 use colorchoice::ColorChoice;
 
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// How text is shown.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{Style, Tone};
 use super::text::{cut, wrapped};
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 mod layout;
 

@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::style::{Style, Tone};
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// Wraps text to lines of at most `width` columns. Breaks only at spaces, so that no name is cut.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::style::Style;
 use super::table::Cell;
-use crate::engine::flow::flow;
+use crate::engine::model::flow::flow;
 
 /// The limit of characters for a value in a cell; a longer one goes below the row.
 const IN_A_CELL: usize = 40;

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 
 use super::super::Failure;
 use super::super::state::{Scope, State, View};
-use super::{Look, Teller, Watching, follow};
+use super::{Printer, Query, Watching, follow};
 use crate::cache::lists::Wants;
-use crate::engine::ids::GroupKind;
+use crate::engine::model::ids::GroupKind;
 
 /// The output of a run in which these steps happen, one between two looks.
 fn printed(
@@ -24,10 +24,10 @@ fn printed(
         ..State::default()
     };
     let opened = state.open_watching(&Scope::default(), Watching { watch: true })?;
-    let mut looked: Box<dyn Look> = opened.followed(&Wants::Everything)?;
+    let mut looked: Box<dyn Query> = opened.followed(&Wants::Everything)?;
     let mut steps = steps.iter();
     let mut out = Vec::new();
-    let mut teller = Teller {
+    let mut teller = Printer {
         out: &mut out,
         screen,
         wait: &mut || steps.next().map(|step| step()).is_some(),
@@ -77,7 +77,7 @@ fn an_answer_is_printed_again_when_it_changes() {
 }
 
 #[test]
-fn what_goes_may_come_back() {
+fn a_removed_object_may_return() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "a");
     let (gone, back) = (
@@ -92,19 +92,19 @@ fn what_goes_may_come_back() {
 }
 
 #[test]
-fn who_asks_for_what_is_not_there_is_told_at_once() {
+fn a_missing_object_is_reported_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let error = printed(dir.path(), false, &[], services).unwrap_err();
     assert_eq!(error.to_string(), "there is no Service");
 }
 
 #[test]
-fn nothing_is_printed_to_whom_nobody_listens() {
+fn a_closed_output_ends_the_watch() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "a");
     let asked = RefCell::new(0);
     let mut looked = look(dir.path());
-    let mut teller = Teller {
+    let mut teller = Printer {
         out: &mut Closed,
         screen: false,
         wait: &mut || panic!("it is over"),
@@ -118,7 +118,7 @@ fn nothing_is_printed_to_whom_nobody_listens() {
     assert_eq!(*asked.borrow(), 2);
 }
 
-fn look(dir: &Path) -> Box<dyn Look> {
+fn look(dir: &Path) -> Box<dyn Query> {
     let state = State {
         from: Some(dir.to_owned()),
         ..State::default()

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Group, Shape, Survey};
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::level::{Level, Step};
-use crate::engine::object::{Meta, Node, Object};
-use crate::engine::profile::{Classes, GatewayByLabel, Profile};
-use crate::engine::snapshot::{Snapshot, class_key, namespace_key};
-use crate::engine::topology::{lets_name, to_gateway};
-use crate::engine::work;
+use super::{PathGroup, PathScope, Resolver};
+use crate::engine::kinds::profile::{Classes, GatewayByLabel, Profile};
+use crate::engine::model::fuel;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::level::{Level, Step};
+use crate::engine::model::object::{Meta, Node, Object};
+use crate::engine::state::snapshot::{Snapshot, class_key, namespace_key};
+use crate::engine::topology::{allows_namespace, to_gateway};
 
 /// The steps of a path as policies of a kind see them: requests reach the called object through the Gateway that it
 /// names. If no Gateway of that name serves it, policies on the object itself do not act.
@@ -64,7 +64,7 @@ pub(crate) fn gateway_before<'a>(
     let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &**namespace, &**name);
     let gateway = snapshot.get(&key)?;
     let serves = is_for(snapshot, by_label, gateway)
-        && lets_name(snapshot, gateway, &by_label.protocol, &called.namespace);
+        && allows_namespace(snapshot, gateway, &by_label.protocol, &called.namespace);
     serves.then_some(gateway)
 }
 
@@ -79,7 +79,7 @@ fn named<'a>(
     Some((name, namespace.unwrap_or(own)))
 }
 
-impl Survey<'_> {
+impl Resolver<'_> {
     /// The objects that clients call through a Gateway, through the Gateways of a class or through those of a Namespace,
     /// because a label of theirs or of their Namespace names it; sorted. Only for kinds whose policies heed the label.
     pub fn called_through(&self, kind: &GroupKind, above: &ObjectKey) -> Vec<ObjectKey> {
@@ -103,7 +103,7 @@ impl Survey<'_> {
         let kinds = kinds.map(|allowed| &allowed.gk);
         let mut found = BTreeSet::new();
         for kind in kinds.filter(|kind| Level::is_of_backend(kind)) {
-            self.spend(self.snapshot.count(kind) / work::SCANNED);
+            self.spend(self.snapshot.count(kind) / fuel::SCANNED);
             let called = self.snapshot.objects(kind).map(|object| &object.key);
             found.extend(called.filter(|called| {
                 let before = gateway_before(self.snapshot, by_label, called);
@@ -114,20 +114,20 @@ impl Survey<'_> {
     }
 
     /// The groups of paths of a kind to the objects that clients call through `above` because of their labels. Those that
-    /// [`Survey::through`] returns for a Namespace are left out.
+    /// [`Resolver::paths_through`] returns for a Namespace are left out.
     pub fn behind_labels(
         &mut self,
         above: &ObjectKey,
         kind: &GroupKind,
-        shape: &Shape,
-    ) -> Vec<Group> {
+        shape: &PathScope,
+    ) -> Vec<PathGroup> {
         let called = self.called_through(kind, above);
         if called.is_empty() {
             return Vec::new();
         }
         let region = self.region(above);
         let others = called.iter().filter(|key| !region.backends.contains(key));
-        let groups = others.flat_map(|key| self.shaped(key, kind, shape));
+        let groups = others.flat_map(|key| self.paths_of_scope(key, kind, shape));
         groups.collect()
     }
 

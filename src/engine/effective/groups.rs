@@ -4,27 +4,28 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::region::Region;
-use super::via::Via;
-use super::{Ends, Group, Stack, Survey};
-use crate::engine::ids::ObjectKey;
-use crate::engine::level::{Level, Step};
-use crate::engine::maps::{HashMap, HashSet};
-use crate::engine::merge::Own;
-use crate::engine::object::{Node, Object};
-use crate::engine::profile::{Parent, Profile, ServiceAs};
+use super::path_context::PathContext;
+use super::subgraph::Subgraph;
+use super::{PathGroup, PathSet, Resolver, Stack};
+use crate::engine::kinds::profile::{Parent, Profile, ServiceAs};
+use crate::engine::merge::TargetFields;
+use crate::engine::model::fuel;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::level::{Level, Step};
+use crate::engine::model::maps::{HashMap, HashSet};
+use crate::engine::model::object::{Node, Object};
 use crate::engine::topology::{
-    Lower, Lowers, Upper, Uppers, backend, through_service, to_backends, to_rules, unaccepted,
+    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
+    to_rules, unaccepted,
 };
-use crate::engine::work;
 
 /// Ancestor paths that carry the same policies.
 #[derive(Clone, Debug)]
-struct Way {
-    uppers: Uppers,
+struct AncestorGroup {
+    ancestor_paths: AncestorPaths,
     /// The conditions for policies further down the path: where requests come from, and which policies are rejected
     /// there.
-    via: Via,
+    via: PathContext,
     stack: Rc<Stack>,
     has: bool,
     attached: bool,
@@ -32,14 +33,14 @@ struct Way {
 
 /// Route paths that carry the same policies.
 #[derive(Clone, Debug)]
-struct End {
-    lowers: Lowers,
+struct RouteGroup {
+    route_paths: RoutePaths,
     stack: Rc<Stack>,
     has: bool,
     complete: bool,
 }
 
-impl Survey<'_> {
+impl Resolver<'_> {
     /// The paths of a direct kind: the object and its sections. A section that no longer exists carries only the
     /// policies on the whole object.
     pub(super) fn direct(
@@ -47,7 +48,7 @@ impl Survey<'_> {
         key: &ObjectKey,
         profile: &Profile,
         sections: &BTreeSet<Arc<str>>,
-    ) -> Vec<Group> {
+    ) -> Vec<PathGroup> {
         let level = match (*profile.service_as, Level::end_for(&key.gk)) {
             (ServiceAs::Frontend, Level::Port) => Level::Frontend,
             (_, level) => level,
@@ -61,18 +62,18 @@ impl Survey<'_> {
         );
         let nothing = self.stacks.nothing();
         ends.map(|steps| {
-            let stack = self.stacks.stack(profile, &steps, &Via::default());
+            let stack = self.stacks.stack(profile, &steps, &PathContext::default());
             let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None, None);
             let place = steps.last().map(|step| &step.place);
             let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
-            let lower = Lower {
+            let route_path = RoutePath {
                 steps,
                 complete: true,
             };
-            Group {
-                ends: Ends {
-                    uppers: Rc::from([Rc::default()]),
-                    lowers: Lowers::from(lower),
+            PathGroup {
+                paths: PathSet {
+                    ancestors: Rc::from([Rc::default()]),
+                    routes: RoutePaths::from(route_path),
                 },
                 stack,
                 effective,
@@ -87,26 +88,38 @@ impl Survey<'_> {
         &mut self,
         key: &ObjectKey,
         profile: &Profile,
-        region: &Region,
-        groups: &mut Vec<Group>,
+        region: &Subgraph,
+        groups: &mut Vec<PathGroup>,
     ) {
-        let through = region.uppers.iter().filter(|upper| upper.has(key));
-        let through: Vec<Rc<Upper>> = through.cloned().collect();
+        let through = region
+            .ancestor_paths
+            .iter()
+            .filter(|ancestor_path| ancestor_path.has(key));
+        let through: Vec<Rc<AncestorPath>> = through.cloned().collect();
         for way in self.stacked_ways(Some(key), profile, &through) {
-            let target = way.uppers.first().and_then(|upper| upper.last());
+            let target = way
+                .ancestor_paths
+                .first()
+                .and_then(|ancestor_path| ancestor_path.last());
             let own = target.and_then(|t| self.own(profile, &t.object));
             groups.push(self.ending(profile, way, own.as_ref(), true));
         }
     }
 
     /// The group of ancestor paths that end above the routes.
-    fn ending(&mut self, profile: &Profile, way: Way, own: Option<&Own>, complete: bool) -> Group {
+    fn ending(
+        &mut self,
+        profile: &Profile,
+        way: AncestorGroup,
+        own: Option<&TargetFields>,
+        complete: bool,
+    ) -> PathGroup {
         let nothing = self.stacks.nothing();
         let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own, None);
-        Group {
-            ends: Ends {
-                uppers: way.uppers,
-                lowers: Lowers::from(Vec::new()),
+        PathGroup {
+            paths: PathSet {
+                ancestors: way.ancestor_paths,
+                routes: RoutePaths::from(Vec::new()),
             },
             stack,
             effective,
@@ -119,14 +132,15 @@ impl Survey<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        region: &Region,
+        region: &Subgraph,
         end: Level,
-        groups: &mut Vec<Group>,
+        groups: &mut Vec<PathGroup>,
     ) {
         groups.reserve(region.routes.len());
         // Routes that are accepted alike share their list of ancestor paths, and so its stacks.
-        let mut known: HashMap<*const Rc<Upper>, Rc<Vec<Way>>> = HashMap::default();
-        let mut ends: Vec<End> = Vec::new();
+        let mut known: HashMap<*const Rc<AncestorPath>, Rc<Vec<AncestorGroup>>> =
+            HashMap::default();
+        let mut ends: Vec<RouteGroup> = Vec::new();
         for (route, ways) in &region.routes {
             if self.is_spent() {
                 return;
@@ -135,7 +149,7 @@ impl Survey<'_> {
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
             let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
-            let mut of: Option<&Via> = None;
+            let mut of: Option<&PathContext> = None;
             for way in ways.iter() {
                 let via = &way.via;
                 if of != Some(via) {
@@ -143,27 +157,27 @@ impl Survey<'_> {
                     self.stacked_lowers((focus, via), profile, route, end, &mut ends);
                     of = Some(via);
                 }
-                for lower in ends.iter().filter(|lower| way.has || lower.has) {
+                for route_path in ends.iter().filter(|route_path| way.has || route_path.has) {
                     let (stack, effective) = self.stacks.fold(
                         profile,
                         &way.stack,
-                        &lower.stack,
+                        &route_path.stack,
                         own.as_ref(),
                         Some(kind),
                     );
-                    groups.push(Group {
-                        ends: Ends {
-                            uppers: way.uppers.clone(),
-                            lowers: lower.lowers.clone(),
+                    groups.push(PathGroup {
+                        paths: PathSet {
+                            ancestors: way.ancestor_paths.clone(),
+                            routes: route_path.route_paths.clone(),
                         },
                         stack,
                         effective,
-                        complete: lower.complete,
+                        complete: route_path.complete,
                         attached: way.attached,
                     });
                 }
             }
-            self.spend(groups.len() / work::GROUPS - had / work::GROUPS);
+            self.spend(groups.len() / fuel::GROUPS - had / fuel::GROUPS);
         }
     }
 
@@ -171,24 +185,24 @@ impl Survey<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        region: &Region,
+        region: &Subgraph,
         end: Level,
-        groups: &mut Vec<Group>,
+        groups: &mut Vec<PathGroup>,
     ) {
         let ways = region.routes.iter().map(|(_, ways)| ways);
-        let mut seen: BTreeSet<*const Rc<Upper>> = BTreeSet::new();
-        let mut used: BTreeSet<*const Upper> = BTreeSet::new();
+        let mut seen: BTreeSet<*const Rc<AncestorPath>> = BTreeSet::new();
+        let mut used: BTreeSet<*const AncestorPath> = BTreeSet::new();
         for ways in ways {
             if seen.insert(ways.as_ptr()) {
                 used.extend(ways.iter().map(Rc::as_ptr));
             }
         }
         let unused = region
-            .uppers
+            .ancestor_paths
             .iter()
             .filter(|u| !used.contains(&Rc::as_ptr(u)));
-        let unused: Vec<Rc<Upper>> = unused
-            .filter(|upper| focus.is_none_or(|key| upper.has(key)))
+        let unused: Vec<Rc<AncestorPath>> = unused
+            .filter(|ancestor_path| focus.is_none_or(|key| ancestor_path.has(key)))
             .cloned()
             .collect();
         for way in self.stacked_ways(focus, profile, &unused) {
@@ -201,9 +215,9 @@ impl Survey<'_> {
         if end < Level::Backend {
             return;
         }
-        let lowers = groups.iter().flat_map(|group| group.ends.lowers.iter());
+        let lowers = groups.iter().flat_map(|group| group.paths.routes.iter());
         let reached: BTreeSet<ObjectKey> = lowers
-            .flat_map(|lower| &lower.steps)
+            .flat_map(|route_path| &route_path.steps)
             .filter(|step| step.level == Level::Backend)
             .map(|step| step.place.object.clone())
             .collect();
@@ -213,17 +227,19 @@ impl Survey<'_> {
             // A kind that the profile does not list as a target is outside its topology: only a policy on the object
             // itself can reach it, not one on its Namespace.
             let inside = is_service || profile.effective.value.contains(&loose.gk);
-            for lower in backend(self.snapshot, loose, inside) {
-                let stack = self.stacks.stack(profile, &lower.steps, &Via::default());
+            for route_path in backend(self.snapshot, loose, inside) {
+                let stack = self
+                    .stacks
+                    .stack(profile, &route_path.steps, &PathContext::default());
                 let own = self.own(profile, loose);
                 let (stack, effective) =
                     self.stacks
                         .fold(profile, &nothing, &stack, own.as_ref(), None);
-                groups.push(Group {
-                    complete: lower.complete,
-                    ends: Ends {
-                        uppers: Rc::from([Rc::default()]),
-                        lowers: Lowers::from(lower),
+                groups.push(PathGroup {
+                    complete: route_path.complete,
+                    paths: PathSet {
+                        ancestors: Rc::from([Rc::default()]),
+                        routes: RoutePaths::from(route_path),
                     },
                     stack,
                     effective,
@@ -238,11 +254,11 @@ impl Survey<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        region: &Region,
-        groups: &mut Vec<Group>,
+        region: &Subgraph,
+        groups: &mut Vec<PathGroup>,
     ) {
-        let steps = groups.iter().flat_map(|group| group.ends.uppers.iter());
-        let steps = steps.flat_map(|upper| &upper.steps);
+        let steps = groups.iter().flat_map(|group| group.paths.ancestors.iter());
+        let steps = steps.flat_map(|ancestor_path| &ancestor_path.steps);
         let reached: HashSet<ObjectKey> = steps.map(|step| step.place.object.clone()).collect();
         for called in &region.backends {
             if self.is_spent() {
@@ -254,7 +270,7 @@ impl Survey<'_> {
                 through_service(called, called, &[])
             } else if focus == Some(called) {
                 let steps = vec![Step::new(Level::Frontend, called.whole())];
-                vec![Rc::new(Upper {
+                vec![Rc::new(AncestorPath {
                     steps,
                     consumer: None,
                 })]
@@ -264,10 +280,10 @@ impl Survey<'_> {
             if reached.contains(called) {
                 continue;
             }
-            self.spend(work::CALLED);
+            self.spend(fuel::CALLED);
             let needs_route = *profile.needs_route;
             for way in self.stacked_ways(focus, profile, &ways) {
-                let way = Way {
+                let way = AncestorGroup {
                     attached: !needs_route,
                     ..way
                 };
@@ -281,26 +297,26 @@ impl Survey<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        ways: &[Rc<Upper>],
-    ) -> Vec<Way> {
-        self.spend(ways.len() / work::GROUPS);
-        let mut found: Vec<(Way, Vec<Rc<Upper>>)> = Vec::new();
-        let mut index: HashMap<(*const Stack, bool, bool, Via), usize> = HashMap::default();
-        for upper in ways {
-            let followed = follows(profile, upper);
-            let attached = followed && (!upper.steps.is_empty() || !*profile.needs_route);
-            let via = self.stacks.via(profile, upper);
+        ways: &[Rc<AncestorPath>],
+    ) -> Vec<AncestorGroup> {
+        self.spend(ways.len() / fuel::GROUPS);
+        let mut found: Vec<(AncestorGroup, Vec<Rc<AncestorPath>>)> = Vec::new();
+        let mut index: HashMap<(*const Stack, bool, bool, PathContext), usize> = HashMap::default();
+        for ancestor_path in ways {
+            let followed = follows(profile, ancestor_path);
+            let attached = followed && (!ancestor_path.steps.is_empty() || !*profile.needs_route);
+            let via = self.stacks.via(profile, ancestor_path);
             let stack = if followed {
-                self.stacks.stack(profile, &upper.steps, &via)
+                self.stacks.stack(profile, &ancestor_path.steps, &via)
             } else {
                 self.stacks.nothing()
             };
-            let has = focus.is_none_or(|key| upper.has(key));
-            let attached = attached && !self.stacks.is_run_by_others(profile, &upper.steps);
+            let has = focus.is_none_or(|key| ancestor_path.has(key));
+            let attached = attached && !self.stacks.is_run_by_others(profile, &ancestor_path.steps);
             let alike = (Rc::as_ptr(&stack), has, attached, via.clone());
             let at = *index.entry(alike).or_insert_with(|| {
-                let way = Way {
-                    uppers: Rc::from([]),
+                let way = AncestorGroup {
+                    ancestor_paths: Rc::from([]),
                     attached,
                     via,
                     stack,
@@ -310,11 +326,11 @@ impl Survey<'_> {
                 found.len() - 1
             });
             if let Some((_, uppers)) = found.get_mut(at) {
-                uppers.push(upper.clone());
+                uppers.push(ancestor_path.clone());
             }
         }
-        let ways = found.into_iter().map(|(way, uppers)| Way {
-            uppers: uppers.into(),
+        let ways = found.into_iter().map(|(way, uppers)| AncestorGroup {
+            ancestor_paths: uppers.into(),
             ..way
         });
         ways.collect()
@@ -323,27 +339,27 @@ impl Survey<'_> {
     /// Adds the route paths through a route, grouped by the policies attached to them.
     fn stacked_lowers(
         &mut self,
-        (focus, via): (Option<&ObjectKey>, &Via),
+        (focus, via): (Option<&ObjectKey>, &PathContext),
         profile: &Profile,
         route: &Arc<Object>,
         end: Level,
-        ends: &mut Vec<End>,
+        ends: &mut Vec<RouteGroup>,
     ) {
         let at = self.stacks.at(&route.key);
         // The lookup above returns nothing once the fuel is used up.
         if self.is_spent() || !matches!(route.node, Node::Route { .. }) {
             return;
         }
-        let namespace = self.ways_on.namespace(route);
-        if end <= Level::Rule && !at.tells_sections(profile) {
+        let namespace = self.route_path_cache.namespace(route);
+        if end <= Level::Rule && !at.has_section_policies(profile) {
             // Then every rule carries the policies on the whole route.
-            let lowers = self.ways_on.to_rules(&namespace, route);
+            let lowers = self.route_path_cache.to_rules(&namespace, route);
             let through = (&namespace, &**route);
-            ends.push(End {
+            ends.push(RouteGroup {
                 stack: self.stacks.of_route(profile, &at, through, via),
                 has: focus.is_none_or(|key| lowers.may_have(key)),
                 complete: !route.delegates(),
-                lowers,
+                route_paths: lowers,
             });
             return;
         }
@@ -353,36 +369,36 @@ impl Survey<'_> {
             to_backends(self.snapshot, &namespace, route)
         };
         self.spend(ways.len());
-        let mut found: Vec<(End, Vec<Rc<Lower>>)> = Vec::new();
-        for lower in ways {
-            let stack = self.stacks.stack(profile, &lower.steps, via);
-            let has = focus.is_none_or(|key| lower.has(key));
-            let complete = lower.complete;
-            let same = |(e, _): &&mut (End, Vec<Rc<Lower>>)| {
+        let mut found: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();
+        for route_path in ways {
+            let stack = self.stacks.stack(profile, &route_path.steps, via);
+            let has = focus.is_none_or(|key| route_path.has(key));
+            let complete = route_path.complete;
+            let same = |(e, _): &&mut (RouteGroup, Vec<Rc<RoutePath>>)| {
                 Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
             };
             if let Some((_, lowers)) = found.iter_mut().find(same) {
-                lowers.push(Rc::new(lower));
+                lowers.push(Rc::new(route_path));
                 continue;
             }
-            let end = End {
-                lowers: Lowers::from(Vec::new()),
+            let end = RouteGroup {
+                route_paths: RoutePaths::from(Vec::new()),
                 stack,
                 has,
                 complete,
             };
-            found.push((end, vec![Rc::new(lower)]));
+            found.push((end, vec![Rc::new(route_path)]));
         }
-        ends.extend(found.into_iter().map(|(end, lowers)| End {
-            lowers: Lowers::from(lowers),
+        ends.extend(found.into_iter().map(|(end, lowers)| RouteGroup {
+            route_paths: RoutePaths::from(lowers),
             ..end
         }));
     }
 }
 
 /// Whether controllers of the kind follow routes below the parent of an ancestor path.
-pub fn follows(profile: &Profile, upper: &Upper) -> bool {
-    let stands_at = |level| upper.steps.iter().any(|step| step.level == level);
+pub fn follows(profile: &Profile, ancestor_path: &AncestorPath) -> bool {
+    let stands_at = |level| ancestor_path.steps.iter().any(|step| step.level == level);
     let parent = if stands_at(Level::Frontend) {
         Parent::Service
     } else if stands_at(Level::ListenerSet) {

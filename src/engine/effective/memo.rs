@@ -3,30 +3,34 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::at::At;
-use super::region::Parent;
-use crate::engine::ids::{ByKey, ObjectKey};
-use crate::engine::memo::Memo;
-use crate::engine::snapshot::Era;
+use super::attached::ObjectAttachments;
+use super::subgraph::Parent;
+use crate::engine::model::ids::{ObjectKey, PrehashedBuildHasher};
+use crate::engine::state::generation_cache::GenerationCache;
+use crate::engine::state::snapshot::TopologyGeneration;
 
 /// By object. A Gateway with 64 listeners takes about 10 kB.
-type Known<T> = Memo<ObjectKey, T, ByKey>;
+type Known<T> = GenerationCache<ObjectKey, T, PrehashedBuildHasher>;
 
 thread_local! {
-    static STANDS: RefCell<Known<Rc<At>>> = RefCell::default();
+    static STANDS: RefCell<Known<Rc<ObjectAttachments>>> = RefCell::default();
     static PARENTS: RefCell<Known<Option<Rc<Parent>>>> = RefCell::default();
 }
 
 /// The policies attached to an object.
-pub(super) fn at(era: Era, key: &ObjectKey, find: impl FnOnce() -> Rc<At>) -> Rc<At> {
-    STANDS.with(|memo| Memo::remembered(memo, era, key, find))
+pub(super) fn at(
+    generation: TopologyGeneration,
+    key: &ObjectKey,
+    find: impl FnOnce() -> Rc<ObjectAttachments>,
+) -> Rc<ObjectAttachments> {
+    STANDS.with(|memo| GenerationCache::get_or_compute(memo, generation, key, find))
 }
 
 /// The ancestor paths through a parent of routes, if the parent exists.
 pub(super) fn parent(
-    era: Era,
+    generation: TopologyGeneration,
     key: &ObjectKey,
     find: impl FnOnce() -> Option<Rc<Parent>>,
 ) -> Option<Rc<Parent>> {
-    PARENTS.with(|memo| Memo::remembered(memo, era, key, find))
+    PARENTS.with(|memo| GenerationCache::get_or_compute(memo, generation, key, find))
 }

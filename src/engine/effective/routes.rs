@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::engine::ids::{ByKey, ObjectKey};
+use crate::engine::model::ids::{ObjectKey, PrehashedBuildHasher};
 
 /// Routes, each once, in insertion order: routes of one parent are processed together.
 #[derive(Debug, Default)]
 pub struct Routes {
     order: Vec<ObjectKey>,
-    known: HashSet<ObjectKey, ByKey>,
+    known: HashSet<ObjectKey, PrehashedBuildHasher>,
 }
 
 // === impl Routes ===

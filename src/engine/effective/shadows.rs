@@ -3,29 +3,29 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Survey;
-use crate::engine::clash::{Entry, entries, routes_of};
-use crate::engine::ids::{ByKey, GroupKind, ObjectKey};
-use crate::engine::object::{Node, Object};
+use super::Resolver;
+use crate::engine::attachment::rejection::{Entry, entries, routes_of};
+use crate::engine::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
+use crate::engine::model::object::{Node, Object};
 use crate::engine::policy::Precedence;
-use crate::engine::topology::OneKind;
+use crate::engine::topology::KeptOutCache;
 
 /// The routes that take precedence at the Gateways that were asked for, by the entry at which requests arrive and by match.
 #[derive(Debug, Default)]
 pub(super) struct Shadows {
-    gateways: HashMap<ObjectKey, HashMap<Entry, First>, ByKey>,
+    gateways: HashMap<ObjectKey, HashMap<Entry, First>, PrehashedBuildHasher>,
 }
 
 /// The oldest route, by kind and match.
 type First = HashMap<(GroupKind, u64), Arc<Object>>;
 
-impl Survey<'_> {
+impl Resolver<'_> {
     /// The route, if there is a single one, that takes all requests which `key` matches too: of two routes with the
     /// same match on one hostname the older takes precedence (Gateway API, `HTTPRouteRule.matches`). Routes without a
     /// hostname and without a match are ignored: they are drafts.
     ///
     /// Returns `None` in a limited resolver, because it reads all routes of a Gateway.
-    pub fn shadow_of(&mut self, key: &ObjectKey) -> Option<ObjectKey> {
+    pub fn route_taking_all_requests_of(&mut self, key: &ObjectKey) -> Option<ObjectKey> {
         if self.is_limited() {
             return None;
         }
@@ -49,7 +49,7 @@ impl Survey<'_> {
         if mesh || wants_nothing || wanted.is_empty() {
             return None;
         }
-        let mut one_kind = OneKind::new(self.snapshot);
+        let mut one_kind = KeptOutCache::new(self.snapshot);
         let mine = Precedence::of(&route);
         let mut first = None;
         for entry in entries(&mut one_kind, &route) {
@@ -66,7 +66,7 @@ impl Survey<'_> {
     }
 
     /// The routes that take precedence at an entry.
-    fn first_at(&mut self, one_kind: &mut OneKind<'_>, entry: &Entry) -> Option<&First> {
+    fn first_at(&mut self, one_kind: &mut KeptOutCache<'_>, entry: &Entry) -> Option<&First> {
         let (gateway, ..) = entry;
         if !self.shadows.gateways.contains_key(gateway) {
             let mut all: HashMap<Entry, First> = HashMap::new();

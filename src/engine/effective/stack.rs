@@ -4,25 +4,27 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::at::At;
+use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_of, steps_of};
-use super::here::Here;
 use super::memo;
-use super::via::{Disputes, Via};
-use crate::engine::attach::{Stand, asked, standing};
-use crate::engine::clash::{Clashes, Clashing, rests_on_routes};
-use crate::engine::ids::{ByKey, GroupKind, ObjectKey, Place};
-use crate::engine::level::{Level, Step};
-use crate::engine::maps;
-use crate::engine::merge::{Effective, Own, leaves_of, may_count, merged, read_of, won};
-use crate::engine::object::Object;
+use super::path_context::{PathContext, RejectionsByAncestor};
+use super::policy_list::PolicyList;
+use crate::engine::attachment::conflict::{comparison_cost, conflict_winner};
+use crate::engine::attachment::rejection::{Rejection, RejectionFinder, depends_on_routes};
+use crate::engine::attachment::{Attachment, attached_to, candidates};
+use crate::engine::kinds::profile::{MergeWith, OnRoutes, Profile, ServiceAs};
+use crate::engine::merge::{
+    Effective, TargetFields, contenders, fold_cost, fold_levels, policies_read, winner,
+};
+use crate::engine::model::fuel::{self, Fuel};
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::engine::model::level::{Level, Step};
+use crate::engine::model::maps;
+use crate::engine::model::object::Object;
 use crate::engine::policy::Policy;
-use crate::engine::profile::{OnRoutes, Profile, ServiceAs, With};
-use crate::engine::reports::{Rejected, rejected};
-use crate::engine::rivals::{compared, winner};
-use crate::engine::snapshot::Snapshot;
-use crate::engine::topology::{Upper, to_route};
-use crate::engine::work::{self, Work};
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::reports::{Rejected, rejected};
+use crate::engine::topology::{AncestorPath, to_route};
 
 /// Policies of one kind at one place, the established first.
 #[derive(Clone, Debug)]
@@ -32,7 +34,7 @@ pub struct StackLevel {
     /// Members of their targets whose meaning is unknown.
     pub unknown: Option<Arc<str>>,
     /// The policies.
-    pub policies: Here,
+    pub policies: PolicyList,
 }
 
 /// All policies of one kind along a path, from the least to the most specific.
@@ -42,26 +44,26 @@ pub type Stack = Vec<StackLevel>;
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
-    stands: HashMap<ObjectKey, Rc<At>, ByKey>,
+    attachments: HashMap<ObjectKey, Rc<ObjectAttachments>, PrehashedBuildHasher>,
     /// Shared by objects without policies, which are most.
-    nobody: Rc<At>,
+    nobody: Rc<ObjectAttachments>,
     /// Distinct stacks. `folded` identifies them by address, so they must live as long.
     named: maps::HashMap<Vec<Name>, Rc<Stack>>,
     /// Distinct lists of the policies that act on only a part of the requests.
-    mixed: maps::HashMap<Vec<*const Policy>, Here>,
+    mixed: maps::HashMap<Vec<*const Policy>, PolicyList>,
     nothing: Rc<Stack>,
     /// The stack of one kind at the Namespace that was asked for last.
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
-    folded: maps::HashMap<FoldOf, (Rc<Stack>, Arc<Effective>)>,
-    disputes: Disputes,
-    clashes: Rc<Clashes>,
+    folded: maps::HashMap<FoldKey, (Rc<Stack>, Arc<Effective>)>,
+    disputes: RejectionsByAncestor,
+    rejections: Rc<RejectionFinder>,
     /// By controller: whether the policy kinds that it acts on are known.
     known_controllers: maps::HashMap<Arc<str>, bool>,
-    work: Work,
+    fuel: Fuel,
 }
 
 /// The addresses of the stacks above and below, and the index of the profile's facts that apply to the route.
-type FoldOf = (usize, usize, Option<usize>);
+type FoldKey = (usize, usize, Option<usize>);
 
 /// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
 /// may belong to several, so it needs the place.
@@ -79,20 +81,20 @@ impl StackLevel {
 // === impl Stacks ===
 
 impl<'a> Stacks<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<Clashes>, work: Work) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<RejectionFinder>, work: Fuel) -> Self {
         Self {
             snapshot,
-            stands: HashMap::default(),
-            nobody: Rc::new(At::new(Vec::new(), 0)),
+            attachments: HashMap::default(),
+            nobody: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
             named: maps::HashMap::default(),
             mixed: maps::HashMap::default(),
             nothing: Rc::default(),
             last: None,
             folded: maps::HashMap::default(),
-            disputes: Disputes::default(),
-            clashes,
+            disputes: RejectionsByAncestor::default(),
+            rejections: clashes,
             known_controllers: maps::HashMap::default(),
-            work,
+            fuel: work,
         }
     }
 
@@ -111,50 +113,51 @@ impl<'a> Stacks<'a> {
     }
 
     /// The policies attached to an object and its sections; none once the fuel is used up.
-    pub(super) fn at(&mut self, key: &ObjectKey) -> Rc<At> {
-        if let Some(known) = self.stands.get(key) {
+    pub(super) fn at(&mut self, key: &ObjectKey) -> Rc<ObjectAttachments> {
+        if let Some(known) = self.attachments.get(key) {
             return known.clone();
         }
         let above = Level::is_above_routes(&key.gk);
         // Most routes have no policies. Checking that again is as fast as a cache.
-        let is_bare = !above && self.snapshot.is_bare(key);
-        if is_bare || self.work.is_spent() {
+        let is_bare = !above && self.snapshot.has_no_policies(key);
+        if is_bare || self.fuel.is_spent() {
             return self.nobody.clone();
         }
         let found = || {
-            let asked = asked(self.snapshot, key);
-            let stands = standing(self.snapshot, key, &self.clashes);
-            let mut found = At::new(stands, asked);
-            found.work += self.clashes.taken();
+            let asked = candidates(self.snapshot, key);
+            let stands = attached_to(self.snapshot, key, &self.rejections);
+            let mut found = ObjectAttachments::new(stands, asked);
+            found.work += self.rejections.fuel_used();
             Rc::new(found)
         };
         let lasts = || {
-            let mut policies = self.snapshot.standing(key);
-            !self.snapshot.is_disputed_at(key) && !policies.any(|policy| rests_on_routes(policy))
+            let mut policies = self.snapshot.policies_naming(key);
+            !self.snapshot.is_disputed_at(key) && !policies.any(|policy| depends_on_routes(policy))
         };
         let found = if above && lasts() {
-            memo::at(self.snapshot.era(), key, found)
+            memo::at(self.snapshot.generation(), key, found)
         } else {
             found()
         };
-        self.work.spend(found.work);
-        self.stands.insert(key.clone(), found.clone());
+        self.fuel.spend(found.work);
+        self.attachments.insert(key.clone(), found.clone());
         found
     }
 
     /// Why the policy's controllers reject it at a place because of other objects; `None` once the fuel is used up.
-    pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Clashing> {
-        let found = self.clashes.of(self.snapshot, policy, place);
-        self.work.spend(self.clashes.taken());
-        found.filter(|_| !self.work.is_spent())
+    pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
+        let found = self.rejections.of(self.snapshot, policy, place);
+        self.fuel.spend(self.rejections.fuel_used());
+        found.filter(|_| !self.fuel.is_spent())
     }
 
     /// The conflict winner: the policy for which another is rejected at a place; `None` once the fuel is used up.
-    pub(super) fn rival(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
+    pub(super) fn conflict_winner(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
         let at = self.at(&place.object);
         let key = policy.key();
-        let is_mine = |stand: &Stand| stand.policy.key() == key && stand.section == place.section;
-        if self.work.is_spent() {
+        let is_mine =
+            |stand: &Attachment| stand.policy.key() == key && stand.section == place.section;
+        if self.fuel.is_spent() {
             return None;
         }
         let Some((mine, by)) = at.each().find(|(stand, _)| is_mine(stand)) else {
@@ -163,36 +166,42 @@ impl<'a> Stacks<'a> {
         if by.is_some() {
             return by.cloned();
         }
-        let mut places = at.on(&key.gk, place.section.as_ref());
+        let mut places = at.at_section(&key.gk, place.section.as_ref());
         let here = places.find(|place| place.has(mine))?;
-        self.work.spend(compared(&*here.policies));
-        if self.work.is_spent() {
+        self.fuel.spend(comparison_cost(&*here.policies));
+        if self.fuel.is_spent() {
             return None;
         }
-        winner(&here.policies, policy).map(|winner| winner.key().clone())
+        conflict_winner(&here.policies, policy).map(|winner| winner.key().clone())
     }
 
     /// Like [`Stacks::rival`], for a policy that is not attached because its controllers reject it.
-    fn rival_of_rejected(&self, policy: &Policy, at: &At, place: &Place) -> Option<ObjectKey> {
+    fn rival_of_rejected(
+        &self,
+        policy: &Policy,
+        at: &ObjectAttachments,
+        place: &Place,
+    ) -> Option<ObjectKey> {
         if rejected(self.snapshot, policy) == Rejected::Nowhere {
             return None;
         }
         let key = policy.key();
-        let others = at.on(&key.gk, place.section.as_ref());
+        let others = at.at_section(&key.gk, place.section.as_ref());
         let others = others.flat_map(|place| place.policies.iter().cloned());
         let mut here: Vec<Arc<Policy>> = others.collect();
         here.extend(self.snapshot.policy(key).cloned());
         here.sort_by(|a, b| a.precedence().cmp(b.precedence()));
-        self.work.spend(compared(&here));
-        if self.work.is_spent() {
+        self.fuel.spend(comparison_cost(&here));
+        if self.fuel.is_spent() {
             return None;
         }
-        winner(&here, policy).map(|winner| winner.key().clone())
+        conflict_winner(&here, policy).map(|winner| winner.key().clone())
     }
 
     /// The conditions, besides its places, that the policies on a path with this ancestor path depend on.
-    pub(super) fn via(&mut self, profile: &Profile, upper: &Upper) -> Via {
-        self.disputes.via(self.snapshot, profile, upper)
+    pub(super) fn via(&mut self, profile: &Profile, ancestor_path: &AncestorPath) -> PathContext {
+        self.disputes
+            .context_of(self.snapshot, profile, ancestor_path)
     }
 
     /// The stack of the steps through a route whose sections have no policies. Most routes have no policy of their
@@ -200,14 +209,14 @@ impl<'a> Stacks<'a> {
     pub(super) fn of_route(
         &mut self,
         profile: &Profile,
-        at: &At,
+        at: &ObjectAttachments,
         (namespace, route): (&ObjectKey, &Object),
-        via: &Via,
+        via: &PathContext,
     ) -> Rc<Stack> {
-        if !at.stands.is_empty() {
+        if !at.attachments.is_empty() {
             return self.stack(profile, &to_route(namespace, route), via);
         }
-        let is_any = *via == Via::default();
+        let is_any = *via == PathContext::default();
         if let Some((kind, last, stack)) = &self.last
             && is_any
             && last == namespace
@@ -224,8 +233,13 @@ impl<'a> Stacks<'a> {
     }
 
     /// The stack of one kind along these steps. Equal stacks are shared.
-    pub(super) fn stack(&mut self, profile: &Profile, steps: &[Step], via: &Via) -> Rc<Stack> {
-        let mut found: Vec<(&Step, Option<Arc<str>>, Here)> = Vec::new();
+    pub(super) fn stack(
+        &mut self,
+        profile: &Profile,
+        steps: &[Step],
+        via: &PathContext,
+    ) -> Rc<Stack> {
+        let mut found: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
         let steps = steps_of(self.snapshot, profile, steps);
         let apart = self.is_apart_from_its_namespace(profile, &steps);
@@ -238,10 +252,10 @@ impl<'a> Stacks<'a> {
                 continue;
             }
             let at = self.at(&step.place.object);
-            if self.work.is_spent() {
+            if self.fuel.is_spent() {
                 return self.nothing.clone();
             }
-            for place in at.on(&profile.gk, step.place.section.as_ref()) {
+            for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
                 let policies = if at.asks {
                     let here = at.each().filter(|(_, by)| by.is_none());
                     let here = here.map(|(stand, _)| stand);
@@ -275,7 +289,7 @@ impl<'a> Stacks<'a> {
 
     /// Whether the path contains a Gateway on which policies without a target do not act.
     fn is_apart_from_its_namespace(&self, profile: &Profile, steps: &[Step]) -> bool {
-        let apart = &profile.without_except;
+        let apart = &profile.on_missing_except;
         if apart.controllers.is_empty() && apart.names.is_empty() {
             return false;
         }
@@ -301,8 +315,12 @@ impl<'a> Stacks<'a> {
     }
 
     /// The policies that act on the requests of an ancestor path.
-    fn asked_by<'b>(&mut self, here: impl Iterator<Item = &'b Stand>, via: &Via) -> Here {
-        let acts = here.filter(|stand| via.lets_act(stand));
+    fn asked_by<'b>(
+        &mut self,
+        here: impl Iterator<Item = &'b Attachment>,
+        via: &PathContext,
+    ) -> PolicyList {
+        let acts = here.filter(|stand| via.allows(stand));
         let policies: Vec<Arc<Policy>> = acts.map(|stand| stand.policy.clone()).collect();
         let name = policies.iter().map(Arc::as_ptr).collect();
         let mixed = self.mixed.entry(name);
@@ -314,22 +332,26 @@ impl<'a> Stacks<'a> {
     pub(super) fn fold(
         &mut self,
         profile: &Profile,
-        upper: &Rc<Stack>,
-        lower: &Rc<Stack>,
-        own: Option<&Own>,
+        ancestor_path: &Rc<Stack>,
+        route_path: &Rc<Stack>,
+        own: Option<&TargetFields>,
         route: Option<&GroupKind>,
     ) -> (Rc<Stack>, Arc<Effective>) {
-        if self.work.is_spent() {
+        if self.fuel.is_spent() {
             return (self.nothing.clone(), Arc::default());
         }
         let on = route.and_then(|route| profile.on_routes_of(route));
         let of = on.map(|(place, _)| place);
-        let id = (Rc::as_ptr(upper) as usize, Rc::as_ptr(lower) as usize, of);
+        let id = (
+            Rc::as_ptr(ancestor_path) as usize,
+            Rc::as_ptr(route_path) as usize,
+            of,
+        );
         if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
             return (stack.clone(), effective.clone());
         }
-        let mut stack: Stack = (**upper).clone();
-        for level in lower.iter() {
+        let mut stack: Stack = (**ancestor_path).clone();
+        for level in route_path.iter() {
             let elsewhere = |above: &StackLevel| {
                 above.step.place == level.step.place && above.step.level != level.step.level
             };
@@ -344,7 +366,7 @@ impl<'a> Stacks<'a> {
         if let Some((place, on)) = on {
             stack = on_routes(stack, place, on);
         }
-        if !profile.idle.is_empty() {
+        if !profile.ineffective.is_empty() {
             stack = without_idle(stack, profile);
         }
         let effective = Arc::new(self.effective(profile, &stack, own));
@@ -356,32 +378,32 @@ impl<'a> Stacks<'a> {
     }
 
     /// The effective policy of a path; empty once the fuel is used up.
-    fn effective(&self, profile: &Profile, stack: &Stack, own: Option<&Own>) -> Effective {
+    fn effective(&self, profile: &Profile, stack: &Stack, own: Option<&TargetFields>) -> Effective {
         if differs_in_unknown(stack) {
             let levels = stack.iter().map(|level| &*level.policies);
-            return Effective::uncomputed(profile, levels);
+            return Effective::not_computed(profile, levels);
         }
-        let part = taking_part(profile, stack);
+        let part = folded_levels(profile, stack);
         let here = part.clone().map(|level| &level.policies);
         let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
         // Fields that the target sets itself are merged with the policies.
         let won = match own {
             Some(_) => None,
-            None => won(here.clone().map(|here| (&**here, here.wholes()))),
+            None => winner(here.clone().map(|here| (&**here, here.atomic()))),
         };
-        if self.work.is_limited() {
-            let leaves = won.map_or_else(|| leaves_of(profile, &levels(), own), |won| won.leaves);
-            self.work.spend(work::FOLD + leaves);
-            if here.clone().any(Here::is_long) {
-                read_of(profile, &levels()).for_each(|policy| self.work.read(policy));
+        if self.fuel.is_limited() {
+            let leaves = won.map_or_else(|| fold_cost(profile, &levels(), own), |won| won.leaves);
+            self.fuel.spend(fuel::FOLD + leaves);
+            if here.clone().any(PolicyList::is_long) {
+                policies_read(profile, &levels()).for_each(|policy| self.fuel.read(policy));
             }
         }
-        if self.work.is_spent() {
+        if self.fuel.is_spent() {
             return Effective::default();
         }
         match won {
             Some(won) => won.effective(),
-            None => merged(
+            None => fold_levels(
                 profile,
                 &part.map(StackLevel::folded).collect::<Vec<_>>(),
                 own,
@@ -402,11 +424,11 @@ fn differs_in_unknown(stack: &Stack) -> bool {
 fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
     let acts = |level: &StackLevel| on.sections || level.step.level != Level::Rule;
     let levels = stack.into_iter().filter(acts).filter_map(|level| {
-        let there = may_count(&on.profile, &level.policies).iter();
+        let there = contenders(&on.profile, &level.policies).iter();
         let target = &level.step.place.object.gk;
         let there = there.filter(|policy| !policy.is_refused_on(target));
         let there = there.filter_map(|policy| policy.on_routes(place));
-        let there = there.filter(|policy| !policy.counts_for_nothing());
+        let there = there.filter(|policy| !policy.has_no_effect());
         let policies: Vec<Arc<Policy>> = there.cloned().collect();
         (!policies.is_empty()).then(|| StackLevel {
             step: level.step,
@@ -425,7 +447,7 @@ fn without_idle(stack: Stack, profile: &Profile) -> Stack {
             let there = level.policies.iter();
             let there = there.map(|policy| policy.at_level(at).unwrap_or(policy));
             let there: Vec<Arc<Policy>> = there
-                .filter(|policy| !policy.counts_for_nothing())
+                .filter(|policy| !policy.has_no_effect())
                 .cloned()
                 .collect();
             if there.is_empty() {
@@ -440,11 +462,11 @@ fn without_idle(stack: Stack, profile: &Profile) -> Stack {
 
 /// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,
 /// the other policies of the route are overridden.
-pub(super) fn taking_part<'a>(
+pub(super) fn folded_levels<'a>(
     profile: &Profile,
     stack: &'a Stack,
 ) -> impl Iterator<Item = &'a StackLevel> + Clone {
-    let passes_over = *profile.merging.with == With::NearestAboveRoutes;
+    let passes_over = *profile.merging.merge_with == MergeWith::NearestAboveRoutes;
     let last = stack.len().saturating_sub(1);
     let levels = stack.iter().enumerate();
     levels

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::piece::Part;
-use super::tree::{Tree, Units};
+use super::stanza::StanzaRef;
+use super::tree::{MergeUnit, Tree};
+use crate::engine::attachment::conflict::rejected;
+use crate::engine::kinds::profile::{Profile, SameTarget, Strategy};
 use crate::engine::policy::Policy;
-use crate::engine::profile::{Profile, SameTarget, Strategy};
-use crate::engine::rivals::rejected;
 
 /// The stanzas of one level, the established first. If the oldest or the newest policy wins, it represents the level.
 /// In the legacy dialect the oldest wins field by field, so its defaults come last.
-pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<Part<'a>> {
+pub(super) fn level_stanzas<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<StanzaRef<'a>> {
     if profile.strategies.legacy {
         return oldest_over(level.iter().flat_map(|policy| policy.parts()).collect());
     }
@@ -30,7 +30,7 @@ pub(super) fn level_pieces<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> V
 }
 
 /// The policies of a level that are not excluded by their age alone.
-pub(in crate::engine) fn may_count<'a>(
+pub(in crate::engine) fn contenders<'a>(
     profile: &Profile,
     level: &'a [Arc<Policy>],
 ) -> &'a [Arc<Policy>] {
@@ -43,7 +43,7 @@ pub(in crate::engine) fn may_count<'a>(
     counts.unwrap_or(level)
 }
 
-fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<Part<'_>> {
+fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<StanzaRef<'_>> {
     policy
         .into_iter()
         .flat_map(|policy| policy.parts())
@@ -52,32 +52,32 @@ fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<Part<'_>> {
 
 /// Combines the stanzas of one level into one. Lists that add up contain the entries of each; elsewhere the newer
 /// stanza wins.
-pub(super) fn added_up(pieces: &[Part<'_>]) -> Option<(Strategy, Arc<Tree>)> {
-    let (first, rest) = pieces.split_first()?;
+pub(super) fn with_appended_lists(stanzas: &[StanzaRef<'_>]) -> Option<(Strategy, Arc<Tree>)> {
+    let (first, rest) = stanzas.split_first()?;
     let mut tree = first.tree().clone();
     for piece in rest {
-        Arc::make_mut(&mut tree).patch(piece.tree(), Units::Fields, true);
+        Arc::make_mut(&mut tree).patch(piece.tree(), MergeUnit::Fields, true);
     }
     Some((first.strategy(), tree))
 }
 
 /// Orders stanzas so that the older one wins in either direction: overrides first, then defaults from the newest.
-fn oldest_over(pieces: Vec<Part<'_>>) -> Vec<Part<'_>> {
+fn oldest_over(stanzas: Vec<StanzaRef<'_>>) -> Vec<StanzaRef<'_>> {
     let (mut ordered, defaults): (Vec<_>, Vec<_>) =
-        pieces.into_iter().partition(|piece| piece.is_override());
+        stanzas.into_iter().partition(|piece| piece.is_override());
     ordered.extend(defaults.into_iter().rev());
     ordered
 }
 
 /// All stanzas of a level, except for strategy None: such a stanza is alone if it is the first, and does not
 /// count otherwise.
-fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<Part<'a>> {
-    let mut pieces: Vec<Part<'a>> = Vec::new();
+fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<StanzaRef<'a>> {
+    let mut stanzas: Vec<StanzaRef<'a>> = Vec::new();
     for piece in level.flat_map(|policy| policy.parts()) {
-        let alone = pieces.first().map(|first| first.strategy()) == Some(Strategy::None);
-        if pieces.is_empty() || !(alone || piece.strategy() == Strategy::None) {
-            pieces.push(piece);
+        let alone = stanzas.first().map(|first| first.strategy()) == Some(Strategy::None);
+        if stanzas.is_empty() || !(alone || piece.strategy() == Strategy::None) {
+            stanzas.push(piece);
         }
     }
-    pieces
+    stanzas
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::level::level_pieces;
-use super::piece::Part;
+use super::level::level_stanzas;
+use super::stanza::StanzaRef;
 use super::{OVERRIDES_WHOLE, REPLACES_WHOLE};
-use crate::engine::ids::ObjectKey;
+use crate::engine::kinds::profile::{DictatedBy, MergeWith, Profile};
+use crate::engine::model::ids::ObjectKey;
 use crate::engine::policy::Policy;
-use crate::engine::profile::{DictatedBy, Profile, With};
 
 /// The policies that were in force when `policy` lost to one of them as a whole; `None` if it did not. `levels` run
 /// from the least to the most specific, as for [`super::merged`].
@@ -19,12 +19,15 @@ pub fn replaced(
 ) -> Option<BTreeSet<ObjectKey>> {
     let merging = &profile.merging;
     // Lists that add up are merged separately, and of a policy with two stanzas one may remain.
-    if !merging.add_up.is_empty() || policy.parts().len() != 1 {
+    if !merging.append_lists.is_empty() || policy.parts().len() != 1 {
         return None;
     }
     let parts = || {
-        let pieces = levels.iter().map(|level| level_pieces(profile, level));
-        pieces.flatten().collect::<Vec<Part<'_>>>().into_iter()
+        let stanzas = levels.iter().map(|level| level_stanzas(profile, level));
+        stanzas
+            .flatten()
+            .collect::<Vec<StanzaRef<'_>>>()
+            .into_iter()
     };
     if *merging.dictated_by != DictatedBy::Challenger {
         return lost(parts().rev(), policy, |part| {
@@ -36,7 +39,7 @@ pub fn replaced(
         });
     }
     // Other values of `with` skip policies, which is not a replacement.
-    (*merging.with == With::AllAncestors).then_some(())?;
+    (*merging.merge_with == MergeWith::AllAncestors).then_some(())?;
     lost(parts(), policy, |part| {
         let strategy = part.strategy();
         (
@@ -48,9 +51,9 @@ pub fn replaced(
 
 /// Folds the stanzas in order. `whole` returns whether the next one wins as a whole, and whether it loses as a whole.
 fn lost<'a>(
-    parts: impl Iterator<Item = Part<'a>>,
+    parts: impl Iterator<Item = StanzaRef<'a>>,
     policy: &Policy,
-    whole: impl Fn(Part<'a>) -> (bool, bool),
+    whole: impl Fn(StanzaRef<'a>) -> (bool, bool),
 ) -> Option<BTreeSet<ObjectKey>> {
     let mut side: BTreeSet<ObjectKey> = BTreeSet::new();
     for part in parts {

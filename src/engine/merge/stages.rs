@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use super::{Effective, Merged, Tree, fold, layers, upward};
-use crate::engine::level::Level;
+use crate::engine::kinds::profile::Profile;
+use crate::engine::model::level::Level;
 use crate::engine::policy::Policy;
-use crate::engine::profile::Profile;
 
 /// Implements [`super::merged`] for levels that are merged in stages.
 pub(super) fn merged(
@@ -29,7 +29,7 @@ pub(super) fn merged(
         return Effective::default();
     };
     let last = match own {
-        Some(own) => fold(profile, *profile.unset, || last, || own),
+        Some(own) => fold(profile, *profile.default_strategy, || last, || own),
         None => last,
     };
     let is_plain = profile.merging.together.is_empty() && profile.merging.lasting.is_empty();
@@ -58,16 +58,16 @@ fn lay_over(profile: &Profile, result: &mut Tree, above: &Tree, below: &Tree) {
         lasting.any(|path| path.starts_with(setting) && tree.at(path).is_some())
     };
     for setting in profile.merging.together.iter() {
-        if let (Some(upper), Some(lower)) = (above.at(setting), below.at(setting))
+        if let (Some(ancestor_path), Some(route_path)) = (above.at(setting), below.at(setting))
             && !is_off(below, setting)
         {
-            result.take_over(&upper.clone().beside(lower.clone()), setting);
+            result.copy_from(&ancestor_path.clone().beside(route_path.clone()), setting);
         }
     }
     for path in profile.merging.lasting.iter() {
         let setting = path.split_last().map_or(&[][..], |(_, setting)| setting);
-        if let (Some(_), Some(upper)) = (above.at(path), above.at(setting)) {
-            result.take_over(upper, setting);
+        if let (Some(_), Some(ancestor_path)) = (above.at(path), above.at(setting)) {
+            result.copy_from(ancestor_path, setting);
         }
     }
 }

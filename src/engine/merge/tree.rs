@@ -5,25 +5,25 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::engine::ids::ObjectKey;
-use crate::engine::maps::HashMap;
-use crate::engine::profile::Strategy;
-use crate::engine::projected::token;
-use crate::engine::setting::Setting;
-use crate::engine::shared;
-use crate::engine::work;
+use crate::engine::admission::projected::token;
+use crate::engine::kinds::profile::Strategy;
+use crate::engine::model::fuel;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::intern;
+use crate::engine::model::json_text::JsonText;
+use crate::engine::model::maps::HashMap;
 
 mod fields;
-mod lasting;
-mod together;
+mod final_settings;
+mod side_by_side;
 
 use fields::Fields;
 
 /// A value and its source.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Leaf {
+pub struct Setting {
     /// A scalar, a list, an empty object, or the `null` that removes what others set.
-    pub value: Setting,
+    pub value: JsonText,
     /// The policy, or the target itself for a value of its own.
     pub policy: ObjectKey,
     /// The strategy that applies to it; `None` for the target's own value.
@@ -31,10 +31,10 @@ pub struct Leaf {
 }
 
 /// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
-pub type LeafPath = Vec<Arc<str>>;
+pub type SettingPath = Vec<Arc<str>>;
 
 /// Whether a leaf is at a field of the settings or below it.
-pub fn is_under(path: &LeafPath, field: &[String]) -> bool {
+pub fn is_under(path: &SettingPath, field: &[String]) -> bool {
     let above = path.iter().map(|key| &**key).take(field.len());
     above.eq(field.iter().map(String::as_str))
 }
@@ -42,7 +42,7 @@ pub fn is_under(path: &LeafPath, field: &[String]) -> bool {
 /// A tree of settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
-    Leaf(Leaf),
+    Leaf(Setting),
     Map(Fields),
     /// A list whose entries are identified by the value of a key, in order.
     List(Vec<(Arc<str>, Tree)>),
@@ -74,7 +74,7 @@ enum Below<'a> {
 
 /// The units in which trees are merged.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Units<'a> {
+pub(super) enum MergeUnit<'a> {
     /// Every field (RFC 7386).
     Fields,
     /// The subtrees at these paths are replaced as a whole; `*` matches any key.
@@ -92,23 +92,23 @@ impl Tree {
     pub(super) fn read(
         value: Value,
         lists: Option<&Lists<'_>>,
-        leaf: &impl Fn(&Value) -> Leaf,
+        setting: &impl Fn(&Value) -> Setting,
     ) -> Self {
-        Self::node(value, None, lists, leaf)
+        Self::node(value, None, lists, setting)
     }
 
     fn node(
         value: Value,
         field: Option<&str>,
         lists: Option<&Lists<'_>>,
-        leaf: &impl Fn(&Value) -> Leaf,
+        setting: &impl Fn(&Value) -> Setting,
     ) -> Self {
         match value {
             // An empty object at the root is an empty map; below the root it is a value.
             Value::Object(map) if !map.is_empty() || field.is_none() => {
                 let below = map.into_iter().map(|(key, value)| {
-                    let tree = Self::node(value, Some(&key), lists, leaf);
-                    (shared::text(&key), tree)
+                    let tree = Self::node(value, Some(&key), lists, setting);
+                    (intern::text(&key), tree)
                 });
                 Self::Map(Fields::of(below))
             }
@@ -116,17 +116,17 @@ impl Tree {
                 let name = |(i, item): (usize, &Value)| lists?.name(field?, i, item);
                 let names: Option<Vec<String>> = items.iter().enumerate().map(name).collect();
                 let Some(names) = names.filter(|names| !names.is_empty()) else {
-                    return Self::Leaf(leaf(&Value::Array(items)));
+                    return Self::Leaf(setting(&Value::Array(items)));
                 };
                 let entries = names.into_iter().zip(items);
-                let read = |item| Self::node(item, Some(""), lists, leaf);
+                let read = |item| Self::node(item, Some(""), lists, setting);
                 Self::List(
                     entries
                         .map(|(name, item)| (name.into(), read(item)))
                         .collect(),
                 )
             }
-            value => Self::Leaf(leaf(&value)),
+            value => Self::Leaf(setting(&value)),
         }
     }
 
@@ -145,14 +145,14 @@ impl Tree {
 
     /// Patches `over` onto this tree (RFC 7386, except that a `null` is kept). Lists are replaced as a whole unless
     /// `by_entry` is set and their entries have an identity.
-    pub(super) fn patch(&mut self, over: &Self, units: Units<'_>, by_entry: bool) {
+    pub(super) fn patch(&mut self, over: &Self, units: MergeUnit<'_>, by_entry: bool) {
         self.patch_at(over, units, by_entry, &mut Vec::new());
     }
 
     fn patch_at<'a>(
         &mut self,
         over: &'a Self,
-        units: Units<'_>,
+        units: MergeUnit<'_>,
         by_entry: bool,
         path: &mut Vec<&'a str>,
     ) {
@@ -184,7 +184,7 @@ impl Tree {
                 under.patch_at(over, units, by_entry, path);
             }
             // An empty object does not change an existing object.
-            (Self::Map(_), Self::Leaf(leaf)) if leaf.value.is_empty_object() => {}
+            (Self::Map(_), Self::Leaf(setting)) if setting.value.is_empty_object() => {}
             (under, over) if under.gives_way_to(over) => {
                 *under = Self::Instead(Box::new(over.clone()));
             }
@@ -204,7 +204,7 @@ impl Tree {
     fn is_object(&self) -> bool {
         match self {
             Self::Map(_) => true,
-            Self::Leaf(leaf) => leaf.value.is_empty_object(),
+            Self::Leaf(setting) => setting.value.is_empty_object(),
             Self::List(_) | Self::Instead(_) | Self::Each(_) => false,
         }
     }
@@ -221,8 +221,8 @@ impl Tree {
     /// Visits the leaves in the order of their paths.
     pub(super) fn visit<'a>(
         &'a self,
-        path: &mut LeafPath,
-        found: &mut impl FnMut(&LeafPath, &'a Leaf),
+        path: &mut SettingPath,
+        found: &mut impl FnMut(&SettingPath, &'a Setting),
     ) {
         let mut below = |key: &Arc<str>, tree: &'a Self| {
             path.push(key.clone());
@@ -230,7 +230,7 @@ impl Tree {
             path.pop();
         };
         match self {
-            Self::Leaf(leaf) => found(path, leaf),
+            Self::Leaf(setting) => found(path, setting),
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
             Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
             Self::Instead(tree) => tree.visit(path, found),
@@ -239,9 +239,9 @@ impl Tree {
     }
 
     /// Visits the leaves in the order of their paths, without the paths.
-    pub(super) fn each<'a>(&'a self, found: &mut impl FnMut(&'a Leaf)) {
+    pub(super) fn each<'a>(&'a self, found: &mut impl FnMut(&'a Setting)) {
         match self {
-            Self::Leaf(leaf) => found(leaf),
+            Self::Leaf(setting) => found(setting),
             Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(found)),
             Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(found)),
             Self::Instead(tree) => tree.each(found),
@@ -257,7 +257,7 @@ impl Tree {
             each.all(|other| other == Some(first)).then_some(first)
         }
         match self {
-            Self::Leaf(leaf) => Some(&leaf.policy),
+            Self::Leaf(setting) => Some(&setting.policy),
             Self::Map(map) => one(map.iter().map(|(_, tree)| tree)),
             Self::List(list) => one(list.iter().map(|(_, tree)| tree)),
             Self::Instead(tree) => tree.sole(),
@@ -270,8 +270,8 @@ impl Tree {
     pub(super) fn visit_in<'a>(
         &'a self,
         other: &'a Self,
-        path: &mut LeafPath,
-        found: &mut impl FnMut(&LeafPath, &'a Leaf, &'a Self),
+        path: &mut SettingPath,
+        found: &mut impl FnMut(&SettingPath, &'a Setting, &'a Self),
     ) {
         if let Self::Instead(other) = other {
             return self.visit_in(other, path, found);
@@ -285,12 +285,12 @@ impl Tree {
             path.push(key.clone());
             match there.get(key) {
                 Some(other) => tree.visit_in(other, path, found),
-                None => tree.visit(path, &mut |path, leaf| found(path, leaf, other)),
+                None => tree.visit(path, &mut |path, setting| found(path, setting, other)),
             }
             path.pop();
         };
         match self {
-            Self::Leaf(leaf) => found(path, leaf, other),
+            Self::Leaf(setting) => found(path, setting, other),
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
             Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
             Self::Instead(tree) => tree.visit_in(other, path, found),
@@ -328,18 +328,22 @@ impl Tree {
     /// Whether it is anything but a removal.
     fn is_there(&self) -> bool {
         match self {
-            Self::Leaf(leaf) => !leaf.value.is_null(),
+            Self::Leaf(setting) => !setting.value.is_null(),
             Self::Instead(tree) => tree.is_there(),
             Self::Map(_) | Self::List(_) | Self::Each(_) => true,
         }
     }
 
     /// Converts to JSON, without removed settings; `found` gets the JSON pointer of each leaf.
-    pub(super) fn json(&self, pointer: &str, found: &mut impl FnMut(&str, &Leaf)) -> Option<Value> {
+    pub(super) fn json(
+        &self,
+        pointer: &str,
+        found: &mut impl FnMut(&str, &Setting),
+    ) -> Option<Value> {
         match self {
-            Self::Leaf(leaf) => {
-                found(pointer, leaf);
-                (!leaf.value.is_null()).then(|| leaf.value.value())
+            Self::Leaf(setting) => {
+                found(pointer, setting);
+                (!setting.value.is_null()).then(|| setting.value.value())
             }
             Self::Map(map) => {
                 let mut object = Map::new();
@@ -402,15 +406,15 @@ impl Lists<'_> {
     }
 }
 
-// === impl Units ===
+// === impl MergeUnit ===
 
-impl Units<'_> {
+impl MergeUnit<'_> {
     fn end_at(self, path: &[&str]) -> bool {
         match self {
-            Units::Fields => false,
-            Units::Entries => path.len() == 2,
-            Units::TopFields => path.len() == 1,
-            Units::Paths(units) => units.iter().any(|unit| {
+            MergeUnit::Fields => false,
+            MergeUnit::Entries => path.len() == 2,
+            MergeUnit::TopFields => path.len() == 1,
+            MergeUnit::Paths(units) => units.iter().any(|unit| {
                 let same = |(pattern, key): (&String, &&str)| pattern == "*" || pattern == key;
                 unit.len() == path.len() && unit.iter().zip(path).all(same)
             }),
@@ -448,12 +452,12 @@ fn leaves_at(value: &Value, field: &str, lists: &Lists<'_>, path: usize) -> usiz
 
 /// The number of leaves that a leaf with a path of this length counts as.
 fn leaf_at(path: usize) -> usize {
-    1 + path / work::PATH
+    1 + path / fuel::PATH
 }
 
 /// The length that a key adds to a path.
 fn bytes_of(key: &str) -> usize {
-    work::KEY + key.len()
+    fuel::KEY + key.len()
 }
 
 /// The index of each entry of a list; for entries with the same name, of the first one.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Policy, spec};
-use crate::engine::profile::{Unknown, VersionSchema};
+use crate::engine::kinds::profile::{Unknown, VersionSchema};
 
 // === impl Policy ===
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{Policy, Stanza};
-use crate::engine::ids::GroupKind;
-use crate::engine::merge::{Part, Piece, is_under};
-use crate::engine::object::gateway_kinds;
-use crate::engine::profile::{Caveat, Op, Strategy};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::kinds::profile::{Caveat, Op, Strategy};
+use crate::engine::merge::{PolicyStanza, StanzaRef, is_under};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::gateway_kinds;
+use crate::engine::state::snapshot::Snapshot;
 
 impl Policy {
     /// Behaviour of its controllers that is not modelled.
@@ -29,7 +29,7 @@ impl Policy {
             let by_target =
                 caveat.targets.is_empty() || targets.any(|kind| caveat.targets.contains(kind));
             let sets = |setting: &Vec<String>| {
-                let mut paths = self.parts().flat_map(Part::paths);
+                let mut paths = self.parts().flat_map(StanzaRef::paths);
                 paths.any(|path| is_under(&path, setting))
             };
             let by_settings = caveat.settings.is_empty() || caveat.settings.iter().any(sets);
@@ -49,20 +49,20 @@ impl Policy {
     /// settings.
     pub(in crate::engine) fn without_settings(&self) -> Self {
         Self {
-            pieces: Box::new([Piece::nothing(self.key())]),
+            stanzas: Box::new([PolicyStanza::nothing(self.key())]),
             length: 0,
             ..self.clone()
         }
     }
 
     /// Whether it has no settings and does not count.
-    pub fn counts_for_nothing(&self) -> bool {
-        self.pieces.is_empty()
+    pub fn has_no_effect(&self) -> bool {
+        self.stanzas.is_empty()
     }
 
     /// Whether it has no settings. It may still replace others (design 9, ruling 35).
     pub fn is_empty(&self) -> bool {
-        self.pieces.iter().all(Piece::is_empty)
+        self.stanzas.iter().all(PolicyStanza::is_empty)
     }
 
     /// Whether it has no settings, and merges with others if it counts at all.
@@ -72,12 +72,12 @@ impl Policy {
             !stanza.strategy.is_whole() && !is_additive
         };
         let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
-        self.counts_for_nothing() || (self.is_empty() && stanzas.all(merges))
+        self.has_no_effect() || (self.is_empty() && stanzas.all(merges))
     }
 
     /// Whether it has no settings and replaces others as a whole.
     pub fn replaces_by_nothing(&self) -> bool {
         let mut parts = self.parts();
-        !self.pieces.is_empty() && self.is_empty() && parts.all(Part::is_whole)
+        !self.stanzas.is_empty() && self.is_empty() && parts.all(StanzaRef::is_whole)
     }
 }

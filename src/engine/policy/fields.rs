@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::engine::literal;
-use crate::engine::object::Object;
+use crate::engine::model::literal;
+use crate::engine::model::object::Object;
 
 /// The fields at these dotted paths of an object's `spec`, if they exist; the last of several with the same name.
 /// Empty if the spec cannot be read.
@@ -46,11 +46,11 @@ mod tests {
     use serde_json::value::to_raw_value;
 
     use super::*;
-    use crate::engine::ids::GroupKind;
+    use crate::engine::model::ids::GroupKind;
     use crate::engine::policy::{at, spec};
 
     #[test]
-    fn what_is_found_is_what_stands_in_the_whole() {
+    fn a_picked_field_equals_the_field_of_the_whole() {
         let object = json!({"metadata": {"name": "x"}, "spec": {
             "a": {"b": {"c": 1, "d": [2]}, "e": null}, "f": "g", "a.b": 3, "h": [{"i": 4}]}});
         let text = to_raw_value(&object).unwrap();

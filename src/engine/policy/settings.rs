@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::targets::at;
 use super::{Stanza, StanzaPlace, direction, op_named};
-use crate::engine::profile::{Op, Profile, SameTarget, StanzaNames, Strategies, Strategy};
-use crate::engine::work;
+use crate::engine::kinds::profile::{Op, Profile, SameTarget, StanzaNames, Strategies, Strategy};
+use crate::engine::model::fuel;
 
 /// Why the strategy of a policy cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
     };
     let beside = first_setting(spec, profile, apart);
     if found.is_empty() || (beside.is_some() && !by_field) {
-        let strategy = named.unwrap_or(profile.unset.value);
+        let strategy = named.unwrap_or(profile.default_strategy.value);
         let field = beside.unwrap_or_else(|| "spec".to_owned());
         found.push((
             field,
@@ -149,7 +149,7 @@ pub(super) fn refused(spec: &Value, profile: &Profile) -> Vec<usize> {
 pub(super) fn values(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(values).sum::<usize>(),
-        Value::Object(map) => work::MAP + map.values().map(values).sum::<usize>(),
+        Value::Object(map) => fuel::MAP + map.values().map(values).sum::<usize>(),
         _ => 1,
     }
 }
@@ -193,7 +193,7 @@ fn stanza_strategy(
     let inside = body.get("strategy").and_then(Value::as_str);
     let inside = inside.map(|name| {
         let op = match strategies.values.get(name) {
-            _ if !strategies.inside.is_empty() => strategies.inside.get(name).copied(),
+            _ if !strategies.nested.is_empty() => strategies.nested.get(name).copied(),
             Some(Strategy::Merge(_, op)) => Some(*op),
             _ if strategies.complete => None,
             _ => op_named(name),
@@ -201,7 +201,7 @@ fn stanza_strategy(
         op.ok_or_else(|| StrategyFault::Unknown {
             path: path(),
             name: name.to_owned(),
-            sure: !strategies.inside.is_empty() || strategies.complete,
+            sure: !strategies.nested.is_empty() || strategies.complete,
         })
     });
     let op = match (inside.transpose()?, beside) {

@@ -7,12 +7,14 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::{Select, TargetRef, guessed_group};
-use crate::engine::ids::GroupKind;
-use crate::engine::object::{From, Object, gateway_kinds};
-use crate::engine::profile::{CrossNamespace, Fact, Profile, RefField, Source, Spelled, Without};
-use crate::engine::section;
-use crate::engine::selector::{Labels, Selector};
-use crate::engine::shared;
+use crate::engine::kinds::profile::{
+    CrossNamespace, Fact, NameComparison, OnMissing, Profile, RefField, Source,
+};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::intern;
+use crate::engine::model::object::{From, Object, gateway_kinds};
+use crate::engine::model::section;
+use crate::engine::model::selector::{Labels, Selector};
 
 /// One entry of a target field.
 #[derive(Clone, Debug)]
@@ -110,7 +112,7 @@ fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
         Some(_) => false,
         None => value.as_object().is_some_and(Map::is_empty),
     };
-    everything && field.default_kind.is_some() && *profile.without == Without::Namespace
+    everything && field.default_kind.is_some() && *profile.on_missing == OnMissing::Namespace
 }
 
 /// Fields that are set and ignored, each with the field that takes precedence.
@@ -130,10 +132,10 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
         let select = Select::Annotated(annotation.key.clone(), object.key.name.clone());
         found.push(select.of(annotation.target.clone()));
     }
-    if unsaid && *profile.without == Without::Namespace {
+    if unsaid && *profile.on_missing == OnMissing::Namespace {
         let own = &object.key.namespace;
         // A policy in the root namespace acts on all Namespaces.
-        let select = if profile.root.as_ref() == Some(own) {
+        let select = if profile.root_namespace.as_ref() == Some(own) {
             Select::Labels(Some(Box::default()))
         } else {
             Select::Name(own.clone())
@@ -175,7 +177,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     let mut target = target(item, field);
     let mut spelling = None;
     let mut guessed = false;
-    let core_is_right = *profile.spelled != Spelled::Exactly;
+    let core_is_right = *profile.name_comparison != NameComparison::Exact;
     match (item.get("group").and_then(Value::as_str), &target) {
         (Some("core"), _) if core_is_right => {}
         (Some("core"), _) => spelling = Some(("group", "core".to_owned(), String::new())),
@@ -188,7 +190,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     if let Ok(target) = &mut target
         && let Some(right) = right_kind(&target.gk, profile)
     {
-        if *profile.spelled != Spelled::Loosely {
+        if *profile.name_comparison != NameComparison::IgnoreCase {
             spelling = Some(("kind", target.gk.kind.to_string(), right.kind.to_string()));
         }
         target.gk = right;
@@ -259,7 +261,7 @@ fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
                 .iter()
                 .flat_map(|fact| fact.value.iter().map(|a| a.gk.clone())),
         );
-    let loosely = *profile.spelled == Spelled::Loosely;
+    let loosely = *profile.name_comparison == NameComparison::IgnoreCase;
     let same_group = |group: &str| {
         *written.group == *group || (loosely && written.group.eq_ignore_ascii_case(group))
     };
@@ -274,18 +276,18 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     };
     let text = |key: &str| {
         let text = map.get(key).and_then(Value::as_str);
-        text.filter(|t| !t.is_empty()).map(shared::text)
+        text.filter(|t| !t.is_empty()).map(intern::text)
     };
     let kind = text("kind").or_else(|| field.default_kind.clone());
     let kind = kind.ok_or(Fault::Missing("kind"))?;
     let group = match map.get("group").and_then(Value::as_str) {
         Some("core") => Arc::default(),
         Some(group) if group.contains('/') => return Err(Fault::Versioned(group.to_owned())),
-        Some(group) => shared::text(group),
+        Some(group) => intern::text(group),
         None => field
             .default_group
             .clone()
-            .unwrap_or_else(|| shared::text(guessed_group(&kind))),
+            .unwrap_or_else(|| intern::text(guessed_group(&kind))),
     };
     let name = text("name").filter(|_| field.takes_name());
     let select = match (name, selection(item, field)) {
@@ -302,7 +304,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         (None, None) => return Err(Fault::Missing("name")),
     };
     Ok(TargetRef {
-        gk: shared::kind(&group, &kind),
+        gk: intern::kind(&group, &kind),
         namespace: text("namespace").or_else(|| field.default_namespace.clone()),
         select,
         section: section(map, field),
@@ -316,9 +318,9 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
 /// The section of an entry. Some kinds write a section that is identified by number as a number.
 fn section(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     match entry.get(field.section_member())? {
-        Value::String(text) if !text.is_empty() => Some(shared::text(text)),
+        Value::String(text) if !text.is_empty() => Some(intern::text(text)),
         Value::Number(number) if field.section_field.is_some() => {
-            Some(shared::text(&number.to_string()))
+            Some(intern::text(&number.to_string()))
         }
         _ => None,
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::conflicts::Conflict;
 use super::hostnames::intersect;
-use crate::engine::ids::GroupKind;
-use crate::engine::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
-use crate::engine::reports::of_route;
-use crate::engine::selector::Labels;
-use crate::engine::snapshot::{Snapshot, namespace_key};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
+use crate::engine::model::selector::Labels;
+use crate::engine::state::snapshot::{Snapshot, namespace_key};
+use crate::engine::status::reports::of_route;
 
 /// Why a listener does not accept a route that names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,7 +129,7 @@ pub fn fits_service(service: &Object, reference: &ParentRef) -> bool {
 }
 
 /// Whether a Gateway allows a `ListenerSet` (`spec.allowedListeners`).
-pub(super) fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
+pub(super) fn allows_listener_set(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
     let Node::Gateway { sets, .. } = &gateway.node else {
         return false;
     };
@@ -139,7 +139,7 @@ pub(super) fn joins(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool
 
 /// Whether the first listener of a protocol allows objects of a namespace to name its Gateway. Without such a
 /// listener, only objects in the Gateway's namespace may.
-pub fn lets_name(
+pub fn allows_namespace(
     snapshot: &Snapshot,
     gateway: &Object,
     protocol: &str,

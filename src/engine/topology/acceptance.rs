@@ -6,22 +6,22 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::joins;
+use super::accept::allows_listener_set;
 use super::conflicts::{Conflict, conflicts};
 use super::sets_of;
-use crate::engine::ids::{ByKey, ObjectKey, Place};
-use crate::engine::memo::Memo;
-use crate::engine::object::{Listener, Node, Object};
+use crate::engine::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
+use crate::engine::model::object::{Listener, Node, Object};
 use crate::engine::policy::Precedence;
-use crate::engine::reports::of_listener;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::generation_cache::GenerationCache;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::reports::of_listener;
 
 /// The listeners of a Gateway and of the `ListenerSets` that name it.
 #[derive(Debug, Default)]
 pub struct Acceptance {
     /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
     order: Vec<ObjectKey>,
-    owners: HashMap<ObjectKey, Rc<Listeners>, ByKey>,
+    owners: HashMap<ObjectKey, Rc<Listeners>, PrehashedBuildHasher>,
 }
 
 /// The listeners of one Gateway or `ListenerSet`, and which of them are accepted.
@@ -58,7 +58,7 @@ pub enum Unaccepted {
 }
 
 thread_local! {
-    static KNOWN: RefCell<Memo<ObjectKey, Rc<Acceptance>, ByKey>> = RefCell::default();
+    static KNOWN: RefCell<GenerationCache<ObjectKey, Rc<Acceptance>, PrehashedBuildHasher>> = RefCell::default();
 }
 
 /// The listeners of a Gateway or `ListenerSet`; `None` for other objects.
@@ -123,7 +123,7 @@ pub fn of(owner: &Object) -> &[Listener] {
 
 /// The endpoint at which requests arrive: the owner of the listener, the port and the hostname. It stays the same if
 /// the listener is renamed.
-pub type Door = (ObjectKey, u16, Option<Arc<str>>);
+pub type ListenerEndpoint = (ObjectKey, u16, Option<Arc<str>>);
 
 /// The first listener with the name of a section.
 pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a Listener> {
@@ -132,7 +132,7 @@ pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a List
 }
 
 /// The endpoint of the listener at a place; `None` if the place is not a listener.
-pub fn door(snapshot: &Snapshot, place: &Place) -> Option<Door> {
+pub fn listener_endpoint(snapshot: &Snapshot, place: &Place) -> Option<ListenerEndpoint> {
     let listener = listener_at(snapshot, place)?;
     Some((
         place.object.clone(),
@@ -147,7 +147,9 @@ impl Acceptance {
     /// Decides acceptance for a Gateway and its `ListenerSets`.
     pub fn of(snapshot: &Snapshot, gateway: &Object) -> Rc<Self> {
         let find = || Rc::new(Self::find(snapshot, gateway));
-        KNOWN.with(|memo| Memo::remembered(memo, snapshot.era(), &gateway.key, find))
+        KNOWN.with(|memo| {
+            GenerationCache::get_or_compute(memo, snapshot.generation(), &gateway.key, find)
+        })
     }
 
     fn find(snapshot: &Snapshot, gateway: &Object) -> Self {
@@ -156,7 +158,7 @@ impl Acceptance {
         let (joined, outside): (Vec<_>, Vec<_>) = sets
             .into_iter()
             .map(AsRef::as_ref)
-            .partition(|set| joins(snapshot, gateway, set));
+            .partition(|set| allows_listener_set(snapshot, gateway, set));
         let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
         let conflicts = conflicts(joined.iter().map(|owner| of(owner)));
         let mut found = Self::default();

@@ -7,18 +7,18 @@ use super::acceptance::{
     Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
 };
 use super::conflicts::Conflict;
-use super::lower::{Unreached, unreached};
-use super::route_kinds::{OneKind, may_keep_out};
-use crate::engine::hint::nearest;
-use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
-use crate::engine::reports::{controller, of_listener, of_route};
-use crate::engine::snapshot::Snapshot;
-use crate::engine::work;
+use super::route_kinds::{KeptOutCache, may_keep_out};
+use super::route_path::{Unreached, unreached};
+use crate::engine::model::fuel;
+use crate::engine::model::hint::nearest;
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::reports::{controller, of_listener, of_route};
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Attachment {
+pub enum ParentAttachment {
     /// The listeners, or the mesh Service, that accept the route.
     Attached(Vec<Place>),
     /// The parent may exist, but nothing is known of it.
@@ -34,13 +34,13 @@ pub enum Attachment {
 
 /// Resolves a parentRef of a route.
 pub fn attachment(
-    one_kind: &mut OneKind<'_>,
+    one_kind: &mut KeptOutCache<'_>,
     route: &Arc<Object>,
     parent: &ParentRef,
-) -> Attachment {
+) -> ParentAttachment {
     let snapshot = one_kind.snapshot();
     let key = &parent.object;
-    let refused = |why| Attachment::Refused {
+    let refused = |why| ParentAttachment::Refused {
         at: key.whole(),
         why,
     };
@@ -49,15 +49,15 @@ pub fn attachment(
         return if snapshot.lacks(key) {
             refused(why)
         } else {
-            Attachment::Unknown(why)
+            ParentAttachment::Unknown(why)
         };
     };
     match &owner.node {
         Node::Service { .. } if fits_service(owner, parent) => {
-            Attachment::Attached(vec![key.whole()])
+            ParentAttachment::Attached(vec![key.whole()])
         }
         Node::Service { .. } => refused(format!("{key} has no such port")),
-        Node::Route { .. } if may_delegate(snapshot, owner) => Attachment::Unknown(format!(
+        Node::Route { .. } if may_delegate(snapshot, owner) => ParentAttachment::Unknown(format!(
             "attache does not follow whether {key} delegates to it"
         )),
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
@@ -65,7 +65,7 @@ pub fn attachment(
                 return refused(no_parent(key));
             };
             match accepted.refusal() {
-                Some(SetRefusal::Unknown) => Attachment::Unknown(not_joined(snapshot, owner)),
+                Some(SetRefusal::Unknown) => ParentAttachment::Unknown(not_joined(snapshot, owner)),
                 Some(_) => refused(not_joined(snapshot, owner)),
                 None => at_listeners(one_kind, (owner, &accepted), route, parent),
             }
@@ -90,20 +90,20 @@ pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
         } else {
             0
         };
-        compared / work::HOSTNAMES + others / work::GROUPS
+        compared / fuel::HOSTNAMES + others / fuel::GROUPS
     };
     owners.map(of_one).sum()
 }
 
 fn at_listeners(
-    one_kind: &mut OneKind<'_>,
+    one_kind: &mut KeptOutCache<'_>,
     (owner, accepted): (&Object, &Listeners),
     route: &Arc<Object>,
     parent: &ParentRef,
-) -> Attachment {
+) -> ParentAttachment {
     // The refusal of the listener that comes closest to accepting the route.
     let mut nearest: Option<(bool, Refusal, &Listener)> = None;
-    let mut rival: Option<Arc<Object>> = None;
+    let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
     for (i, listener) in listeners_of(owner).iter().enumerate() {
         let here = OwnListener {
@@ -116,7 +116,7 @@ fn at_listeners(
                 let (kept_out, _) = one_kind.kept_out(owner, i);
                 match kept_out.get(&Arc::as_ptr(route)) {
                     None => taken.push(owner.key.section(listener.name.clone())),
-                    Some(other) => rival = Some(other.clone()),
+                    Some(other) => winner = Some(other.clone()),
                 }
             }
             None => taken.push(owner.key.section(listener.name.clone())),
@@ -129,11 +129,11 @@ fn at_listeners(
         }
     }
     if !taken.is_empty() {
-        return Attachment::Attached(taken);
+        return ParentAttachment::Attached(taken);
     }
     let nearest = nearest.map(|(_, why, listener)| (why, listener));
-    let why = match rival {
-        Some(rival) => kept_out_by(&rival),
+    let why = match winner {
+        Some(winner) => kept_out_by(&winner),
         None => refused(one_kind.snapshot(), nearest, owner, route, parent),
     };
     let named = nearest.filter(|(_, listener)| is_named(parent, listener));
@@ -141,7 +141,7 @@ fn at_listeners(
         Some(section) => owner.key.section(section.clone()),
         None => owner.key.whole(),
     };
-    Attachment::Refused { at, why }
+    ParentAttachment::Refused { at, why }
 }
 
 fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
@@ -208,10 +208,10 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
 }
 
 /// A message that an older route of another kind has a hostname in common.
-pub fn kept_out_by(rival: &Object) -> String {
+pub fn kept_out_by(winner: &Object) -> String {
     format!(
         "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
-        rival.key
+        winner.key
     )
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::engine::object::Listener;
+use crate::engine::model::object::Listener;
 
 /// Why a listener conflicts with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,7 +175,7 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::{Conflict, conflicts};
-    use crate::engine::object::{From, Listener};
+    use crate::engine::model::object::{From, Listener};
 
     /// `HTTP 80 a.example`
     fn listener(text: &str) -> Listener {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_owners_the_first_keeps_what_they_want() {
+    fn the_first_owner_keeps_a_contested_listener() {
         for (owners, expected) in [
             (&[&["HTTP 80"][..], &["HTTP 80"]][..], "-|s"),
             (&[&["HTTP 80"], &["HTTP 80 a.example"]], "-|-"),

@@ -26,7 +26,7 @@ mod tests {
     use super::intersect;
 
     #[test]
-    fn a_wildcard_stands_for_one_label_or_more() {
+    fn a_wildcard_matches_one_label_or_more() {
         assert!(intersect("*.example.com", "shop.example.com"));
         assert!(intersect("a.b.example.com", "*.example.com"));
         assert!(intersect("*.example.com", "*.shop.example.com"));

@@ -8,12 +8,12 @@ use std::sync::{Arc, LazyLock};
 use super::accept::{OwnListener, refusal};
 use super::acceptance::of as listeners_of;
 use super::hostnames::intersect;
-use crate::engine::ids::{GroupKind, ObjectKey};
-use crate::engine::maps;
-use crate::engine::object::{Listener, Node, Object};
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::maps;
+use crate::engine::model::object::{Listener, Node, Object};
 use crate::engine::policy::Precedence;
-use crate::engine::reports::controller;
-use crate::engine::snapshot::Snapshot;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::reports::controller;
 
 /// Routes that a listener keeps out, by address, each with the older route of the other kind.
 pub type KeptOut = maps::HashMap<*const Object, Arc<Object>>;
@@ -26,7 +26,7 @@ const LONGEST: usize = 253;
 
 /// The hostnames of the routes of one kind, indexed for intersection.
 #[derive(Debug, Default)]
-struct Taken<'a, 'n> {
+struct HostnamesOfKind<'a, 'n> {
     some: Option<&'a Arc<Object>>,
     /// A route for every host.
     every: Option<&'a Arc<Object>>,
@@ -62,7 +62,7 @@ fn takes_one_kind(snapshot: &Snapshot, owner: &Object) -> bool {
 }
 
 /// The routes of the other kind that may keep a route out, or that it may keep out.
-pub fn rivals(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
+pub fn routes_of_other_kind(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
     let (Node::Route { parents, .. }, Some(other)) = (&route.node, other_kind(&route.key.gk))
     else {
         return Vec::new();
@@ -93,15 +93,15 @@ pub fn kept_out(snapshot: &Snapshot, here: &OwnListener<'_>) -> KeptOut {
 
 /// Caches which routes listeners keep out, since many routes ask for each listener.
 #[derive(Debug)]
-pub struct OneKind<'a> {
+pub struct KeptOutCache<'a> {
     snapshot: &'a Snapshot,
     /// By owner and index of the listener.
     known: maps::HashMap<(ObjectKey, usize), Rc<KeptOut>>,
 }
 
-// === impl OneKind ===
+// === impl KeptOutCache ===
 
-impl<'a> OneKind<'a> {
+impl<'a> KeptOutCache<'a> {
     /// An empty cache for a snapshot.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         Self {
@@ -141,7 +141,7 @@ impl<'a> OneKind<'a> {
 fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
     let names = routes.iter().map(|route| hostnames(listener, route));
     let names: Vec<Vec<String>> = names.collect();
-    let (mut http, mut grpc) = (Taken::default(), Taken::default());
+    let (mut http, mut grpc) = (HostnamesOfKind::default(), HostnamesOfKind::default());
     let mut found = KeptOut::default();
     for (route, names) in routes.iter().copied().zip(&names) {
         let (own, other) = if route.key.gk == *HTTP {
@@ -150,7 +150,7 @@ fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
             (&mut grpc, &http)
         };
         match other.rival(names) {
-            Some(rival) => drop(found.insert(Arc::as_ptr(route), rival.clone())),
+            Some(winner) => drop(found.insert(Arc::as_ptr(route), winner.clone())),
             None => own.add(route, names),
         }
     }
@@ -168,9 +168,9 @@ fn hostnames(listener: &Listener, route: &Object) -> Vec<String> {
     count.map(|name| name.to_ascii_lowercase()).collect()
 }
 
-// === impl Taken ===
+// === impl HostnamesOfKind ===
 
-impl<'a, 'n> Taken<'a, 'n> {
+impl<'a, 'n> HostnamesOfKind<'a, 'n> {
     fn add(&mut self, route: &'a Arc<Object>, names: &'n [String]) {
         self.some.get_or_insert(route);
         if names.is_empty() {
@@ -217,9 +217,9 @@ mod tests {
     use serde_json::json;
     use serde_json::value::to_raw_value;
 
-    use super::Taken;
-    use crate::engine::ids::GroupKind;
-    use crate::engine::object::Object;
+    use super::HostnamesOfKind;
+    use crate::engine::model::ids::GroupKind;
+    use crate::engine::model::object::Object;
     use crate::engine::topology::hostnames::intersect;
 
     #[test]
@@ -241,17 +241,17 @@ mod tests {
         for one in all {
             for other in all {
                 let names = [one.to_owned()];
-                let mut taken = Taken::default();
+                let mut taken = HostnamesOfKind::default();
                 taken.add(&route, &names);
-                let rival = taken.rival(&[other.to_owned()]);
-                assert_eq!(rival.is_some(), intersect(one, other), "{one} {other}");
+                let winner = taken.rival(&[other.to_owned()]);
+                assert_eq!(winner.is_some(), intersect(one, other), "{one} {other}");
             }
             let (names, none) = ([one.to_owned()], []);
-            let mut taken = Taken::default();
+            let mut taken = HostnamesOfKind::default();
             assert!(taken.rival(&none).is_none());
             taken.add(&route, &names);
             assert!(taken.rival(&none).is_some());
-            let mut every = Taken::default();
+            let mut every = HostnamesOfKind::default();
             every.add(&route, &none);
             assert!(every.rival(&names).is_some());
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::sleep;
 
-use super::callers::Callers;
+use super::clients::Callers;
 use super::{Certificates, TlsError};
 use crate::metrics::Metrics;
 use crate::reading::{self, Pipes};

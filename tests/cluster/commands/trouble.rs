@@ -63,7 +63,7 @@ spec:
 ";
 
 #[test]
-fn what_is_broken_keeps_nothing_else_away() {
+fn one_broken_kind_hides_no_other() {
     let Some(cluster) = Cluster::own("trouble") else {
         return;
     };

@@ -128,7 +128,7 @@ fn told(report: &Value) -> Vec<String> {
 }
 
 #[test]
-fn manifests_go_on_top_of_what_is_there() {
+fn manifests_are_applied_on_top_of_the_cluster() {
     let dir = serve(|_| {});
     let args = [
         "after",
@@ -152,7 +152,7 @@ fn manifests_go_on_top_of_what_is_there() {
 }
 
 #[test]
-fn what_is_there_is_checked_without_manifests() {
+fn the_cluster_is_checked_without_manifests() {
     let dir = serve(|_| {});
     let config = config(&dir);
     let args = ["--cluster", "--kubeconfig", &config];
@@ -168,7 +168,7 @@ fn what_is_there_is_checked_without_manifests() {
 
 /// Users must know what the answer does not cover.
 #[test]
-fn a_kind_that_may_not_be_listed_is_said() {
+fn a_forbidden_kind_is_reported() {
     let gateways = "/apis/gateway.networking.k8s.io/v1/gateways";
     let dir = serve(|lists| drop(lists.insert(gateways.to_owned(), None)));
     let args = ["--cluster", "--kubeconfig", &config(&dir), "-o", "json"];

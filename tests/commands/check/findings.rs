@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attache::answer::report::{address, page, rule};
-use attache::engine::finding::Code;
+use attache::engine::admission::finding::Code;
 
 use super::{check, stdout};
 

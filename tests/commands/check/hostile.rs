@@ -236,7 +236,7 @@ fn files_without_anything() {
 
 /// Reading a pipe would block until a process writes to it.
 #[test]
-fn pipes_are_passed_over_and_said() {
+fn pipes_are_skipped_and_reported() {
     let dir = directory(|dir| {
         let made = Command::new("mkfifo")
             .arg(dir.path().join("pipe.yaml"))

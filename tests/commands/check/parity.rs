@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::snapshot::Change;
-use attache::engine::verdict::sentence;
+use attache::engine::admission::verdict::sentence;
+use attache::engine::state::snapshot::Change;
 use serde_json::Value;
 
 use super::{check, json};

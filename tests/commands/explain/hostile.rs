@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use attache::answer::explanation::{at_gateways, at_service};
 use attache::answer::json;
 use attache::cache::directory::Loaded;
-use attache::engine::ids::{GroupKind, ObjectKey};
-use attache::engine::matching::{Matching, Request, Scheme, Url};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::routing::{Matching, Request, Scheme, Url};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -95,7 +95,7 @@ proptest! {
 }
 
 #[test]
-fn nothing_of_a_request_gets_to_the_terminal() {
+fn no_control_character_of_a_request_reaches_the_terminal() {
     let long = "a.".repeat(50_000);
     let deep = "/a".repeat(50_000);
     let odd: &[&[&str]] = &[

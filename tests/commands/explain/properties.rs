@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use attache::answer::Named;
 use attache::answer::explanation::{Explanation, at_gateways};
 use attache::answer::json;
-use attache::engine::matching::{Criterion, Matching, Request};
+use attache::engine::routing::{Criterion, Matching, Request};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -315,7 +315,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_loses_loses_by_a_criterion(world in a_world()) {
+    fn every_losing_match_loses_by_a_criterion(world in a_world()) {
         let explanation = world.explained(&world.objects());
         let mut expected = world.by_hand();
         let Some(step) = explanation.steps.first() else { return Ok(()) };

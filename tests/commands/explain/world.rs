@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache::cache::directory::{Loaded, read};
 use attache::cache::manifest::Manifests;
 use attache::config::Configuration;
-use attache::engine::profile::ProfileRules;
+use attache::engine::kinds::profile::ProfileRules;
 use serde_json::Value;
 
 /// The directories that have a page.

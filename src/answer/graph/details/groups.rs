@@ -3,12 +3,12 @@
 use super::Setting;
 use super::yaml::yaml;
 use crate::answer::graph::id;
-use crate::engine::effective::Group;
-use crate::engine::ids::Place;
-use crate::engine::level::Level;
+use crate::engine::effective::PathGroup;
+use crate::engine::kinds::profile::{Class, Profile};
 use crate::engine::merge::Effective;
-use crate::engine::profile::{Class, Profile};
-use crate::engine::words::{field, shortened};
+use crate::engine::model::ids::Place;
+use crate::engine::model::level::Level;
+use crate::engine::model::wording::{field, shortened};
 
 /// The limit of characters per value; a longer one is cut.
 const LONGEST: usize = 400;
@@ -17,45 +17,54 @@ const LONGEST: usize = 400;
 /// whole object.
 pub(super) fn relevant<'a>(
     profile: &Profile,
-    groups: &'a [Group],
+    groups: &'a [PathGroup],
     place: &Place,
     is_upper: bool,
-) -> Vec<&'a Group> {
+) -> Vec<&'a PathGroup> {
     if profile.class.value == Class::Direct {
         let ends_at = |place: &Place| {
             let mut groups = groups.iter();
-            groups.find(|group| group.ends.targets().any(|target| target == place))
+            groups.find(|group| group.paths.targets().any(|target| target == place))
         };
         let whole = || ends_at(&place.object.whole());
         return ends_at(place).or_else(whole).into_iter().collect();
     }
-    let stands = |group: &&Group| {
+    let attachments = |group: &&PathGroup| {
         if is_upper {
-            let mut steps = group.ends.uppers.iter().flat_map(|upper| &upper.steps);
+            let mut steps = group
+                .paths
+                .ancestors
+                .iter()
+                .flat_map(|ancestor_path| &ancestor_path.steps);
             steps.any(|step| step.place == *place)
         } else {
-            let mut steps = group.ends.lowers.iter().flat_map(|lower| &lower.steps);
+            let mut steps = group
+                .paths
+                .routes
+                .iter()
+                .flat_map(|route_path| &route_path.steps);
             steps.any(|step| step.place == *place)
         }
     };
-    groups.iter().filter(stands).collect()
+    groups.iter().filter(attachments).collect()
 }
 
 /// The level of a place on the paths of a group; else the level of its object.
-pub(super) fn level(group: &Group, place: &Place) -> Option<Level> {
-    let here = group.ends.steps().find(|step| step.place == *place);
+pub(super) fn level(group: &PathGroup, place: &Place) -> Option<Level> {
+    let here = group.paths.steps().find(|step| step.place == *place);
     here.map(|step| step.level)
         .or_else(|| group.level(&place.object))
 }
 
 /// The first path of a group that contains a place. For a place above the routes, only the part down to it.
-pub(super) fn path(group: &Group, place: &Place, is_upper: bool) -> Vec<String> {
-    let mut uppers = group.ends.uppers.iter();
-    let way = uppers.find(|upper| upper.steps.iter().any(|step| step.place == *place));
+pub(super) fn path(group: &PathGroup, place: &Place, is_upper: bool) -> Vec<String> {
+    let mut ancestor_paths = group.paths.ancestors.iter();
+    let way = ancestor_paths
+        .find(|ancestor_path| ancestor_path.steps.iter().any(|step| step.place == *place));
     match way.filter(|_| is_upper) {
         None => group.path().iter().map(ToString::to_string).collect(),
-        Some(upper) => {
-            let places = upper.steps.iter().map(|step| &step.place);
+        Some(ancestor_path) => {
+            let places = ancestor_path.steps.iter().map(|step| &step.place);
             let last = places.clone().position(|other| other == place).unwrap_or(0);
             places.take(last + 1).map(ToString::to_string).collect()
         }

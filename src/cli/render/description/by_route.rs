@@ -9,11 +9,11 @@ use super::{nearby, settings};
 use crate::answer::description::OfTarget;
 use crate::answer::effective::{Effective, OnPaths};
 use crate::answer::{KindName, Named};
+use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::table::Table;
 use crate::cli::render::text::beside;
-use crate::cli::render::words;
-use crate::engine::flow::flow;
+use crate::engine::model::flow::flow;
 
 /// The limit of settings named per row; the others are counted.
 const NAMED: usize = 4;
@@ -118,16 +118,16 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
         for target in &result.targets {
             let several = results.get(&(&result.effective.policy_kind, target));
             let through = if several.is_some_and(|count| *count > 1) {
-                result.entrances.iter().collect()
+                result.listeners.iter().collect()
             } else {
                 Vec::new()
             };
             let row = rows.entry((target, through)).or_default();
             row.through.extend(
                 result
-                    .entrances
+                    .listeners
                     .iter()
-                    .map(|entrance| nearby(about, entrance)),
+                    .map(|listener| nearby(about, listener)),
             );
             if !has_policies {
                 row.differs
@@ -140,7 +140,7 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
                 .values()
                 .chain(&result.effective.merged_of);
             for source in sources {
-                let name = words::path(source);
+                let name = phrases::path(source);
                 if !row.policies.contains(&name) {
                     row.policies.push(name);
                 }
@@ -188,7 +188,7 @@ fn differs(most: &Effective, here: &Effective) -> Option<String> {
     if let Some(empty) = here.sources.get("") {
         return Some(format!(
             "{} is empty: no {}",
-            words::path(empty),
+            phrases::path(empty),
             here.policy_kind.0.kind
         ));
     }
@@ -199,15 +199,15 @@ fn differs(most: &Effective, here: &Effective) -> Option<String> {
         .filter(|pointer| value(spec, pointer) != value(usual, pointer));
     let own: Vec<String> = own
         .map(|pointer| match spec.pointer(pointer) {
-            Some(value) => format!("{}: {}", words::field(pointer), flow(value, SHOWN)),
-            None => format!("{} removed", words::field(pointer)),
+            Some(value) => format!("{}: {}", phrases::field(pointer), flow(value, SHOWN)),
+            None => format!("{} removed", phrases::field(pointer)),
         })
         .collect();
     let lost = most
         .sources
         .keys()
         .filter(|pointer| !here.sources.contains_key(*pointer));
-    let lost: Vec<String> = lost.map(|pointer| words::field(pointer)).collect();
+    let lost: Vec<String> = lost.map(|pointer| phrases::field(pointer)).collect();
     let is_other = lost.len() == most.sources.len();
     let mut text = if is_other {
         "only ".to_owned()

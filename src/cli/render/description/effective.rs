@@ -7,9 +7,9 @@ use super::{nearby, settings};
 use crate::answer::Named;
 use crate::answer::description::OfTarget;
 use crate::answer::effective::OnPaths;
+use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::text::beside;
-use crate::cli::render::words;
 
 /// The limit of blocks in one description; the others are counted.
 const MOST_BLOCKS: usize = 20;
@@ -104,19 +104,19 @@ impl<'a> Part<'a> {
             (always || mine != every).then_some(here)
         };
         // Paths that begin below a listener have no listener to show.
-        let mine: BTreeSet<&Named> = group.iter().flat_map(|e| &e.entrances).collect();
+        let mine: BTreeSet<&Named> = group.iter().flat_map(|e| &e.listeners).collect();
         let mut ways = self.about.attached_to.iter();
         let is_all = self.elsewhere || ways.all(|way| mine.contains(way));
-        let entrances = names(|e| &e.entrances, !is_all).filter(|names| !names.is_empty());
-        parts.extend(entrances.map(|names| format!("through {}", words::list(names))));
-        parts.extend(names(|e| &e.targets, self.elsewhere).map(words::list));
+        let listeners = names(|e| &e.listeners, !is_all).filter(|names| !names.is_empty());
+        parts.extend(listeners.map(|names| format!("through {}", phrases::list(names))));
+        parts.extend(names(|e| &e.targets, self.elsewhere).map(phrases::list));
         if let Some(first) = group.first() {
             if !first.requests_from.is_empty() {
-                let from = words::list(first.requests_from.clone());
+                let from = phrases::list(first.requests_from.clone());
                 parts.push(format!("requests from namespace {from}"));
             }
-            let mut entrances = first.entrances.iter();
-            let at_listeners = !entrances.all(|at| at.0.object.gk.is_core("Service"));
+            let mut listeners = first.listeners.iter();
+            let at_listeners = !listeners.all(|at| at.0.object.gk.is_core("Service"));
             if first.not_attached && at_listeners {
                 let kind = &first.effective.policy_kind.0.kind;
                 parts.push(format!("{kind} does not act there"));
@@ -131,7 +131,7 @@ impl<'a> Part<'a> {
             parts.push("all paths".to_owned());
         } else if parts.is_empty() {
             let paths = group.iter().map(|e| e.paths).sum();
-            parts.push(words::count(paths, "path", "paths"));
+            parts.push(phrases::count(paths, "path", "paths"));
         }
         parts.join("; ")
     }

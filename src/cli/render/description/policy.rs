@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use crate::answer::description::{OfPolicy, OnTarget};
 use crate::cli::render::impact::{groups, told};
 use crate::cli::render::kind_names::Kinds;
+use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::table::Table;
 use crate::cli::render::text::{beside, paragraph};
 use crate::cli::render::values::shown;
-use crate::cli::render::words;
 
 /// The limit of changes shown; the others are counted.
 const MOST_CHANGES: usize = 20;
@@ -23,7 +23,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
         .unwrap_or("no usable strategy");
     let class = serde_json::to_value(about.class).unwrap_or_default();
     let class = class.as_str().unwrap_or_default().to_owned();
-    let state = words::state_line(
+    let state = phrases::state_line(
         &about.object,
         about.state,
         &about.by,
@@ -32,11 +32,11 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
     let pieces = [
         (Some(Tone::Heading), about.object.0.to_string()),
         (Some(Tone::Faint), format!("{class}, {strategy}")),
-        (Some(words::tone(about.state)), state),
+        (Some(phrases::tone(about.state)), state),
     ];
     let mut text = beside(style, &pieces, "   ", "  ");
     let caveats = std::iter::once((&about.object, &about.caveats));
-    text.push_str(&words::caveats(caveats, style, ""));
+    text.push_str(&phrases::caveats(caveats, style, ""));
     text.push_str(&conditions(about, style));
     text.push_str(&settings(about, style));
     text.push_str(&targets(about, style));
@@ -53,13 +53,13 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
         for (field, by) in &target.lost {
             table.row([
                 field.as_str().into(),
-                format!("by {}", words::list(by.iter().map(words::path))).into(),
+                format!("by {}", phrases::list(by.iter().map(phrases::path))).into(),
             ]);
         }
         text.push_str(&table.show(style, "  "));
         if !target.overridden_on.is_empty() {
             let names = target.overridden_on.iter().map(|on| on.0.to_string());
-            let line = format!("replaced whole on {}", words::list(names));
+            let line = format!("replaced whole on {}", phrases::list(names));
             text.push_str(&paragraph(style, Tone::Faint, "  ", &line, "    "));
         }
     }
@@ -109,7 +109,7 @@ fn targets(about: &OfPolicy, style: Style) -> String {
     }
     let mut table = Table::new(&["TARGET", "STATE", "OBJECTS", "REASON"]).sentences(&["REASON"]);
     for target in &about.targets {
-        let [state, reason] = words::state(
+        let [state, reason] = phrases::state(
             &about.object,
             target.state,
             &target.by,

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::answer::description::{OfTarget, Overview, Standing};
+use crate::answer::description::{OfTarget, Overview, PolicyOnObject};
 use crate::answer::problems::{Problem, What};
 use crate::answer::state::PolicyState;
+use crate::cli::render::phrases::{self, count};
 use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::table::Table;
 use crate::cli::render::text::paragraph;
-use crate::cli::render::words::{self, count};
 
 /// The limit of broken routes shown; the others are counted.
 const MOST: usize = 10;
 
 /// Whether a policy has a problem: it is in force nowhere and no other overrides it, or its controllers disagree.
-pub(super) fn is_wrong(standing: &Standing) -> bool {
+pub(super) fn is_wrong(standing: &PolicyOnObject) -> bool {
     match standing.state {
         PolicyState::Enforced | PolicyState::PartiallyEnforced | PolicyState::Overridden => {
             standing.status.disagreement.is_some()
@@ -121,7 +121,10 @@ pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> St
 pub(super) fn said(problem: &Problem) -> String {
     let reason = &problem.reason;
     match problem.what {
-        What::Parent => format!("not attached to {}: {reason}", words::path(&problem.object)),
+        What::Parent => format!(
+            "not attached to {}: {reason}",
+            phrases::path(&problem.object)
+        ),
         What::Backend => format!("no requests to {}: {reason}", problem.object.0),
         What::Listener => reason.clone(),
         What::Route => format!("no request takes it: {reason}"),

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::super::kind_names::Kinds;
+use super::super::phrases as render_words;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
 use super::super::values::{Shown, shown};
-use super::super::words as render_words;
-use crate::answer::explanation::{Fate, Standing, Step};
+use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome, Step};
 use crate::answer::{Effective, Named};
-use crate::engine::ids::Place;
-use crate::engine::words;
+use crate::engine::model::ids::Place;
+use crate::engine::model::wording;
 
 /// Both tables of one path.
 pub(super) fn text(step: &Step, style: Style) -> String {
@@ -106,7 +106,10 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
         let here = step.policies.iter().filter(|standing| {
             let Named(policy) = &standing.policy;
             policy.object.gk == effective.policy_kind.0
-                && matches!(standing.state, Fate::Enforced | Fate::PartiallyEnforced)
+                && matches!(
+                    standing.state,
+                    PolicyOutcome::Enforced | PolicyOutcome::PartiallyEnforced
+                )
         });
         for standing in here {
             let Named(policy) = &standing.policy;
@@ -181,18 +184,18 @@ fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
             None => path.push(token),
         }
     }
-    words::field(&path)
+    wording::field(&path)
 }
 
 /// The policies that are not, or not wholly, in force.
-fn beaten(policies: &[Standing], kinds: &Kinds) -> Table {
+fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
     let mut table =
         Table::new(&["NOT IN FORCE", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
     for standing in policies {
         let tone = match standing.state {
-            Fate::Enforced => continue,
-            Fate::PartiallyEnforced | Fate::Overridden => Tone::Warning,
-            Fate::Conflicted | Fate::Rejected => Tone::Bad,
+            PolicyOutcome::Enforced => continue,
+            PolicyOutcome::PartiallyEnforced | PolicyOutcome::Overridden => Tone::Warning,
+            PolicyOutcome::Conflicted | PolicyOutcome::Rejected => Tone::Bad,
         };
         let Named(policy) = &standing.policy;
         table.row([
@@ -213,19 +216,19 @@ fn kinds(step: &Step) -> Kinds {
 }
 
 /// Why a policy is not, or not wholly, in force.
-fn why(standing: &Standing) -> String {
+fn why(standing: &PolicyOnRequest) -> String {
     let by = standing.by.iter().map(|Named(by)| by.object.path());
     let by: Vec<String> = by.collect();
     let by = by.join(", ");
     let who = match standing.state {
         _ if by.is_empty() => None,
-        Fate::PartiallyEnforced if !standing.lost.is_empty() => {
+        PolicyOutcome::PartiallyEnforced if !standing.lost.is_empty() => {
             Some(format!("{} overridden by {by}", standing.lost.join(", ")))
         }
-        Fate::PartiallyEnforced => Some(format!("partly overridden by {by}")),
-        Fate::Overridden => Some(format!("overridden by {by}")),
-        Fate::Conflicted => Some(format!("conflicts with {by}")),
-        Fate::Enforced | Fate::Rejected => None,
+        PolicyOutcome::PartiallyEnforced => Some(format!("partly overridden by {by}")),
+        PolicyOutcome::Overridden => Some(format!("overridden by {by}")),
+        PolicyOutcome::Conflicted => Some(format!("conflicts with {by}")),
+        PolicyOutcome::Enforced | PolicyOutcome::Rejected => None,
     };
     who.into_iter()
         .chain(standing.reason.clone())

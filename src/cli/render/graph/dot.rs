@@ -7,7 +7,7 @@ use super::states::look;
 use super::{Picture, home, label, name};
 use crate::answer::graph::{Link, Node, Role};
 use crate::answer::state::PolicyState;
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// The text of a `.gv` file: a cluster for each namespace, policies as notes.
 pub(crate) fn dot(picture: &Picture<'_>) -> String {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::states::{Look, badges, looks};
 use super::svg::{STYLE, text_of, title};
 use crate::answer::graph::{Details, Graph};
-use crate::engine::ids::GroupKind;
+use crate::engine::model::ids::GroupKind;
 
 const PAGE: &str = include_str!("html/page.html");
 const PAGE_STYLE: &str = concat!(
@@ -141,7 +141,7 @@ mod tests {
     use super::{filled, in_script};
 
     #[test]
-    fn nothing_in_data_ends_the_block_it_stands_in() {
+    fn data_cannot_close_its_script_block() {
         let json = serde_json::json!({"a": "</script><!--<script>\u{2028}&"}).to_string();
         let text = in_script(&json);
         assert!(!text.contains(['<', '>', '&', '\u{2028}']), "{text}");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_is_not_a_template() {
+    fn inserted_text_is_not_a_template() {
         let parts = [("a", "{{b}}".to_owned()), ("b", "no".to_owned())];
         assert_eq!(filled("x {{a}} y {{c}}z", &parts), "x {{b}} y z");
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::states::look;
 use super::{Picture, home, label};
 use crate::answer::graph::{Link, Node, Role};
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// Mermaid's default limit of edges.
 pub(crate) const MOST_EDGES: usize = 500;

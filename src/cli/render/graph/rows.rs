@@ -6,9 +6,9 @@ use super::states::badges;
 use super::svg::text::{LARGE, MIDDLE, SMALL, lines, measured, wrapped};
 use super::{Picture, Step, label, name};
 use crate::answer::graph::{Link, Node, Role};
-use crate::engine::ids::GroupKind;
-use crate::engine::verdict::escape;
-use crate::engine::words::shortened;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::wording::shortened;
 
 /// Heights of rows.
 const HEAD: f64 = 24.0;

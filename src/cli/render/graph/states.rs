@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::answer::graph::{Graph, Role};
 use crate::answer::state::PolicyState;
-use crate::engine::ids::GroupKind;
+use crate::engine::model::ids::GroupKind;
 
 /// The look of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

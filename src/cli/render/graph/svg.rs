@@ -9,7 +9,7 @@ use super::cells::Cells;
 use super::layout::{Layout, Point, lay_out};
 use super::rows::Content;
 use crate::answer::graph::{Graph, Link, Node, Role};
-use crate::engine::ids::ObjectKey;
+use crate::engine::model::ids::ObjectKey;
 
 mod legend;
 mod rows;

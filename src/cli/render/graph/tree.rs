@@ -9,9 +9,9 @@ use super::states::look;
 use super::{Picture, Step, is_said_by_name, name};
 use crate::answer::graph::{Link, Node, Role};
 use crate::answer::state::PolicyState;
+use crate::cli::render::phrases::list;
 use crate::cli::render::style::{Style, Tone};
-use crate::cli::render::words::list;
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// The text before a child, and before its descendants.
 const BRANCH: (&str, &str) = ("├─ ", "│  ");
@@ -319,7 +319,7 @@ mod tests {
     use super::{Picture, Style, tree};
     use crate::answer::Named;
     use crate::answer::graph::{Edge, Facts, Graph, Link, Node, Role};
-    use crate::engine::ids::{GroupKind, ObjectKey};
+    use crate::engine::model::ids::{GroupKind, ObjectKey};
 
     const NAME: &str = "a-gateway-with-a-rather-long-name";
 

@@ -12,8 +12,8 @@ use super::super::values::{Shown, shown};
 use super::{few, line};
 use crate::answer::impact::{Change, Field, What};
 use crate::answer::named::Named;
-use crate::engine::ids::{ObjectKey, Place};
-use crate::engine::words;
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::wording;
 
 /// Changes that differ only in their target.
 pub(in crate::cli::render) struct Group<'a> {
@@ -76,7 +76,7 @@ pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Styl
     let mut text = match names.as_slice() {
         [one] => line(style, Tone::Heading, &format!("{kind} {how} {one}")),
         many => {
-            let heading = format!("{kind} {how} {}", words::count(&objects));
+            let heading = format!("{kind} {how} {}", wording::count(&objects));
             let mut text = line(style, Tone::Heading, &heading);
             let names = many.iter().cloned();
             text.push_str(&few(style, Tone::Faint, names, "; -o json has all"));

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{message, object};
-use crate::answer::report::{Report, Told};
+use crate::answer::report::{Report, ReportedFinding};
 use crate::cache::files::STDIN;
-use crate::engine::finding::Severity;
-use crate::engine::printable::escape;
+use crate::engine::admission::finding::Severity;
+use crate::engine::model::printable::escape;
 
 /// One command for each finding, without suppressed and known ones.
 pub(crate) fn github(report: &Report) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn github(report: &Report) -> String {
     text
 }
 
-fn command(text: &mut String, finding: &Told) {
+fn command(text: &mut String, finding: &ReportedFinding) {
     let command = match finding.severity {
         _ if finding.notice => "notice",
         Severity::Deny => "error",
@@ -62,7 +62,7 @@ mod tests {
     use super::{data, property};
 
     #[test]
-    fn what_ends_a_command_or_a_property_is_escaped() {
+    fn characters_that_end_a_command_or_property_are_escaped() {
         assert_eq!(data("100% of a:b,\r\nc"), r"100%25 of a:b,\u{d}\u{a}c");
         assert_eq!(property("a:b,c%3A"), "a%3Ab%2Cc%253A");
         let odd = "\u{1b}\u{202e}\u{2028}::stop-commands::x";

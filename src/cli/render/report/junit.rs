@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{message, severity};
-use crate::answer::report::{Report, Spot, Told};
-use crate::engine::finding::Severity;
-use crate::engine::ids::ObjectKey;
-use crate::engine::verdict::escape;
+use crate::answer::report::{Report, ReportedFinding, Spot};
+use crate::engine::admission::finding::Severity;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::ObjectKey;
 
 /// The suite of objects without a file.
 const NO_FILE: &str = "cluster";
@@ -18,8 +18,8 @@ struct Test<'a> {
     class: String,
     name: String,
     line: Option<u64>,
-    failures: Vec<&'a Told>,
-    others: Vec<&'a Told>,
+    failures: Vec<&'a ReportedFinding>,
+    others: Vec<&'a ReportedFinding>,
 }
 
 /// The document. Refusals are failures; with `strict`, warnings are too.
@@ -136,12 +136,12 @@ fn case(out: &mut String, file: &str, test: &Test<'_>) {
 }
 
 /// One line per finding.
-fn lines(findings: &[&Told], file: &str) -> String {
+fn lines(findings: &[&ReportedFinding], file: &str) -> String {
     let lines = findings.iter().map(|finding| xml(&line(finding, file)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn line(finding: &Told, file: &str) -> String {
+fn line(finding: &ReportedFinding, file: &str) -> String {
     let place = match finding.line {
         Some(line) => format!("{file}:{line}"),
         None => file.to_owned(),

@@ -3,12 +3,12 @@
 use super::plain::Plain;
 use super::severity;
 use super::text::{Closing, closing_lines};
-use crate::answer::report::{Report, Told};
+use crate::answer::report::{Report, ReportedFinding};
 use crate::cli::render::markdown::{Comment, code, text};
 
 pub(crate) fn markdown(report: &Report, closing: &Closing) -> String {
     let plain = Plain::of(report);
-    let shown: Vec<&Told> = report
+    let shown: Vec<&ReportedFinding> = report
         .findings
         .iter()
         .filter(|found| found.suppressed.is_none() && !found.known)
@@ -44,7 +44,7 @@ pub(crate) fn markdown(report: &Report, closing: &Closing) -> String {
 }
 
 /// `` `section-unknown` HTTPRoute shop/cart: message (`file:line`) ``.
-fn item(finding: &Told, plain: &Plain) -> String {
+fn item(finding: &ReportedFinding, plain: &Plain) -> String {
     let mut item = code(finding.code.as_str());
     if let Some(object) = plain.object(finding) {
         item = format!("{item} **{}**:", text(&object));

@@ -1,8 +1,8 @@
 //! Kinds in a report without their group, unless two kinds share a name.
 
-use crate::answer::report::{Report, Told};
+use crate::answer::report::{Report, ReportedFinding};
 use crate::cli::render::kind_names::Kinds;
-use crate::engine::ids::GroupKind;
+use crate::engine::model::ids::GroupKind;
 
 /// The names of the kinds in a report.
 #[derive(Clone, Debug, Default)]
@@ -37,13 +37,13 @@ impl Plain {
     }
 
     /// `Gateway infra/edge`. `None` for a file.
-    pub(crate) fn object(&self, finding: &Told) -> Option<String> {
+    pub(crate) fn object(&self, finding: &ReportedFinding) -> Option<String> {
         let object = finding.object.as_ref();
         object.map(|object| self.kinds.object(&object.0.object))
     }
 
     /// The field and the message.
-    pub(crate) fn message(&self, finding: &Told) -> String {
+    pub(crate) fn message(&self, finding: &ReportedFinding) -> String {
         let mut message = super::message(finding);
         for (long, short) in &self.shorter {
             if message.contains(long) {

@@ -7,10 +7,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::message;
-use crate::answer::report::{Report, Told, address, page, rule};
+use crate::answer::report::{Report, ReportedFinding, address, page, rule};
 use crate::cache::files::STDIN;
-use crate::engine::finding::{Code, Severity};
-use crate::engine::printable::escape;
+use crate::engine::admission::finding::{Code, Severity};
+use crate::engine::model::printable::escape;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -71,7 +71,7 @@ fn descriptor(code: Code) -> Value {
 }
 
 fn result(
-    finding: &Told,
+    finding: &ReportedFinding,
     indices: &BTreeMap<Code, usize>,
     root: Option<&Path>,
     baseline: bool,
@@ -114,7 +114,7 @@ fn said(text: &str) -> String {
 }
 
 /// The location of a finding. Empty if it has neither a file nor an object.
-fn locations(finding: &Told, root: Option<&Path>) -> Vec<Value> {
+fn locations(finding: &ReportedFinding, root: Option<&Path>) -> Vec<Value> {
     let mut location = serde_json::Map::new();
     if let Some(file) = finding.file.as_deref().filter(|file| *file != STDIN) {
         let mut physical = json!({"artifactLocation": artifact(file, root)});

@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use super::plain::Plain;
 use super::wrap::wrap;
 use super::{severity, undefined};
-use crate::answer::report::{Report, Summary, Told};
+use crate::answer::report::{Report, ReportedFinding, Summary};
+use crate::cli::render::phrases::count;
 use crate::cli::render::style::{Style, Tone};
-use crate::cli::render::words::count;
-use crate::engine::finding::{Code, Severity};
-use crate::engine::verdict::escape;
+use crate::engine::admission::finding::{Code, Severity};
+use crate::engine::admission::verdict::escape;
 
 /// Options for the text besides the findings.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +87,7 @@ pub(crate) fn text(report: &Report, closing: &Closing, style: Style) -> String {
     text
 }
 
-fn tone(finding: &Told) -> Tone {
+fn tone(finding: &ReportedFinding) -> Tone {
     match finding.severity {
         _ if finding.notice => Tone::Faint,
         Severity::Deny => Tone::Bad,
@@ -96,7 +96,7 @@ fn tone(finding: &Told) -> Tone {
 }
 
 /// `file:line:column`, or the object if there is no file.
-fn place(finding: &Told, plain: &Plain) -> String {
+fn place(finding: &ReportedFinding, plain: &Plain) -> String {
     match (&finding.file, finding.line, finding.column) {
         (None, ..) => plain
             .object(finding)
@@ -107,7 +107,7 @@ fn place(finding: &Told, plain: &Plain) -> String {
     }
 }
 
-fn line(text: &mut String, finding: &Told, plain: &Plain, style: Style) {
+fn line(text: &mut String, finding: &ReportedFinding, plain: &Plain, style: Style) {
     let code = format!("{} {}:", severity(finding), finding.code.as_str());
     let _ = write!(
         text,
@@ -122,7 +122,7 @@ fn line(text: &mut String, finding: &Told, plain: &Plain, style: Style) {
 }
 
 /// Two lines, or more on a narrow terminal.
-fn block(text: &mut String, finding: &Told, plain: &Plain, style: Style, width: usize) {
+fn block(text: &mut String, finding: &ReportedFinding, plain: &Plain, style: Style, width: usize) {
     let code = format!("{} {}", severity(finding), finding.code.as_str());
     let place = escape(&place(finding, plain));
     let fits = unicode_width::UnicodeWidthStr::width(&*place) + code.len() + 2 <= width;
@@ -205,7 +205,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
 }
 
 /// Whether a finding denies because the manifests are the whole state.
-fn rests_on_the_set(finding: &Told) -> bool {
+fn rests_on_the_set(finding: &ReportedFinding) -> bool {
     let code = matches!(finding.code, Code::TargetNotFound | Code::KindUnknown);
     code && finding.severity == Severity::Deny && finding.counts()
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Leaf, Lists, Tree, Units};
-use crate::engine::ids::{GroupKind, ObjectKey};
+use super::{Lists, MergeUnit, Setting, Tree};
+use crate::engine::model::ids::{GroupKind, ObjectKey};
 
 fn read(value: Value, policy: &str) -> Tree {
     let policy = ObjectKey::new(GroupKind::new("x.io", "Policy"), "a", policy);
@@ -16,7 +16,7 @@ fn read(value: Value, policy: &str) -> Tree {
         adding_up: &[],
         of: &policy,
     };
-    Tree::read(value, Some(&lists), &|value| Leaf {
+    Tree::read(value, Some(&lists), &|value| Setting {
         value: value.into(),
         policy: policy.clone(),
         strategy: None,
@@ -48,7 +48,7 @@ fn trees() -> Vec<Tree> {
         trees.push(read(value.clone(), "other"));
         let patched = values().into_iter().map(|over| {
             let mut tree = read(value.clone(), "under");
-            tree.patch(&read(over, "over"), Units::Fields, true);
+            tree.patch(&read(over, "over"), MergeUnit::Fields, true);
             tree
         });
         trees.extend(patched);
@@ -125,12 +125,12 @@ fn a_setting_is_taken_over_whatever_stands_at_its_path() {
         json!({"auth": {"ext": {"url": "x"}}}),
     ] {
         let mut tree = read(below, of_below);
-        tree.take_over(&lasting(), &path);
+        tree.copy_from(&lasting(), &path);
         assert_eq!(tree, of_above);
     }
     // What is beside it stays.
     let mut tree = read(json!({"auth": {"jwt": 1}, "cors": 1}), "below");
-    tree.take_over(&lasting(), &path);
+    tree.copy_from(&lasting(), &path);
     assert_eq!(tree.at(&path), Some(&lasting()));
     let kept = |key: &str| [key.to_owned()];
     assert!(tree.at(&kept("cors")).is_some());

@@ -80,9 +80,12 @@ fn wish(board: &Board, item: &Item, joints: &[Joint]) -> f64 {
     let middle = levels.len() / 2;
     match (levels.get(middle), levels.len() % 2) {
         (None, _) => item.y,
-        (Some(upper), 0) => {
-            let lower = middle.checked_sub(1).and_then(|i| levels.get(i));
-            f64::midpoint(*upper, lower.copied().unwrap_or(*upper))
+        (Some(ancestor_path), 0) => {
+            let route_path = middle.checked_sub(1).and_then(|i| levels.get(i));
+            f64::midpoint(
+                *ancestor_path,
+                route_path.copied().unwrap_or(*ancestor_path),
+            )
         }
         (Some(one), _) => *one,
     }

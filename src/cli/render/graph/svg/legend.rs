@@ -8,7 +8,7 @@ use super::text::{SMALL, lines, measured, number, text_of, write_text};
 use crate::answer::graph::{Link, Role};
 use crate::answer::state::PolicyState;
 use crate::cli::render::graph::states::{badges, look};
-use crate::engine::ids::ObjectKey;
+use crate::engine::model::ids::ObjectKey;
 
 /// The minimum width.
 pub(super) const WIDTH: f64 = 560.0;

@@ -10,7 +10,7 @@ use crate::cli::render::graph::label;
 use crate::cli::render::graph::layout::Point;
 use crate::cli::render::graph::rows::{Chip, Content, Row, kind};
 use crate::cli::render::graph::states::{CROSS, look};
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// The space between the side of a box and a policy in it.
 const CHIP_INSET: f64 = 8.0;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::engine::verdict::escape;
+use crate::engine::admission::verdict::escape;
 
 /// The width of a character at font size 1, in the widest of the fonts.
 const ADVANCE: f64 = 0.62;

@@ -1,0 +1,205 @@
+//! Converts the outcome of request matching to the answer of `attache explain`.
+
+use super::{
+    Answered, Asked, Backend, Considered, EnteredAt, Matched, Mirror, Pair, Step, Unserved, Wanted,
+    WantedPath,
+};
+use crate::answer::Named;
+use crate::engine::routing::{
+    self, EntryPoint, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path, Request,
+    RequestMatch, Scheme, Served, Text, failure,
+};
+
+// === impl Asked ===
+
+impl Asked {
+    pub(super) fn new(request: &Request, ways: &[RequestMatch]) -> Self {
+        let pairs = |all: &[(String, String)]| all.iter().map(Pair::from).collect();
+        Self {
+            scheme: request.scheme.map(Scheme::as_str).map(str::to_owned),
+            method: method(request, ways).map(str::to_owned),
+            host: request.hostname(),
+            server_name: request.sni.as_ref().and_then(|_| request.server_name()),
+            port: request.port,
+            path: request.path.clone(),
+            query: pairs(&request.query),
+            headers: pairs(&request.headers),
+            service: None,
+            from_namespace: None,
+        }
+    }
+}
+
+/// The method of a request. `None` if the proxy sees only TLS, TCP or UDP.
+fn method<'a>(request: &'a Request, ways: &[RequestMatch]) -> Option<&'a str> {
+    let mut kinds = ways.iter().filter_map(|way| match &way.outcome {
+        Outcome::Taken(taken) => taken.rule.as_ref().map(|rule| &rule.route.gk),
+        Outcome::Missed(_) => None,
+    });
+    let first = kinds.next();
+    let is = |kind: &str| first.is_some_and(|gk| gk.is_gateway_api(kind));
+    let is_seen = request.scheme.is_none_or(Scheme::is_http)
+        && (first.is_none() || is("HTTPRoute") || is("GRPCRoute"));
+    match &request.method {
+        Some(method) => Some(method),
+        None if is("GRPCRoute") => Some("POST"),
+        None => is_seen.then_some("GET"),
+    }
+}
+
+impl From<&(String, String)> for Pair {
+    fn from((name, value): &(String, String)) -> Self {
+        Self {
+            name: name.clone(),
+            value: value.clone(),
+        }
+    }
+}
+
+/// A served request, without the settings in force.
+pub(super) fn step(way: &RequestMatch, taken: &Served) -> Step {
+    let rule = taken.rule.as_ref();
+    Step {
+        entered_at: entrance(&way.front),
+        route: rule.map(|rule| Named::from(&rule.route)),
+        rule: rule.map(|rule| Named(rule.route.section(rule.label.clone()))),
+        rule_index: rule.map(|rule| rule.index),
+        matched: rule.map(matched),
+        filters: rule.map_or_else(Vec::new, |rule| rule.filters.clone()),
+        backends: taken.backends.iter().map(|b| backend(rule, b)).collect(),
+        mirrors: taken.mirrors.iter().map(mirror).collect(),
+        answer: taken.answer.as_ref().map(answered),
+        considered: way.lost.iter().map(considered).collect(),
+        considered_more: way.more,
+        notes: way.notes.clone(),
+        effective: Vec::new(),
+        policies: Vec::new(),
+    }
+}
+
+/// A request that is not served, and why.
+pub(super) fn unserved(way: &RequestMatch, missed: &Missed) -> Unserved {
+    Unserved {
+        entered_at: entrance(&way.front),
+        at: missed.at,
+        message: missed.why.clone(),
+        nearest: missed.near.clone(),
+        considered: way.lost.iter().map(considered).collect(),
+        considered_more: way.more,
+        notes: way.notes.clone(),
+    }
+}
+
+fn entrance(front: &EntryPoint) -> EnteredAt {
+    match front {
+        EntryPoint::Nowhere => EnteredAt::default(),
+        EntryPoint::Gateway { gateway, port } => EnteredAt {
+            gateway: Some(gateway.into()),
+            port: *port,
+            ..EnteredAt::default()
+        },
+        EntryPoint::Listener(listener) => EnteredAt {
+            gateway: Some(Named::from(&listener.gateway)),
+            listener: Some(Named::from(&listener.place)),
+            port: Some(listener.port),
+            protocol: Some(listener.protocol.to_string()),
+            hostname: listener.hostname.as_ref().map(ToString::to_string),
+            ..EnteredAt::default()
+        },
+        EntryPoint::Service {
+            service,
+            port,
+            consumer,
+        } => EnteredAt {
+            service: Some(match port {
+                Some(port) => Named(service.section(port.clone())),
+                None => Named::from(service),
+            }),
+            consumer: consumer.as_ref().map(ToString::to_string),
+            ..EnteredAt::default()
+        },
+    }
+}
+
+fn matched(rule: &MatchedRule) -> Matched {
+    let MatchSpec {
+        path,
+        method,
+        service,
+        call,
+        headers,
+        params,
+    } = &rule.wants;
+    let text = |text: &Option<Text>| text.as_ref().map(|text| text.value().to_owned());
+    Matched {
+        hostname: rule.hostname.as_ref().map(ToString::to_string),
+        path: path.as_ref().map(wanted_path),
+        method: method.clone(),
+        grpc_service: text(service),
+        grpc_method: text(call),
+        headers: headers.iter().map(wanted).collect(),
+        query: params.iter().map(wanted).collect(),
+    }
+}
+
+fn wanted_path(path: &Path) -> WantedPath {
+    WantedPath {
+        kind: path.kind().to_owned(),
+        value: path.value().to_owned(),
+    }
+}
+
+fn wanted((name, text): &(String, Text)) -> Wanted {
+    Wanted {
+        name: name.clone(),
+        kind: text.kind().to_owned(),
+        value: text.value().to_owned(),
+    }
+}
+
+fn backend(rule: Option<&MatchedRule>, backend: &routing::Backend) -> Backend {
+    let fails = rule.filter(|_| backend.state.fails());
+    Backend {
+        backend: match &backend.label {
+            Some(label) => Named(backend.object.section(label.clone())),
+            None => Named::from(&backend.object),
+        },
+        port: backend.port,
+        weight: backend.weight,
+        state: backend.state,
+        filters: backend.filters.clone(),
+        answer: fails
+            .and_then(|rule| failure(&rule.route))
+            .map(str::to_owned)
+            .or_else(|| backend.answer.as_ref()?.status.clone()),
+        location: backend.answer.as_ref().and_then(|a| a.location.clone()),
+    }
+}
+
+fn mirror(mirror: &routing::Mirrored) -> Mirror {
+    Mirror {
+        backend: Named::from(&mirror.object),
+        port: mirror.port,
+        part: mirror.part.clone(),
+        state: mirror.state,
+    }
+}
+
+fn answered(answer: &routing::Answer) -> Answered {
+    Answered {
+        status: answer.status.clone(),
+        location: answer.location.clone(),
+        message: answer.why.clone(),
+    }
+}
+
+fn considered(lost: &NotTaken) -> Considered {
+    Considered {
+        route: match &lost.rule {
+            Some((_, label)) => Named(lost.route.section(label.clone())),
+            None => Named::from(&lost.route),
+        },
+        by: lost.by,
+        message: lost.why.clone(),
+    }
+}

@@ -1,0 +1,51 @@
+//! The error for a check without any objects.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::Args;
+use super::input::{DASH, Input};
+use crate::cli::Failure;
+use crate::engine::admission::verdict::escape;
+
+/// Checks that there was something to check, or that the user allows an empty check.
+///
+/// # Errors
+/// If there was no object: a check of nothing must not pass.
+pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
+    if args.allow_empty || inputs.iter().any(|input| !input.objects.is_empty()) {
+        return Ok(());
+    }
+    let skipped = inputs.iter().flat_map(|input| &input.skipped);
+    let skipped: BTreeSet<&str> = skipped.map(|skipped| &*skipped.file).collect();
+    let found = match skipped.len() {
+        0 => "there are none".to_owned(),
+        1 => "the one that is there is no manifest (--allow-empty --show-skipped says what it is)"
+            .to_owned(),
+        many => format!(
+            "the {many} that are there are no manifests (--allow-empty --show-skipped says what they are)"
+        ),
+    };
+    let places = args.places();
+    let piped = places.iter().any(|path| path.as_os_str() == DASH);
+    let message = if places.is_empty() {
+        let where_ = match &args.scope.namespace {
+            Some(namespace) => format!("namespace {namespace:?} of the cluster"),
+            None => "the cluster".to_owned(),
+        };
+        format!("nothing was checked: there is no Gateway, route, Service or policy in {where_}")
+    } else if piped && places.len() == 1 {
+        "nothing was checked: there is no Kubernetes object on the standard input: look whether the command before the pipe failed".to_owned()
+    } else {
+        let names = places.iter().map(|path| shown(path)).collect::<Vec<_>>();
+        format!(
+            "nothing was checked: there is no Kubernetes object in {}; files that end in .yaml, .yml or .json are read, and {found}",
+            names.join(", ")
+        )
+    };
+    Err(format!("{message}. If there is nothing to check here, add --allow-empty").into())
+}
+
+fn shown(path: &Path) -> String {
+    escape(&path.display().to_string())
+}

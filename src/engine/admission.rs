@@ -1,0 +1,13 @@
+//! Reviews of admission requests: from a snapshot and a request to a verdict. [`review::review`] is the one door.
+
+pub mod disclosure;
+pub mod finding;
+pub mod mutate;
+pub mod projected;
+pub mod review;
+pub mod settings;
+pub mod severities;
+pub mod staleness;
+pub mod suppress;
+pub mod validate;
+pub mod verdict;

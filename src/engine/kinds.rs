@@ -1,0 +1,5 @@
+//! What is known of policy kinds: profiles from YAML, from the configuration, and derived from CRDs.
+
+pub mod cel;
+pub mod profile;
+pub mod schema;

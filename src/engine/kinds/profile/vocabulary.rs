@@ -1,0 +1,258 @@
+//! The terms of profiles, as people write them in YAML.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether policies of a kind act beyond their targets (GEP-713, classes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// A policy acts only on its target.
+    Direct,
+    /// A policy also acts on objects below its target.
+    Inherited,
+}
+
+/// Which policy wins, the less or the more specific one (GEP-713, merge strategies).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The more specific policy.
+    Defaults,
+    /// The less specific policy.
+    Overrides,
+}
+
+/// The units in which specs are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Op {
+    /// The whole spec.
+    Atomic,
+    /// Field by field (RFC 7386).
+    Patch,
+    /// Named rules.
+    ByKey,
+    /// Each top-level field of the settings.
+    ByField,
+    /// Like patch, with keys for the entries of lists.
+    Strategic,
+    /// By rules of the kind that the engine does not know.
+    Custom,
+    /// Not merged: each policy is in force as a whole, together with the others.
+    Additive,
+}
+
+/// A merge strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// The oldest policy wins, the others are rejected.
+    None,
+    /// Merged in this direction, with this operation.
+    Merge(Direction, Op),
+}
+
+// === impl Strategy ===
+
+impl Strategy {
+    /// Whether one policy replaces the other as a whole.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::None | Self::Merge(_, Op::Atomic))
+    }
+}
+
+/// The effect of a policy without settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmptySpec {
+    /// It counts like any other policy.
+    Counts,
+    /// None: its controller ignores it.
+    Ignored,
+    /// Its controller ignores it as a default; as an override it replaces the policies below it.
+    IgnoredAsDefault,
+}
+
+/// Which of two policies decides how they merge (GEP-713: the established one).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DictatedBy {
+    /// The less specific policy.
+    #[default]
+    Established,
+    /// The more specific policy.
+    Challenger,
+    /// Neither: the kind has one strategy for all.
+    Fixed,
+}
+
+/// The policies above it that a policy merges with, if the challenger decides (design 9, ruling 28).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MergeWith {
+    /// All of them.
+    #[default]
+    AllAncestors,
+    /// Only the nearest one; the policies above that are overridden.
+    NearestParent,
+    /// Only the nearest one above the routes; the policies between are overridden as well.
+    NearestAboveRoutes,
+}
+
+/// Which policy wins on one target and section (design 9, ruling 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SameTarget {
+    /// The oldest wins; the others are rejected.
+    OldestWins,
+    /// The newest wins; the others are rejected.
+    NewestWins,
+    /// They merge like levels, with the oldest as the established one.
+    Merge,
+    /// They merge, and the older one wins where two set the same field.
+    MergeOldest,
+    /// They merge, unless two set the same field: then the newer one is rejected.
+    FieldOverlap,
+    /// Each is in force, unless they differ in a field: then all are rejected.
+    EqualField,
+    /// None wins: two policies are both rejected.
+    NoneWins,
+}
+
+/// Which policies of one object conflict, so that one may be rejected for another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConflictScope {
+    /// Policies on the same section conflict, and policies on the whole object.
+    #[default]
+    Section,
+    /// Policies on the same section conflict; a policy on the whole object conflicts with all of them.
+    SectionAndTarget,
+    /// All of them conflict.
+    Target,
+}
+
+/// Why controllers of a kind reject a policy because of other objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clash {
+    /// A route that the policy does not name matches a hostname and a path that a route which it names also matches,
+    /// on one port of one Gateway. Then the whole policy is rejected.
+    RoutesSharePath,
+    /// A plain HTTP listener that the policy names shares its port with one that it does not name.
+    PlainListenersSharePort,
+    /// A rule of an `HTTPRoute` sends requests to a Service that the policy names and to one that it does not name.
+    BackendsOfOneRule,
+}
+
+/// Whether a reference may name an object in another namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrossNamespace {
+    /// It may not.
+    Forbidden,
+    /// It may if a `ReferenceGrant` covers it.
+    Grant,
+    /// It may; the kind controls access by other means.
+    Any,
+    /// It may, for requests from the policy's own namespace only (mesh, consumer scope; ruling 22).
+    Consumer,
+    /// It may name a namespace, which is ignored: the target is in the policy's own.
+    Ignored,
+}
+
+/// The role of a Service that a policy names (design 9, ruling 22).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServiceAs {
+    /// A backend that routes send requests to.
+    #[default]
+    Backend,
+    /// A Service that clients of a mesh call.
+    Frontend,
+}
+
+/// The target of a policy without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnMissing {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Its namespace; every namespace if it is in the root namespace.
+    Namespace,
+}
+
+/// Kinds of parents through which requests reach routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum Parent {
+    /// A Gateway, through its own listeners.
+    Gateway,
+    /// A `ListenerSet`.
+    ListenerSet,
+    /// A Service of a mesh.
+    Service,
+}
+
+/// How group and kind of a target are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NameComparison {
+    /// Exactly.
+    #[default]
+    Exact,
+    /// Exactly, and `core` means the empty group.
+    CoreAlias,
+    /// Ignoring case, and `core` means the empty group.
+    IgnoreCase,
+}
+
+/// The policies that may name a kind as their target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Only {
+    /// Only policies in a Namespace may name it.
+    OwnNamespace,
+    /// Only policies in the root namespace.
+    RootNamespace,
+}
+
+/// How references name unnamed rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SectionNaming {
+    /// They cannot.
+    #[default]
+    Explicit,
+    /// `rule-1` for the first, and so on.
+    ExplicitOrIndex,
+}
+
+/// How a reference names a port of a Service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortsBy {
+    /// By its exact name: a port without a name cannot be a target.
+    #[default]
+    Name,
+    /// By its number, whether or not it has a name.
+    Number,
+    /// By either.
+    Both,
+}
+
+/// Where the status of a policy reports its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatusShape {
+    /// In `status.ancestors`, with conditions for each (GEP-713).
+    Ancestors,
+    /// In `status.conditions`.
+    Conditions,
+    /// In `status.controllers`.
+    Controllers,
+    /// In fields of its own.
+    Other,
+    /// Nowhere.
+    None,
+}

@@ -1,0 +1,138 @@
+//! Path matches: exact, by prefix of path elements, or by regular expression.
+
+use super::text_match::Text;
+
+/// A path match of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// The exact path.
+    Exact(String),
+    /// A prefix of path elements.
+    Prefix(String),
+    /// A regular expression.
+    Expression(String),
+}
+
+/// How specific a path match is; the more specific one wins. The rank of regular expressions is
+/// implementation-specific: here they come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Depth {
+    /// A regular expression.
+    Expression,
+    /// A prefix with this number of characters.
+    Prefix(usize),
+    /// An exact path.
+    Exact,
+}
+
+// === impl Path ===
+
+impl Path {
+    /// The name of its type in the API.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Exact(_) => "Exact",
+            Self::Prefix(_) => "PathPrefix",
+            Self::Expression(_) => "RegularExpression",
+        }
+    }
+
+    /// Its value, as written.
+    pub fn value(&self) -> &str {
+        match self {
+            Self::Exact(value) | Self::Prefix(value) | Self::Expression(value) => value,
+        }
+    }
+
+    /// Whether it matches a path; `None` if the expression cannot be parsed here.
+    pub(super) fn covers(&self, path: &str) -> Option<bool> {
+        match self {
+            Self::Exact(value) => Some(value == path),
+            Self::Prefix(value) => {
+                let rest = path.strip_prefix(elements(value));
+                Some(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+            }
+            Self::Expression(value) => Text::Expression(value.clone()).covers(path),
+        }
+    }
+
+    /// How specific it is.
+    pub(super) fn depth(&self) -> Depth {
+        match self {
+            Self::Exact(_) => Depth::Exact,
+            // A trailing slash is ignored.
+            Self::Prefix(value) => Depth::Prefix(elements(value).chars().count()),
+            Self::Expression(_) => Depth::Expression,
+        }
+    }
+}
+
+/// A prefix without its trailing slash, which is ignored.
+pub(super) fn elements(prefix: &str) -> &str {
+    prefix.trim_end_matches('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+
+    #[test]
+    fn a_prefix_is_compared_element_by_element() {
+        for (prefix, path, covered) in [
+            ("/", "/", true),
+            ("/", "/anything", true),
+            ("/foo", "/foo", true),
+            ("/foo", "/foo/", true),
+            ("/foo", "/foo/bar", true),
+            ("/foo", "/foobar", false),
+            ("/foo", "/Foo", false),
+            ("/foo/", "/foo", true),
+            ("/foo/", "/foo/bar", true),
+            ("/foo/", "/foobar", false),
+            ("/foo/bar", "/foo", false),
+            ("/%2F", "/%2F/x", true),
+            ("/", "", true),
+            ("/", "*", false),
+        ] {
+            let prefix = Path::Prefix(prefix.to_owned());
+            assert_eq!(prefix.covers(path), Some(covered), "{prefix:?} {path}");
+        }
+    }
+
+    #[test]
+    fn exact_is_exact() {
+        for (value, path, covered) in [
+            ("/abc", "/abc", true),
+            ("/abc", "/abc/", false),
+            ("/abc", "/Abc", false),
+            ("/abc", "/abcd", false),
+        ] {
+            let exact = Path::Exact(value.to_owned());
+            assert_eq!(exact.covers(path), Some(covered), "{value} {path}");
+        }
+    }
+
+    #[test]
+    fn exact_precedes_prefix_and_expressions_are_last() {
+        let text = str::to_owned;
+        let order = [
+            Path::Exact(text("/a")),
+            Path::Prefix(text("/a/b/c")),
+            Path::Prefix(text("/a/b")),
+            Path::Prefix(text("/")),
+            Path::Expression(text("/a/b/.*")),
+        ];
+        let depths: Vec<_> = order.iter().map(Path::depth).collect();
+        assert!(depths.is_sorted_by(|a, b| a > b), "{depths:?}");
+        let slash = Path::Prefix(text("/a/b/")).depth();
+        assert_eq!(slash, Path::Prefix(text("/a/b")).depth());
+    }
+
+    #[test]
+    fn an_expression_covers_the_whole_path() {
+        let expression = |text: &str| Path::Expression(text.to_owned());
+        assert_eq!(expression("/v[0-9]+/.*").covers("/v2/x"), Some(true));
+        assert_eq!(expression("/v[0-9]+").covers("/v2/x"), Some(false));
+        assert_eq!(expression("/a(?=b)").covers("/ab"), None);
+    }
+}
