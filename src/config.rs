@@ -262,16 +262,47 @@ fn in_directory(directory: Option<&Path>) -> Option<PathBuf> {
     reading::within(directory?, IN_DIRECTORY)
 }
 
-/// Adds to an error the name that was most likely meant.
+/// Keys and values of profiles under their names before the first release, with the names they have now.
+const RENAMED: [(&str, &str); 18] = [
+    ("without", "onMissing"),
+    ("withoutExcept", "onMissingExcept"),
+    ("root", "rootNamespace"),
+    ("spelled", "nameComparison"),
+    ("exactly", "exact"),
+    ("core-too", "core-alias"),
+    ("loosely", "ignore-case"),
+    ("meets", "scope"),
+    ("same-section", "section"),
+    ("whole-too", "section-and-target"),
+    ("any-section", "target"),
+    ("unset", "default"),
+    ("with", "mergeWith"),
+    ("inside", "nestedStrategies"),
+    ("units", "atomicFields"),
+    ("addUp", "appendLists"),
+    ("emptyCounts", "emptySpec"),
+    ("idle", "ineffective"),
+];
+
+/// Adds the current name of a renamed key, or else the name that was most likely meant, to an error.
 fn meant(why: &str) -> String {
     let first = why.lines().next().unwrap_or_default();
     let Some((wrong, known)) = first.split_once(", expected one of ") else {
         return why.to_owned();
     };
     let wrong = wrong.split('`').nth(1).unwrap_or_default();
-    let known: Vec<&str> = known.split(", ").collect();
-    match nearest(wrong, &known) {
-        Some(near) => why.replacen(first, &format!("{first}; did you mean {near:?}?"), 1),
+    let known: Vec<&str> = known
+        .split(", ")
+        .map(|name| name.split('`').nth(1).unwrap_or(name))
+        .collect();
+    let mut renamed = RENAMED.iter();
+    let renamed = renamed.find(|(old, new)| *old == wrong && known.contains(new));
+    let hint = match renamed {
+        Some((_, new)) => Some(format!("it is called {new:?} now")),
+        None => nearest(wrong, &known).map(|near| format!("did you mean {near:?}?")),
+    };
+    match hint {
+        Some(hint) => why.replacen(first, &format!("{first}; {hint}"), 1),
         None => why.to_owned(),
     }
 }
@@ -307,6 +338,47 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         Configuration::read(file.path()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn an_old_key_is_an_error_that_names_the_new_one() {
+        let profile = |rest: &str| {
+            let why = read(&format!(
+                "profiles: [{{match: {{group: g, kind: K}}, {rest}}}]"
+            ))
+            .unwrap_err();
+            why.lines().next().unwrap_or_default().to_owned()
+        };
+        for (rest, hint) in [
+            (
+                "merge: {unset: {direction: defaults, op: patch}}",
+                "it is called \"default\" now",
+            ),
+            (
+                "merge: {with: nearest-parent}",
+                "it is called \"mergeWith\" now",
+            ),
+            (
+                "targets: {without: namespace}",
+                "it is called \"onMissing\" now",
+            ),
+            (
+                "targets: {nameComparison: core-too}",
+                "it is called \"core-alias\" now",
+            ),
+            (
+                "conflict: {meets: any-section}",
+                "it is called \"scope\" now",
+            ),
+            (
+                "conflict: {scope: any-section}",
+                "it is called \"target\" now",
+            ),
+            ("merge: {listKey: {}}", "did you mean \"listKeys\"?"),
+        ] {
+            let why = profile(rest);
+            assert!(why.ends_with(hint), "{why}");
+        }
     }
 
     #[test]

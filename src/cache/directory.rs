@@ -1,7 +1,6 @@
 //! A directory of manifests as a snapshot: the state to check against without a cluster.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,10 +11,14 @@ use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::intern::text;
 use crate::engine::model::object::{
-    Crd, Header, Meta, Node, Object, ROUTES, is_gateway_kind, watched_gateway_kinds,
+    Crd, Header, Meta, Node, Object, is_gateway_kind, watched_gateway_kinds,
 };
 use crate::engine::model::selector::Labels;
 use crate::engine::state::snapshot::{Change, Snapshot};
+
+mod counts;
+
+pub use counts::Counts;
 
 pub(super) use super::files::files;
 pub use super::files::{Links, read, read_as, read_stdin};
@@ -53,15 +56,6 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// The CRDs among the objects.
     pub crds: Vec<Arc<Crd>>,
-}
-
-/// How many objects were read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Objects per kind.
-    pub kinds: BTreeMap<GroupKind, usize>,
-    /// Which of the kinds are policy kinds.
-    pub policy_kinds: BTreeSet<GroupKind>,
 }
 
 /// Reads files and directories (recursively, sorted by name) into a snapshot. Objects without a namespace go to
@@ -418,40 +412,6 @@ impl Loaded {
         });
         self.snapshot = snapshot.without_reports_on(changed);
     }
-}
-
-// === impl Counts ===
-
-impl Counts {
-    /// A summary for the log at start: `1 Gateway, 3 routes, 4 policies of 2 kinds from examples/quickstart`.
-    pub fn summary(&self, from: &str) -> String {
-        let count = |gk: &GroupKind| self.kinds.get(gk).copied().unwrap_or(0);
-        let gateways = count(&GroupKind::gateway_api("Gateway"));
-        let routes: usize = ROUTES
-            .iter()
-            .map(|kind| count(&GroupKind::gateway_api(kind)))
-            .sum();
-        let policies: usize = self.policy_kinds.iter().map(count).sum();
-        let mut text = format!(
-            "{}, {}, {}",
-            number(gateways, "Gateway", "Gateways"),
-            number(routes, "route", "routes"),
-            number(policies, "policy", "policies"),
-        );
-        if policies > 0 {
-            let _ = write!(
-                text,
-                " of {}",
-                number(self.policy_kinds.len(), "kind", "kinds")
-            );
-        }
-        let _ = write!(text, " from {from}");
-        text
-    }
-}
-
-fn number(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// The metadata as the API server would store it.
