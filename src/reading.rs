@@ -63,7 +63,7 @@ pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
 /// The text of a file.
 ///
 /// # Errors
-/// As for [`bytes`], or if the file is not UTF-8 text.
+/// As for [`bytes()`], or if the file is not UTF-8 text.
 pub fn text(path: &Path, most: u64, pipes: Pipes) -> io::Result<String> {
     String::from_utf8(bytes(path, most, pipes)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8"))

@@ -144,7 +144,7 @@ pub fn attached_to(
     found
 }
 
-/// The number of policy targets that [`standing`] compares with an object.
+/// The number of policy targets that [`attached_to`] compares with an object.
 pub(in crate::engine) fn candidates(snapshot: &Snapshot, key: &ObjectKey) -> usize {
     let policies = snapshot.policies_naming(key);
     policies.map(|policy| policy.targets.len()).sum()

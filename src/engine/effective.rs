@@ -1,6 +1,6 @@
 //! Effective policies around an object, path by path.
 //!
-//! Paths that carry the same policies form one [`Group`], which is folded and reported once.
+//! Paths that carry the same policies form one [`PathGroup`], which is folded and reported once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -163,7 +163,7 @@ impl<'a> Resolver<'a> {
         self.snapshot
     }
 
-    /// The objects that a target of a policy in namespace `own` names or selects, as [`attach::named`] finds them;
+    /// The objects that a target of a policy in namespace `own` names or selects, as [`attachment::targets_of`] finds them;
     /// empty once the fuel is used up.
     pub fn targets_of(&self, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
         if self.is_spent() {

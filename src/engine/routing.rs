@@ -1,6 +1,6 @@
 //! Finds the listener, route, rule and backends that serve a request, by the matching rules of the Gateway API.
 //!
-//! A request arrives at a Gateway, or at a Service of a mesh. It may have several matches ([`Way`]) if it leaves
+//! A request arrives at a Gateway, or at a Service of a mesh. It may have several matches ([`RequestMatch`]) if it leaves
 //! something open: two Gateways serve its host, or it does not specify a port.
 
 use std::collections::HashMap;

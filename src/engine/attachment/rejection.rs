@@ -42,7 +42,7 @@ impl fmt::Display for Rejection {
 pub struct RejectionFinder {
     /// By policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
-    /// Units of fuel used since [`RejectionFinder::taken`] was last called.
+    /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
     leaves: Cell<usize>,
     /// The fuel limit; `None` for no limit.
     most: Option<usize>,

@@ -38,7 +38,7 @@ impl PathGroup {
 }
 
 impl PathGroup {
-    /// Equal for groups with the same policies and the same result, within one [`Resolver`].
+    /// Equal for groups with the same policies and the same result, within one [`Resolver`](super::Resolver).
     pub fn outcome(&self) -> Outcome {
         (Rc::as_ptr(&self.stack), Arc::as_ptr(&self.effective))
     }

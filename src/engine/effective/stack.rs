@@ -175,7 +175,7 @@ impl<'a> Stacks<'a> {
         conflict_winner(&here.policies, policy).map(|winner| winner.key().clone())
     }
 
-    /// Like [`Stacks::rival`], for a policy that is not attached because its controllers reject it.
+    /// Like [`Stacks::conflict_winner`], for a policy that is not attached because its controllers reject it.
     fn rival_of_rejected(
         &self,
         policy: &Policy,

@@ -70,8 +70,8 @@ impl AtomicLevel {
     }
 }
 
-/// The winner of these levels, from the least to the most specific: the same result as [`super::merged`], with the
-/// cost that [`super::fold_cost`] computes.
+/// The winner of these levels, from the least to the most specific: the same result as [`super::fold_levels`], with the
+/// cost that `fold_cost` computes.
 pub fn winner<'a>(
     levels: impl Iterator<Item = (&'a [Arc<Policy>], Option<AtomicLevel>)>,
 ) -> Option<AtomicWinner<'a>> {

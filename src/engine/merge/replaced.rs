@@ -11,7 +11,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::policy::Policy;
 
 /// The policies that were in force when `policy` lost to one of them as a whole; `None` if it did not. `levels` run
-/// from the least to the most specific, as for [`super::merged`].
+/// from the least to the most specific, as for [`super::fold_levels`].
 pub fn replaced(
     profile: &Profile,
     levels: &[&[Arc<Policy>]],

@@ -11,7 +11,7 @@ use crate::engine::kinds::profile::Profile;
 use crate::engine::model::level::Level;
 use crate::engine::policy::Policy;
 
-/// Implements [`super::merged`] for levels that are merged in stages.
+/// Implements [`super::fold_levels`] for levels that are merged in stages.
 pub(super) fn merged(
     profile: &Profile,
     levels: &[(Level, &[Arc<Policy>])],
