@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// The head of each table of threats.
-const HEAD: &str = "| threat | what stands against it | test |";
+const HEAD: &str = "| threat | mitigation | test |";
 
 fn read(path: &str) -> Result<String, String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
