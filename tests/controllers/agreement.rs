@@ -129,18 +129,18 @@ const START: &str = "\
 
 <!-- Written by `ATTACHE_BLESS=1 cargo test --test controllers`. -->
 
-The code of each project was asked about generated states, and what it said is recorded under `tests/controllers/`:
-the conditions of every policy, and the settings in force on every rule of the configuration that it makes for its
-proxies. A test compares attache with every recording. `make record-controllers` makes the recordings anew.
+`make record-controllers` runs the code of each project on generated states and records its answers under `tests/controllers/`:
+the conditions of every policy, and the settings in force on every rule of the configuration that it generates for its
+proxies. A test compares attache with every recording.
 
-| project | release | scenarios | policies | the same of acceptance | the same of that, and of being overridden and merged | settings: the same in force | protection claimed that is not there |
+| project | release | scenarios | policies | acceptance agrees | acceptance, overridden and merged agree | settings in force agree | protection falsely claimed |
 |---|---|---|---|---|---|---|---|
 ";
 
 const BETWEEN: &str = "
-A policy counts as the same when both say so of all its ancestors; acceptance is compared with its reason. A setting
-is counted on each listener and rule where either says that it is in force. The last column counts settings that keep somebody out
-(authentication, authorization, CORS, CSRF, rate limits) and of which attache said that they are in force where they are not.
+A policy agrees if both report the same for all of its ancestors; acceptance includes its reason. A setting
+is counted on each listener and rule where either reports it in force. The last column counts protective settings
+(authentication, authorization, CORS, CSRF, rate limits) that attache reported in force where they are not.
 
 ## Disagreements that remain
 ";
