@@ -41,70 +41,70 @@ mod watch;
 
 use crate::engine::model::printable::escape;
 
-/// Tells which Gateway API policies act on what you apply, and refuses those that cannot.
+/// Shows which Gateway API policies apply to an object, and refuses policies that can never take effect as written.
 #[derive(Debug, Parser)]
 #[command(name = "attache", version, about, disable_help_subcommand = true)]
 pub struct Cli {
-    /// Colours: auto, where the output is a terminal; or always, or never.
+    /// When to use colors.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub color: Color,
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// When colours are shown.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// Where the output is a terminal and `NO_COLOR` is not set.
+    /// If the output is a terminal and `NO_COLOR` is not set.
     Auto,
-    /// Wherever the output goes.
+    /// Always use colors.
     Always,
-    /// Nowhere.
+    /// Never use colors.
     Never,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Answer admission reviews, from a cluster or from a directory of manifests.
+    /// Run the admission webhook server, for a cluster or a directory of manifests.
     #[command(after_help = examples::SERVE)]
     Serve(crate::serve::Args),
-    /// Tell what is wrong with manifests as if they were applied together, or with what is there.
+    /// Check manifests, as one change, or a cluster for policy problems.
     #[command(after_help = examples::CHECK)]
     Check(check::Args),
-    /// Tell which policies act on an object, and what is in force on its paths.
+    /// Show which policies apply to an object, and the effective policy on each path.
     #[command(after_help = examples::DESCRIBE)]
     Describe(describe::Args),
-    /// Tell what a change does before it is made: before and after, per effective target.
+    /// Show the effect of a change before you make it: before and after, per effective target.
     #[command(after_help = examples::IMPACT)]
     Impact(impact::Args),
-    /// Show the topology and the policies on it: a tree, or a picture in several formats.
+    /// Show the topology and its policies, as a tree or a picture.
     #[command(after_help = examples::GRAPH)]
     Graph(graph::Args),
-    /// List the policies: what each names, what it does, and how much it acts on.
+    /// List policies with their targets, their states, and the number of objects they apply to.
     #[command(after_help = examples::POLICIES)]
     Policies(policies::Args),
-    /// Tell which Gateway, listener, route, rule and backend a request takes, and every setting on the way.
+    /// Show the Gateway, listener, route, rule and backend of a request, and the policies that apply to it.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
 
-    /// List the policy kinds, what is known of each, and where each fact came from.
+    /// List the policy kinds, with the facts about each and their sources.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
-    /// Print the webhook configurations and the rights for the policy kinds of a cluster or directory.
+    /// Print the webhook configurations and RBAC rules for the policy kinds of a cluster or directory.
     #[command(after_help = examples::MANIFESTS)]
     Manifests(manifests::Args),
-    /// Explain a command, or the code of a finding.
+    /// Explain a command or the code of a finding.
     #[command(after_help = examples::HELP)]
     Help(help::Args),
-    /// Print the JSON schema of a file that people write, or of what a command prints.
+    /// Print the JSON schema of an input file or of the output of a command.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
-    /// Print what a shell needs to complete the command line.
+    /// Print a shell completion script.
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Args),
-    /// Print or write the manual pages.
+    /// Print or write the man pages.
     #[command(hide = true)]
     #[command(after_help = examples::MAN)]
     Man(man::Args),
@@ -115,20 +115,20 @@ pub enum Command {
     #[command(name = "__complete", hide = true)]
     #[command(after_help = examples::COMPLETE)]
     Complete(complete::Args),
-    /// Make a certificate authority and a serving certificate for a try-out.
+    /// Create a certificate authority and a serving certificate for testing.
     #[command(after_help = examples::CERTS)]
     Certs(certs::Args),
 }
 
-/// Why a command failed, in words for the user.
+/// Why a command failed, as a message for the user.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// How a command ended that could run.
+/// The result of a command that could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// No findings.
     Clean,
-    /// There are findings that count.
+    /// There are findings that fail the command.
     Findings,
 }
 

@@ -24,7 +24,7 @@ const IN_DIRECTORY: &str = "attache.yaml";
 /// The least value of `limits.cacheAgeSeconds`.
 const LEAST_AGE: u64 = 120;
 
-/// The whole file. An unknown field is an error: a setting that is misspelt must not pass for set.
+/// The configuration file. An unknown field is an error, so that a misspelt setting is not ignored.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Configuration {
@@ -32,65 +32,65 @@ pub struct Configuration {
     pub api_version: String,
     /// `Configuration`.
     pub kind: String,
-    /// Facts about policy kinds; they win over everything else that is known of a kind.
+    /// Facts about policy kinds. They take precedence over all other sources.
     #[serde(default)]
     pub profiles: Vec<ProfileFile>,
-    /// Facts about controllers of Gateways; they win over those that come with attache.
+    /// Facts about Gateway controllers. They take precedence over those built into attache.
     #[serde(default)]
     pub controllers: Vec<ControllerFile>,
-    /// What findings of each code do; where a code is left out, what it does by default.
+    /// The action for findings, by code. A code that is left out has its default action.
     #[serde(default)]
     #[schemars(schema_with = "by_name::<Code, Action>")]
     pub findings: Actions,
-    /// What they do for some requests; the first that is met and names the code counts.
+    /// Other actions for some requests. The first override that matches the request and names the code applies.
     #[serde(default)]
     pub overrides: Vec<Override>,
-    /// Who may suppress what, by the annotation `attache.dev/ignore`.
+    /// Who may suppress findings with the annotation `attache.dev/ignore`.
     #[serde(default)]
     pub suppressions: SuppressionsFile,
-    /// The most that is told of the policies of a kind, whoever asks.
+    /// The most that any user learns about the policies of a kind.
     #[serde(default)]
     pub disclosure: Vec<Disclosure>,
-    /// Whether what is let through with a finding that refuses by default, or could not be checked, is
-    /// noted as an Event on the policy. Changes count from the next start.
+    /// Whether attache records an Event on a policy that it admits although a finding denies it by default or something
+    /// could not be checked. A change takes effect after a restart.
     #[serde(default)]
     pub events: bool,
-    /// What the mutating endpoint mends, by name; what is left out is off.
+    /// The mutations of the mutating endpoint, by name. A mutation that is left out is off.
     #[serde(default)]
     #[schemars(schema_with = "by_name::<Mutation, bool>")]
     pub mutations: Switches,
-    /// How much attache takes on. Changes count from the next start.
+    /// Limits of the server. A change takes effect after a restart.
     #[serde(default)]
     pub limits: LimitsFile,
 }
 
-/// Who may suppress what. Warnings may be suppressed by everybody who may write the object.
+/// Who may suppress findings. Everyone who may write an object may suppress its warnings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SuppressionsFile {
-    /// Who may suppress what would be refused; nobody where nobody is named.
+    /// Users who may suppress findings that deny; nobody by default.
     #[serde(default)]
     pub refusals: Suppressors,
 }
 
-/// How much attache takes on; what is left out is as it is by default.
+/// Limits of the server. A limit that is left out has its default value.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LimitsFile {
-    /// Policy kinds that are watched; 200.
+    /// The maximum number of policy kinds that are watched; 200 by default.
     #[schemars(range(min = 1))]
     pub policy_kinds: Option<usize>,
-    /// Reviews under way at once; each may hold a body of 7 MiB. 64.
+    /// The maximum number of concurrent reviews, each with a body of up to 7 MiB; 64 by default.
     #[schemars(range(min = 1))]
     pub reviews: Option<usize>,
-    /// Milliseconds that a review waits for a live read; 300.
+    /// How many milliseconds a review waits for a live read; 300 by default.
     #[schemars(range(min = 1))]
     pub live_read_millis: Option<u64>,
-    /// Milliseconds that a review waits for an access review; 200.
+    /// How many milliseconds a review waits for an access review; 200 by default.
     #[schemars(range(min = 1))]
     pub access_millis: Option<u64>,
-    /// Seconds without a word of a kind, from which on reviews that rest on it say so; 300, at least 120, for
-    /// watches that work say something every minute.
+    /// How many seconds without news from the watch of a kind make it stale, so that reviews that depend on it say so.
+    /// 300 by default; at least 120, because a working watch sends news every minute.
     #[schemars(range(min = 120))]
     pub cache_age_seconds: Option<u64>,
 }

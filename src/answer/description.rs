@@ -32,63 +32,63 @@ pub(super) use routes::leading;
 pub(super) use target::on_its_own;
 pub use target::target;
 
-/// What is said of an object.
+/// The description of an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Description {
-    /// Of a target: what acts on it.
+    /// Of a target: the policies that apply to it.
     Target(OfTarget),
-    /// Of a policy: what it does.
+    /// Of a policy: its targets and its effect.
     Policy(OfPolicy),
-    /// Of a workload: what acts on the Services that lead to it.
+    /// Of a workload: the policies that apply to the Services that select it.
     Workload(OfWorkload),
-    /// Of a policy kind: what is known of it, and its policies.
+    /// Of a policy kind: its facts and its policies.
     Kind(Box<OfKind>),
 }
 
-/// Descriptions of many objects.
+/// Descriptions of several objects.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Descriptions {
-    /// One for each, in the order of their names.
+    /// One description per object, sorted by name.
     pub items: Vec<Description>,
 }
 
-/// What acts on an object or a section of it.
+/// The policies that apply to an object or a section of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OfTarget {
-    /// The object, or the section.
+    /// The object or section.
     pub object: Named,
-    /// That it is of a kind that nobody serves or that was not looked at: policies may name it.
+    /// Whether objects of its kind are not looked up. Policies may still target it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not_looked_up: bool,
-    /// Of what stands above routes: its listeners and the routes below it.
+    /// Of an object above routes: its listeners and the routes below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overview: Option<Overview>,
     /// Its hostnames.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hostnames: Vec<String>,
-    /// The listeners, or Services of a mesh, through which requests come to it.
+    /// The listeners, or Services of a mesh, through which it gets requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attached_to: Vec<Named>,
-    /// Parents that a route names and that do not take it.
+    /// Parents that a route names and that do not accept it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_attached_to: Vec<Named>,
-    /// What keeps requests away: parents that do not take a route, backends that it does not reach, listeners that are not
-    /// accepted.
+    /// Why requests do not arrive: parents that do not accept a route, backends that it does not reach, listeners that
+    /// are not accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// The policies that stand at it or above it.
+    /// The policies that target it or an ancestor.
     pub policies: Vec<PolicyOnObject>,
-    /// What is in force, by kind and path.
+    /// The effective policies, by kind and path.
     pub effective: Vec<OnPaths>,
-    /// The paths of these kinds without any policy: those in force are not on all of them.
+    /// For these kinds, the paths without any policy, if there are effective policies on other paths.
     #[serde(skip)]
     pub without: Vec<OnPaths>,
     /// The policies on the backends of a route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<OnBackend>,
-    /// What is in force on the routes to it, of kinds whose policies do not reach it.
+    /// The effective policies on routes to it, for kinds whose policies do not apply to the object itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_routes: Vec<OnPaths>,
     /// The routes that send requests to it.
@@ -101,52 +101,52 @@ pub struct OfTarget {
 pub struct OnBackend {
     /// The backend.
     pub object: Named,
-    /// Those that name it or a port of it.
+    /// The policies that target it or a port of it.
     pub policies: Vec<PolicyOnObject>,
 }
 
-/// A policy that stands at an object or above it.
+/// A policy that targets an object or an ancestor of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyOnObject {
     /// The policy.
     pub policy: Named,
-    /// Whether it stands at the object itself.
+    /// Whether it targets the object itself.
     pub relation: Relation,
     /// Its class.
     pub class: Class,
-    /// Where it stands.
+    /// Its target.
     pub target: Named,
-    /// Its strategy; null where it cannot be used.
+    /// Its strategy; null if it cannot be used.
     pub strategy: Option<String>,
-    /// The same in the words of its own fields: `replaces (mergeType unset)`.
+    /// The strategy in terms of the policy's own fields: `replaces (mergeType unset)`.
     pub written_strategy: Option<String>,
-    /// What became of it on the paths through this object.
+    /// Its state on the paths through this object.
     pub state: PolicyState,
     /// Why it is not attached or has no effect here, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The policies that supersede it here.
+    /// The policies that override it here, or with which it conflicts.
     pub by: Vec<Named>,
-    /// What its controllers do with it that attache does not model.
+    /// Behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
-    /// What its status says.
+    /// What its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
 }
 
-/// Where a policy stands, seen from an object.
+/// The position of a policy's target relative to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Relation {
-    /// At the object or a section of it.
+    /// The policy targets the object or a section of it.
     Attached,
-    /// Above it.
+    /// The policy targets an ancestor.
     Inherited,
 }
 
-/// What a policy does.
+/// A policy and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OfPolicy {
@@ -154,36 +154,36 @@ pub struct OfPolicy {
     pub object: Named,
     /// Its class.
     pub class: Class,
-    /// Its strategy; null where it cannot be used.
+    /// Its strategy; null if it cannot be used.
     pub strategy: Option<String>,
-    /// The same in the words of its own fields: `replaces (mergeType unset)`.
+    /// The strategy in terms of the policy's own fields: `replaces (mergeType unset)`.
     pub written_strategy: Option<String>,
-    /// What became of it on all targets together.
+    /// Its state over all targets.
     pub state: PolicyState,
     /// Why it is not attached or has no effect, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The policies that supersede it somewhere.
+    /// The policies that override it somewhere, or with which it conflicts.
     pub by: Vec<Named>,
-    /// What its controllers do with it that attache does not model.
+    /// Behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
-    /// What its status says.
+    /// What its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
-    /// The conditions that its status should have (GEP-713), of all ancestors together.
+    /// The conditions that its status should have (GEP-713), combined for all ancestors.
     pub conditions: Vec<Condition>,
-    /// The same for each ancestor, as many as the status takes.
+    /// The conditions for each ancestor, up to the maximum number of entries in the status.
     pub ancestors: Vec<Ancestor>,
-    /// Its settings, under the name of the stanza where it has any.
+    /// Its settings, under the name of their stanza if it has stanzas.
     pub settings: BTreeMap<String, serde_json::Value>,
-    /// Target by target.
+    /// The effect on each target.
     pub targets: Vec<OnTarget>,
-    /// What it changes: `before` is without it.
+    /// What the policy changes; `before` is the result without it.
     pub changes: Vec<Change>,
 }
 
-/// What a policy does on one target.
+/// The effect of a policy on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OnTarget {
@@ -191,42 +191,42 @@ pub struct OnTarget {
     pub target: Named,
     /// Whether it is attached.
     pub accepted: Acceptance,
-    /// What became of it there.
+    /// Its state there.
     pub state: PolicyState,
     /// Why it is not attached or has no effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The policies that supersede it there, wholly or in part.
+    /// The policies that override it there, wholly or in part, or with which it conflicts.
     pub by: Vec<Named>,
-    /// The settings that others take from it on some path, and who.
+    /// Settings that other policies override on some path, with those policies.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub lost: BTreeMap<String, Vec<Named>>,
-    /// Objects below the target, and sections of it, where others replace it whole.
+    /// Objects below the target, and sections of it, where other policies override all of this one.
     pub overridden_on: Vec<Named>,
-    /// Policies that are in force beside it on some path, or with which it is merged by its strategy.
+    /// Policies that are in force together with this one on some path, or with which it merges.
     pub merged_with: Vec<Named>,
-    /// The effective targets at which something of it is in force.
+    /// The effective targets on which some of it is in force.
     pub acts_on: Vec<Named>,
 }
 
-/// What is known of a policy kind, and its policies.
+/// The facts about a policy kind, and its policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OfKind {
     /// The kind.
     pub policy_kind: Kind,
-    /// Its policies, those of all namespaces.
+    /// Its policies in all namespaces.
     pub policies: Vec<Listed>,
 }
 
-/// What acts on the Services that lead to a workload.
+/// The policies that apply to the Services that select a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfWorkload {
     /// The workload.
     pub object: Named,
-    /// The Services that select it, each as it is described by itself.
+    /// The descriptions of the Services that select it.
     pub services: Vec<OfTarget>,
-    /// The routes that lead to these Services, or the rules of them that do.
+    /// The descriptions of the routes, or of their rules, that send requests to these Services.
     pub routes: Vec<OfTarget>,
 }
 

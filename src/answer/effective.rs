@@ -12,47 +12,48 @@ use crate::engine::merge;
 use crate::engine::model::ids::{GroupKind, Place};
 use crate::engine::model::level::Step;
 
-/// What the policies of one kind come to on one path.
+/// The effective policy of one kind on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Effective {
-    /// The kind of policy.
+    /// The policy kind.
     pub policy_kind: KindName,
-    /// The places of the path, from the least to the most specific.
+    /// The objects and sections of the path, from the least to the most specific.
     pub path: Vec<Named>,
-    /// The settings in force; null where only the kind's own controller knows them.
+    /// The settings in force; null if only the controller of the kind knows them.
     pub spec: Option<Value>,
-    /// Where each setting came from, by JSON pointer into `spec`: a policy, or the target itself. What
-    /// has a source and no value was removed by it.
+    /// The source of each setting, by JSON pointer into `spec`: a policy, or the target itself. A setting with a source
+    /// and no value was removed by that source.
     pub sources: BTreeMap<String, Named>,
-    /// What was removed, by the JSON pointer at which it would stand.
+    /// The settings that were removed, as JSON pointers into `spec`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub removed: BTreeSet<String>,
-    /// The policies that take part in a result that only the kind's controller knows.
+    /// The policies that merge into a result that only the controller of the kind knows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub merged_of: Vec<Named>,
 }
 
-/// The same for all paths that carry the same policies; `path` is the first of them.
+/// The effective policy on all paths with the same policies; `path` is the first of these paths.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OnPaths {
-    /// What is in force.
+    /// The effective policy.
     #[serde(flatten)]
     pub effective: Effective,
-    /// How many paths it stands for: one for each pair of an entrance and a target.
+    /// The number of paths: one for each pair of a listener, or Service of a mesh, and an effective target.
     pub paths: usize,
-    /// Where requests come in: listeners, or Services of a mesh; empty for what begins below them.
+    /// The listeners, or Services of a mesh, at which the paths begin; empty if they begin below.
     pub listeners: Vec<Named>,
     /// The effective targets.
     pub targets: Vec<Named>,
-    /// The namespaces whose requests alone take these paths (mesh); empty for those of everybody.
+    /// The only namespaces whose requests take these paths (mesh); empty for requests from any namespace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests_from: Vec<String>,
-    /// That the paths begin at no listener, or at one that controllers of the kind do not follow: nothing of it acts there.
+    /// Whether the paths begin at no listener, or at one that controllers of the kind do not follow, so that the policy
+    /// does not apply there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not_attached: bool,
-    /// That the paths end before an effective target: its backend is not there or may not be used.
+    /// Whether the paths end before an effective target, because the backend does not exist or may not be used.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }

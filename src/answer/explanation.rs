@@ -17,13 +17,13 @@ mod in_force;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// The request as it was understood.
+    /// The request as attache reads it.
     pub request: Asked,
-    /// Whether anything takes it.
+    /// Whether a route or Service serves it.
     pub served: bool,
-    /// The ways that it takes: several where nothing in it tells Gateways, listeners or ports apart.
+    /// The paths of the request; several if it does not determine the Gateway, listener or port.
     pub steps: Vec<Step>,
-    /// Where it is not served.
+    /// Where it is not served, and why.
     pub unserved: Vec<Unserved>,
 }
 
@@ -31,16 +31,16 @@ pub struct Explanation {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
-    /// How it is sent: `http`, `https`, `tls`, `tcp` or `udp`.
+    /// The scheme: `http`, `https`, `tls`, `tcp` or `udp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// Its method, where it has one: as it was said, else POST for gRPC and GET for the rest.
+    /// Its method, if it has one: as given, or else POST for gRPC and GET otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// Its host, as it is compared.
+    /// Its host, as used for matching.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The server name of TLS, where it is another than the host.
+    /// The TLS server name, if it differs from the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_name: Option<String>,
     /// The port that it is sent to.
@@ -52,10 +52,10 @@ pub struct Asked {
     pub query: Vec<Pair>,
     /// Its headers.
     pub headers: Vec<Pair>,
-    /// The Service of a mesh that is called.
+    /// The Service of a mesh that receives the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<Named>,
-    /// The namespace from which the Service is called.
+    /// The namespace of the client that calls the Service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_namespace: Option<String>,
 }
@@ -69,48 +69,48 @@ pub struct Pair {
     pub value: String,
 }
 
-/// A way that a request takes.
+/// One path of a request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// Where it comes in.
+    /// The Gateway and listener, or the Service, that receives it.
     #[serde(flatten)]
     pub entered_at: EnteredAt,
-    /// The route; none where a Service of a mesh has no routes.
+    /// The route; absent if a Service of a mesh has no routes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Named>,
-    /// The rule of it.
+    /// The rule of the route.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Named>,
-    /// Which rule that is, from 0.
+    /// The index of the rule, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule_index: Option<usize>,
-    /// What of the route and the rule fits the request.
+    /// The parts of the route and the rule that match the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<Matched>,
     /// The types of the rule's filters.
     pub filters: Vec<String>,
-    /// Where it is sent.
+    /// The backends that get the request.
     pub backends: Vec<Backend>,
-    /// Where copies of it are sent.
+    /// The backends that get copies of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mirrors: Vec<Mirror>,
-    /// What is answered in place of a backend.
+    /// A response that does not come from a backend.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answered>,
-    /// Rules that would have taken it, and why they do not; the first ten.
+    /// Other rules that match the request, and why they do not take it; at most ten.
     pub considered: Vec<Considered>,
-    /// How many of these are left out.
+    /// How many more there are.
     pub considered_more: usize,
-    /// What else is to be known.
+    /// Notes.
     pub notes: Vec<String>,
-    /// What is in force on the way, by kind of policy and path.
+    /// The effective policies, by kind and path.
     pub effective: Vec<Effective>,
-    /// The policies that stand on the way.
+    /// The policies that target an object of the path.
     pub policies: Vec<PolicyOnRequest>,
 }
 
-/// Where a request comes in.
+/// The Gateway and listener, or the Service, that receives a request.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnteredAt {
@@ -120,10 +120,10 @@ pub struct EnteredAt {
     /// The listener, of the Gateway or of a `ListenerSet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listener: Option<Named>,
-    /// The Service of a mesh, and the port of it.
+    /// The Service of a mesh, with its port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<Named>,
-    /// The namespace whose own routes to the Service are in force.
+    /// The namespace whose consumer routes to the Service apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consumer: Option<String>,
     /// The port of the listener.
@@ -137,7 +137,7 @@ pub struct EnteredAt {
     pub hostname: Option<String>,
 }
 
-/// What of a route and a rule fits a request.
+/// The parts of a route and a rule that match a request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Matched {
@@ -150,10 +150,10 @@ pub struct Matched {
     /// The method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// The service of gRPC.
+    /// The gRPC service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grpc_service: Option<String>,
-    /// The method of gRPC.
+    /// The gRPC method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grpc_method: Option<String>,
     /// Headers.
@@ -162,7 +162,7 @@ pub struct Matched {
     pub query: Vec<Wanted>,
 }
 
-/// The path that a rule wants.
+/// The path match of a rule.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WantedPath {
     /// `Exact`, `PathPrefix` or `RegularExpression`.
@@ -172,7 +172,7 @@ pub struct WantedPath {
     pub value: String,
 }
 
-/// A header or query parameter that a rule wants.
+/// The match of a rule on a header or query parameter.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Wanted {
     /// Its name.
@@ -184,30 +184,30 @@ pub struct Wanted {
     pub value: String,
 }
 
-/// Where a request is sent.
+/// A backend of a request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Backend {
-    /// The object, and the port of it where it is known.
+    /// The object, with its port if known.
     pub backend: Named,
     /// The number of the port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
     /// Its weight among the backends of the rule.
     pub weight: u64,
-    /// Whether requests get there.
+    /// Whether it gets requests.
     pub state: State,
-    /// The types of the filters for what is sent there.
+    /// The types of the filters for requests to this backend.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<String>,
-    /// What those get that do not: a status of HTTP or gRPC.
+    /// The HTTP or gRPC status of requests that do not reach it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Where a redirect of the backend leads.
+    /// The location of a redirect filter of the backend.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 
-/// A backend to which copies of a request are sent; nobody sees its answers.
+/// A backend that gets copies of a request. Its responses are ignored.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Mirror {
     /// The object.
@@ -215,34 +215,34 @@ pub struct Mirror {
     /// The number of the port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// How many requests are copied; all where it is not said.
+    /// The share of requests that are copied; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// Whether they get there.
+    /// Whether it gets requests.
     pub state: State,
 }
 
-/// What is answered in place of a backend.
+/// A response that does not come from a backend.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Answered {
-    /// The status of HTTP or gRPC, where there is one.
+    /// The HTTP or gRPC status, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Where a redirect leads.
+    /// The location of a redirect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// Why.
     pub message: String,
 }
 
-/// A rule that does not take a request although it might.
+/// A rule that matches a request and does not take it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Considered {
-    /// The route, or the rule of it.
+    /// The route or rule.
     pub route: Named,
-    /// By what it loses.
+    /// The criterion by which it loses.
     pub by: Criterion,
-    /// The same in words.
+    /// The reason as a text.
     pub message: String,
 }
 
@@ -250,54 +250,54 @@ pub struct Considered {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unserved {
-    /// Where it comes in.
+    /// The Gateway and listener, or the Service, that receives it.
     #[serde(flatten)]
     pub entered_at: EnteredAt,
-    /// At which step it fails.
+    /// The step at which it fails.
     pub at: Stage,
     /// Why.
     pub message: String,
-    /// What there is instead, the nearest first.
+    /// Alternatives that exist, the most similar first.
     pub nearest: Vec<String>,
-    /// Rules that would have taken it, and why they do not; the first ten.
+    /// Other rules that match the request, and why they do not take it; at most ten.
     pub considered: Vec<Considered>,
-    /// How many of these are left out.
+    /// How many more there are.
     pub considered_more: usize,
-    /// What else is to be known.
+    /// Notes.
     pub notes: Vec<String>,
 }
 
-/// A policy that stands on the way of a request.
+/// A policy that targets an object on the path of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PolicyOnRequest {
     /// The policy.
     pub policy: Named,
-    /// Where it stands.
+    /// Its targets on the path.
     pub at: Vec<Named>,
-    /// What becomes of it on this way.
+    /// Its state on this path.
     pub state: PolicyOutcome,
-    /// The policies that take its place, wholly or in part.
+    /// The policies that override it, wholly or in part.
     pub by: Vec<Named>,
-    /// The settings of it that are not in force, where others of it are.
+    /// Its overridden settings, if other settings of it are in force.
     pub lost: Vec<String>,
     /// Why its controllers reject it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What its controllers do with it that attache does not model.
+    /// Behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
 }
 
-/// What becomes of a policy on the way of a request.
+/// The state of a policy on the path of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub enum PolicyOutcome {
     /// All of it is in force.
     Enforced,
-    /// Some of it is.
+    /// Some of it is in force.
     PartiallyEnforced,
-    /// Nothing of it is.
+    /// Nothing of it is in force.
     Overridden,
-    /// It is rejected for another at its place.
+    /// Another policy on the same target takes precedence.
     Conflicted,
     /// Its controllers reject it.
     Rejected,

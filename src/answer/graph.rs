@@ -25,12 +25,12 @@ pub use details::{About, Acting, Details, InForce, Setting, Stanza, details};
 pub use facts::Facts;
 use sketch::Sketch;
 
-/// What there is, what it refers to, and the policies on it.
+/// The topology as a graph: objects, references, and policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Graph {
-    /// Objects and their sections: by type, namespace and name, sections in the order of the spec.
+    /// Objects and sections, sorted by type, namespace and name; sections in the order of the spec.
     pub nodes: Vec<Node>,
-    /// What leads where, in the order of the nodes that it leads from.
+    /// Edges, in the order of the nodes that they start from.
     pub edges: Vec<Edge>,
 }
 
@@ -38,21 +38,21 @@ pub struct Graph {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
-    /// `KIND[.group]/[NAMESPACE/]NAME[#SECTION]`; a Service as the parent of mesh routes has `@frontend`
-    /// behind its name. `/`, `#`, `@` and `%` in names are written `%2F` and so on.
+    /// `KIND[.group]/[NAMESPACE/]NAME[#SECTION]`; a Service as the parent of mesh routes has `@frontend` after its
+    /// name. `/`, `#`, `@` and `%` in names are percent-encoded: `%2F` and so on.
     pub id: Arc<str>,
     /// The object.
     pub object: Named,
-    /// Its place in the topology.
+    /// Its role in the topology.
     #[serde(rename = "type")]
     pub role: Role,
-    /// Whether it is only referred to, and not there.
+    /// Whether the object is referenced and does not exist.
     #[serde(default, skip_serializing_if = "is_false")]
     pub missing: bool,
-    /// Of a policy from which no edge leads: why it is attached to nothing.
+    /// Of a policy without edges: why it is not attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of a policy: what it does, on all its targets together.
+    /// Of a policy: its state over all targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PolicyState>,
     /// Hostnames, ports, what a rule matches.
@@ -60,7 +60,7 @@ pub struct Node {
     pub facts: Facts,
 }
 
-/// One step from a node to another.
+/// An edge from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
@@ -68,25 +68,25 @@ pub struct Edge {
     pub from: Arc<str>,
     /// The id of the node below, or of the target.
     pub to: Arc<str>,
-    /// What it means.
+    /// The meaning of the edge.
     #[serde(rename = "type")]
     pub link: Link,
-    /// Why it does not count: of `rejected` and `notAttached`.
+    /// Of `rejected` and `notAttached`: why the reference has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the policy does on this target: of `attached` and `notAttached`.
+    /// Of `attached` and `notAttached`: the state of the policy on this target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PolicyState>,
-    /// The ids of the policies that override it there, wholly or in part.
+    /// The ids of the policies that override it on this target, wholly or in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<Arc<str>>,
 }
 
-/// A place in the topology, from the top down; policies last.
+/// A role in the topology, from the top down; policies last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Role {
-    /// A Namespace that policies name.
+    /// A Namespace that is the target of a policy.
     Namespace,
     /// A class of Gateways.
     GatewayClass,
@@ -96,7 +96,7 @@ pub enum Role {
     ListenerSet,
     /// A listener of a Gateway or of a `ListenerSet`.
     Listener,
-    /// A Service as what clients of a mesh call, above the routes that are attached to it.
+    /// A Service that clients of a mesh call, above the routes attached to it.
     Frontend,
     /// A route.
     Route,
@@ -116,16 +116,16 @@ pub enum Role {
 pub enum Link {
     /// The object has this section.
     Contains,
-    /// The one below is attached to the one above: a Gateway to its class, a `ListenerSet` to its Gateway, a
-    /// route to a listener, or to a Service of a mesh.
+    /// The lower object is attached to the upper one: a Gateway to its class, a `ListenerSet` to its Gateway, a route
+    /// to a listener or to a Service of a mesh.
     Parent,
-    /// The rule sends requests there.
+    /// The rule sends requests to the backend.
     Backend,
-    /// The reference is there and does not count.
+    /// The reference exists and is rejected.
     Rejected,
     /// The policy is attached to the target.
     Attached,
-    /// The policy names the target and is not attached to it.
+    /// The policy targets the object and is not attached to it.
     NotAttached,
 }
 

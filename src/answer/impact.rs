@@ -25,100 +25,100 @@ pub use fields::Field;
 pub use protection::LostProtection;
 pub use traffic::{Cut, Entry, Gained, Moved, Reduced, Traffic};
 
-/// What a change does to effective policies.
+/// The effect of a change on effective policies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Impact {
     /// The objects that are applied.
     pub applied: Vec<Named>,
-    /// The objects that are deleted, as they were named.
+    /// The objects that are deleted, as given.
     pub deleted: Vec<Named>,
-    /// How many more go with those: what a Namespace holds, the objects of a definition.
+    /// The number of further objects that are deleted with these: the objects in a Namespace, the objects of a CRD.
     pub deleted_with: usize,
-    /// What the API server would refuse or drop in the applied objects: versions and fields that their definitions do not
-    /// have, and rules that they break.
+    /// What the API server would refuse or drop in the applied objects: versions and fields that their CRDs do not
+    /// define, and validation rules that they violate.
     pub findings: Vec<ReportedFinding>,
-    /// How many of all these are routes that were attached.
+    /// The number of attached routes among all deleted objects.
     pub deleted_routes: usize,
-    /// Protections that requests had before the change, and have not after it.
+    /// Protections that requests lose with the change.
     pub lost_protection: Vec<LostProtection>,
-    /// What it does to the requests of routes that stay.
+    /// The effect on requests to the remaining routes.
     pub traffic: Traffic,
-    /// What changes, by target.
+    /// The changes, by effective target.
     pub changes: Vec<Change>,
-    /// Objects of the change that change nothing, and why.
+    /// Objects in the change that change nothing, and why.
     pub idle: Vec<NoEffect>,
-    /// How much changes.
+    /// The number of changes.
     pub summary: Summary,
 }
 
-/// What changes at one effective target, of one kind of policy.
+/// The change of the effective policy of one kind on one effective target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
     /// The effective target.
     pub object: Named,
-    /// Whether the target stays, or comes or goes with the change.
+    /// Whether the target remains, or is added or removed by the change.
     pub change: What,
-    /// Whether the object of the target is deleted with the change.
+    /// Whether the change deletes the target.
     #[serde(skip)]
     pub is_gone: bool,
-    /// The places of the first path that changes in this way, from the top of the topology.
+    /// The objects and sections of the first path with this change, from the top of the topology.
     pub path: Vec<Named>,
-    /// How many paths do.
+    /// The number of paths with this change.
     pub paths: Paths,
-    /// The kind of policy.
+    /// The policy kind.
     pub policy_kind: KindName,
-    /// The settings before; null where nothing was in force, and where only the kind's own controller
-    /// knows what was: then `beforeFrom` has the policies.
+    /// The settings before the change; null if nothing was in force, or if only the controller of the kind knows the
+    /// result. In that case `beforeFrom` has the policies.
     pub before: Option<Value>,
-    /// The policies that took part in it.
+    /// The policies that the settings before the change come from.
     pub before_from: Vec<Named>,
-    /// The settings afterwards; null as before.
+    /// The settings after the change; null in the same cases, with `afterFrom`.
     pub after: Option<Value>,
-    /// The policies that take part in it.
+    /// The policies that the settings after the change come from.
     pub after_from: Vec<Named>,
-    /// The settings that differ; empty where only the kind's own controller knows them, and where only
-    /// the order of a list differs.
+    /// The settings that change; empty if only the controller of the kind knows them, or if only the order of a list
+    /// changes.
     pub fields: Vec<Field>,
 }
 
-/// What becomes of a target.
+/// Whether a target remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum What {
-    /// It stays, and what is in force at it changes.
+    /// The target remains and its effective policy changes.
     Changed,
-    /// It is new, or reached by a new path: this comes into force.
+    /// The target or a path to it is new.
     Added,
-    /// It is gone, or no longer reached by the path.
+    /// The target or the path to it is removed.
     Removed,
 }
 
-/// How many paths change, of how many that lead to the target.
+/// The number of changed paths, of all paths to the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Paths {
-    /// Those that change in this way.
+    /// The number of paths with this change.
     pub changed: usize,
-    /// Those that there are.
+    /// The number of all paths.
     pub of: usize,
 }
 
-/// An object of the change that changes nothing.
+/// An object in the change that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoEffect {
     /// The object.
     pub object: Named,
-    /// Why, in words.
+    /// The reason as a text.
     pub reason: String,
 }
 
-/// How much changes.
+/// The number of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// Objects at which something changes; sections are not counted apart.
+    /// Objects with changes; sections of one object are not counted separately.
     pub objects: usize,
-    /// Policies whose settings come or go.
+    /// Policies whose settings come into force or stop being in force.
     pub policies: usize,
 }
 

@@ -16,7 +16,7 @@ use crate::engine::model::object::Crd;
 /// Policy kinds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Kinds {
-    /// Each kind, in the order of group and kind.
+    /// The kinds, sorted by group and kind.
     pub kinds: Vec<Kind>,
 }
 
@@ -27,38 +27,38 @@ pub struct Kind {
     pub group: Arc<str>,
     /// Kind.
     pub kind: Arc<str>,
-    /// Served versions, the stored one first; none without a definition.
+    /// Served versions, the stored version first; empty without a CRD.
     pub versions: Vec<Arc<str>>,
-    /// Whether its objects live in namespaces; null without a definition.
+    /// Whether its objects are namespaced; null without a CRD.
     pub scope: Option<Scope>,
     /// Its class.
     pub class: Class,
     /// The names of its strategies.
     pub strategies: Vec<String>,
-    /// The kinds that can be targets; null where nothing says so.
+    /// The kinds that can be targets; null if unknown.
     pub targets: Option<Vec<KindName>>,
     /// Every fact by name.
     pub facts: BTreeMap<String, KnownFact>,
-    /// What was read of it.
+    /// The profile of the kind.
     #[serde(skip)]
     pub profile: Arc<Profile>,
 }
 
-/// Where objects live.
+/// The scope of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Scope {
-    /// In namespaces.
+    /// Objects are in namespaces.
     Namespaced,
-    /// Outside.
+    /// Objects are cluster-scoped.
     Cluster,
 }
 
-/// A fact and where it came from.
+/// A fact and its source.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct KnownFact {
     /// The fact.
     pub value: Value,
-    /// Where it came from.
+    /// Its source.
     #[schemars(schema_with = "sources")]
     pub from: Source,
 }

@@ -25,12 +25,12 @@ mod totals;
 
 pub use totals::{Count, Summary, Total};
 
-/// The policies that were asked for.
+/// A list of policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Policies {
-    /// One entry a policy.
+    /// One entry per policy.
     pub policies: Vec<Listed>,
-    /// How many there are.
+    /// The number of policies.
     pub summary: Summary,
 }
 
@@ -40,28 +40,29 @@ pub struct Policies {
 pub struct Listed {
     /// The policy.
     pub policy: Named,
-    /// Whether policies of its kind reach beyond what they name.
+    /// The class of its kind: whether policies also apply below their targets.
     pub class: Class,
-    /// How it merges; null where what it says cannot be used.
+    /// Its strategy; null if it cannot be used.
     pub strategy: Option<String>,
-    /// The same in the words of its own fields: `replaces (mergeType unset)`.
+    /// The strategy in terms of the policy's own fields: `replaces (mergeType unset)`.
     pub written_strategy: Option<String>,
-    /// What it does on all its targets together.
+    /// Its state over all targets.
     pub state: PolicyState,
-    /// Why it is not attached or has no effect, what is wrong with its strategy or its target entries, and where its
+    /// Why it is not attached or has no effect, problems with its strategy or target references, and where its
     /// controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The policies that supersede it somewhere.
+    /// The policies that override it somewhere, or with which it conflicts.
     pub by: Vec<Named>,
-    /// At how many objects something of it is in force: effective targets, sections not counted apart.
+    /// The number of effective targets on which some of it is in force; sections of one object are not counted
+    /// separately.
     pub acts_on: usize,
-    /// When it was created (RFC 3339); null where a file does not say.
+    /// When it was created (RFC 3339); null if a file does not contain it.
     pub created: Option<String>,
-    /// What its status says.
+    /// What its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
-    /// Its targets, in the order of the spec; of a selector the objects that it selects now.
+    /// Its targets, in the order of the spec; for a selector, the objects that it selects.
     pub targets: Vec<Target>,
 }
 
@@ -73,14 +74,14 @@ pub struct Target {
     pub target: Named,
     /// Whether the policy is attached to it.
     pub accepted: Acceptance,
-    /// What the policy does there; null where it is not attached.
+    /// The state of the policy there; null if it is not attached.
     pub state: Option<PolicyState>,
     /// Why it is not attached or has no effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Objects below it, and sections of it, where another policy replaces this one whole.
+    /// Objects below the target, and sections of it, where other policies override all of this one.
     pub overridden_on: Vec<Named>,
-    /// Policies that are in force beside it on some path, or with which it is merged by its strategy.
+    /// Policies that are in force together with this one on some path, or with which it merges.
     pub merged_with: Vec<Named>,
 }
 

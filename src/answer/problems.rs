@@ -15,7 +15,7 @@ use crate::engine::topology::{
     KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
 };
 
-/// Something to which, or through which, no request comes.
+/// A parent, backend, listener or route that gets no requests or passes none on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Problem {
     /// What it is about.
@@ -31,7 +31,7 @@ pub struct Problem {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ProblemWith")]
 pub enum What {
-    /// A parent that does not take the route.
+    /// A parent that does not accept the route.
     Parent,
     /// A backend that gets no requests from the route.
     Backend,

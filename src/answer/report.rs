@@ -20,56 +20,57 @@ pub use judge::{Case, Judge, of_file};
 pub use pages::{address, page};
 pub use rules::{Rule, rule};
 
-/// Findings, refusals before warnings and in each by file and line, and how many there are.
+/// The result of a check: findings and their number.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Report {
-    /// All of them, those that do not count included.
+    /// All findings, including known and suppressed ones. Those that deny come first; each severity is sorted by file
+    /// and line.
     pub findings: Vec<ReportedFinding>,
-    /// Policy kinds whose definition is not here: what stands in their policies is not held against it, and their
-    /// profiles alone are used.
+    /// Policy kinds whose CRD was not found. The fields of their policies are not checked; only their profiles are
+    /// used.
     #[serde(
         default,
         rename = "withoutDefinition",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub undefined: Vec<KindName>,
-    /// How many.
+    /// The number of objects and findings.
     pub summary: Summary,
-    /// Files, and documents in files, that are no manifests and were not checked.
+    /// Files, and documents in files, that are not manifests and were not checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
 }
 
-/// A file, or a document in it, that is no manifest.
+/// A file, or a document in it, that is not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Skipped {
-    /// The file, as it was named or found.
+    /// The path of the file, as given or found.
     pub file: String,
-    /// The line on which the document begins, from 1.
+    /// The first line of the document, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// What it is.
+    /// Why it was skipped.
     pub reason: String,
 }
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReportedFinding {
-    /// What it is about.
+    /// The code of the finding.
     pub code: Code,
-    /// `deny`: the API server would refuse the object where attache is asked. `warn`: it would be told.
+    /// `deny`: the webhook would deny the object. `warn`: the user would get a warning.
     pub severity: Severity,
-    /// The object; none for a file that cannot be read.
+    /// The object; absent for a file that cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<Named>,
-    /// The field, as in errors of the API server: `spec.targetRefs[0].sectionName`.
+    /// The path of the field, as in errors of the API server: `spec.targetRefs[0].sectionName`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     /// What is wrong and what to do about it, in one line.
     pub message: String,
-    /// The policies that it tells of, and the object because of which it is said.
+    /// The policies that the finding mentions, and the object that causes it.
     pub related: Vec<Named>,
-    /// The file, as it was named or found.
+    /// The path of the file, as given or found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line, from 1.
@@ -78,35 +79,35 @@ pub struct ReportedFinding {
     /// The column, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
-    /// What it is the same by in another report: code, object and subject, never the line.
+    /// Identifies the finding across reports, by code, object and subject; independent of the line.
     pub fingerprint: String,
-    /// It only tells what is in force; nothing is wrong. It never counts.
+    /// Whether the finding only informs and reports no problem. Notices never fail a check.
     #[serde(default, skip_serializing_if = "is_false")]
     pub notice: bool,
-    /// The baseline has it; it does not count.
+    /// Whether the baseline contains the finding, so that it does not fail the check.
     #[serde(default, skip_serializing_if = "is_false")]
     pub known: bool,
-    /// The reason for which the object's annotation leaves it out; it does not count.
+    /// The reason in the annotation that suppresses the finding, so that it does not fail the check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<String>,
 }
 
-/// How many objects and findings there are.
+/// The number of objects and findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// Objects that were looked at.
+    /// Objects that were checked.
     pub objects: usize,
-    /// Those of them that are policies.
+    /// Policies among these objects.
     pub policies: usize,
-    /// Findings that count and refuse.
+    /// Findings that deny and are neither known nor suppressed.
     pub deny: usize,
-    /// Findings that count and warn.
+    /// Findings that warn and are neither known nor suppressed.
     pub warn: usize,
-    /// Findings that only tell what is in force.
+    /// Findings that only inform.
     pub notices: usize,
-    /// Findings that the baseline has.
+    /// Findings that the baseline contains.
     pub known: usize,
-    /// Findings that annotations leave out.
+    /// Findings that annotations suppress.
     pub suppressed: usize,
 }
 

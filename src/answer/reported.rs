@@ -7,22 +7,22 @@ use super::named::Named;
 use crate::engine::status::conditions::Disagreement;
 use crate::engine::status::reports::{ControllerStatus, Opinion, Overridden, Report};
 
-/// What the status of a policy says; nothing of it where there is no status.
+/// What the status of a policy reports; empty without a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FromStatus {
-    /// What its controllers say of it as a whole.
+    /// What its controllers report for the policy as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_state: Option<ReportedState>,
-    /// The conditions in its status that are not plainly good.
+    /// The conditions in its status, except those that are current and report success.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reported: Vec<Reported>,
-    /// How its controllers and attache disagree about it.
+    /// How its controllers and attache disagree about the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disagreement: Option<Differs>,
 }
 
-/// What controllers say of a policy.
+/// What controllers report for a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum ReportedState {
     /// They accept it.
@@ -31,7 +31,7 @@ pub enum ReportedState {
     Rejected,
     /// They reject it for some ancestors.
     PartlyRejected,
-    /// They have not seen its current generation yet.
+    /// They have not yet observed its current generation.
     Outdated,
 }
 
@@ -39,10 +39,10 @@ pub enum ReportedState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reported {
-    /// The controller, where the status names one.
+    /// The controller, if the status names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<String>,
-    /// The ancestor from which the policy is seen, where the status names one.
+    /// The ancestor that the condition is about, if the status names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ancestor: Option<Named>,
     /// The type of the condition.
@@ -53,7 +53,7 @@ pub struct Reported {
     pub reason: String,
     /// Its message, on one line.
     pub message: String,
-    /// The generation that the controller saw.
+    /// The generation that the controller observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     /// Whether that is the current generation.
@@ -68,9 +68,9 @@ pub enum Differs {
     Rejected,
     /// attache expects it to be rejected; its controller accepts it.
     Accepted,
-    /// attache expects it to be in force; its controller says that it is not.
+    /// attache expects it to be in force; its controller reports that it is not.
     NotEnforced,
-    /// attache expects it to be in force; its controller says that others are in its place.
+    /// attache expects it to be in force; its controller reports that other policies override it.
     Overridden,
 }
 

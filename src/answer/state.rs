@@ -5,39 +5,39 @@ use serde::Serialize;
 
 use crate::engine::status::conditions::{Accepted, State};
 
-/// What a policy does.
+/// The state of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub enum PolicyState {
     /// All of it is in force on all paths.
     Enforced,
-    /// Some of it is, or on some paths.
+    /// Some of it is in force, or all of it on some paths.
     PartiallyEnforced,
-    /// Nothing of it is: others are in its place.
+    /// Nothing of it is in force: other policies override it.
     Overridden,
-    /// Another policy of the kind has its target for itself.
+    /// Another policy of the kind is already attached to its target and takes precedence.
     Conflicted,
     /// Its controllers reject it.
     Rejected,
-    /// Its strategy cannot be used, or its target may not be named.
+    /// Its strategy cannot be used, or it may not name its target.
     Invalid,
-    /// There is no such target.
+    /// The target does not exist.
     TargetNotFound,
-    /// It is attached and reaches no effective target.
+    /// It is attached and has no effective target.
     NoEffect,
 }
 
 /// Whether a policy is attached to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum Acceptance {
-    /// It is.
+    /// It is attached.
     Accepted,
-    /// Another policy of the kind has the target for itself.
+    /// Another policy of the kind is already attached to the target and takes precedence.
     Conflicted,
     /// Its controllers reject it.
     Rejected,
-    /// The strategy cannot be used, or the target may not be named.
+    /// The strategy cannot be used, or the policy may not name the target.
     Invalid,
-    /// There is no such target.
+    /// The target does not exist.
     TargetNotFound,
 }
 

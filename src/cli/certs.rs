@@ -11,10 +11,10 @@ use crate::http::tls::make_ca_and_pair;
 /// Arguments of `attache certs`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder to write ca.crt, tls.crt and tls.key into.
+    /// The directory for ca.crt, tls.crt and tls.key.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A DNS name or IP address that the certificate is for; can be repeated.
+    /// A DNS name or IP address of the certificate; can be repeated.
     #[arg(long = "san", value_name = "NAME", required = true)]
     sans: Vec<String>,
 }

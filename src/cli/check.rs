@@ -31,45 +31,45 @@ use judged::Checked;
 /// Arguments of `attache check`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Manifests: files, directories, or - for the standard input. Without any, what is in the cluster
-    /// or in --from is checked.
+    /// Manifests to check: files, directories, or - for standard input. If omitted, checks the cluster or the directory
+    /// in --from.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The same, as kubectl takes it.
+    /// Same as PATH, for kubectl users.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Put the manifests on top of what is in the cluster.
+    /// Check the manifests as a change to the cluster.
     #[arg(long, conflicts_with = "from")]
     cluster: bool,
     #[command(flatten)]
     state: State,
     #[command(flatten)]
     scope: Scope,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
-    /// From which findings on to exit with 1.
+    /// Lowest severity that causes exit code 1.
     #[arg(long, value_name = "SEVERITY", default_value = "deny")]
     fail_on: FailOn,
-    /// A report that was written by -o json; what is in it does not count.
+    /// A report written by -o json; its findings are known and never fail the check.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     #[command(flatten)]
     more: More,
     #[command(flatten)]
     codes: Codes,
-    /// Let a check without any object pass.
+    /// Pass if there is no object to check.
     #[arg(long)]
     allow_empty: bool,
 }
 
-/// What is shown only where it is asked for.
+/// What is shown only on request.
 #[derive(Clone, Copy, Debug, clap::Args)]
 struct More {
-    /// Also show what only tells which policies are in force; -o json always has it.
+    /// Also show notices: findings that only inform; -o json always has them.
     #[arg(long)]
     notices: bool,
-    /// List the files that are no manifests.
+    /// List the files that are not manifests.
     #[arg(long)]
     show_skipped: bool,
 }
@@ -77,9 +77,9 @@ struct More {
 /// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
-    /// Lines for people.
+    /// Plain text.
     Text,
-    /// The report as data.
+    /// The report as JSON.
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
@@ -88,14 +88,14 @@ enum Output {
     Junit,
     /// Workflow commands of GitHub Actions.
     Github,
-    /// A comment on a pull request, with details folded.
+    /// A comment for a pull request, with collapsed details.
     Markdown,
 }
 
-/// What makes the command exit with 1.
+/// Severities that cause exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// Findings that refuse.
+    /// Findings that deny.
     Deny,
     /// Any finding.
     Warn,

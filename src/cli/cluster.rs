@@ -134,8 +134,9 @@ fn impersonate(config: &mut Config, state: &State) -> Result<(), Failure> {
         .map(|group| ("impersonate-group", "--as-group", group));
     for (header, flag, value) in user.chain(groups) {
         let value = HeaderValue::from_str(value);
-        let value =
-            value.map_err(|_| format!("{flag}: no name of a user or group has such characters"))?;
+        let value = value.map_err(|_| {
+            format!("{flag}: names of users and groups cannot have these characters")
+        })?;
         config
             .headers
             .push((HeaderName::from_static(header), value));
@@ -148,14 +149,14 @@ fn unreachable(address: &str, trouble: &ApiError) -> Failure {
     let address = address.trim_end_matches('/');
     match trouble {
         ApiError::Unknown(why) => format!(
-            "the API server at {address} does not know who asks: {why}. Log in again, or name other credentials with --context"
+            "the API server at {address} rejects the credentials: {why}. Log in again, or select other credentials with --context"
         ),
         ApiError::Forbidden(said) if trouble.is_of_impersonation() => format!(
-            "the API server at {address} does not let you ask in the name of another: {said}. Leave out --as and --as-group, \
-             or ask for the right to impersonate"
+            "the API server at {address} does not allow impersonation: {said}. Remove --as and --as-group, \
+             or ask for permission to impersonate"
         ),
         other => format!(
-            "the API server at {address} does not answer: {other}. Is it the right cluster? Name another with --context or --kubeconfig"
+            "the API server at {address} does not answer: {other}. Is it the right cluster? Select another with --context or --kubeconfig"
         ),
     }
     .into()

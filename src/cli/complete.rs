@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Arguments of `attache __complete`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The words behind `kubectl attache`; the last is the one that is typed.
+    /// The words after `kubectl attache`; the last one is completed.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }

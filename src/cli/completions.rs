@@ -9,11 +9,11 @@ use super::{Failure, VARIABLE};
 /// Arguments of `attache completions`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell; kubectl for a script that completes `kubectl attache`.
+    /// The shell; `kubectl` prints the script that completes `kubectl attache`.
     shell: Shell,
 }
 
-/// Who completes.
+/// The program that completes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Shell {
     Bash,

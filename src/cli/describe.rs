@@ -22,24 +22,24 @@ use crate::engine::model::selector::Selector;
 /// Arguments of `attache describe`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What: KIND/NAME, KIND/NAME#SECTION, KIND for all of it in the namespace, or kind/POLICYKIND; several of these, or
-    /// KIND NAME NAME.
+    /// Objects: KIND/NAME, KIND/NAME#SECTION, KIND for all objects of the kind in the namespace, or kind/POLICYKIND;
+    /// several of these, or KIND NAME NAME.
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1.., add = ArgValueCompleter::new(complete::objects))]
     what: Vec<String>,
     #[command(flatten)]
     state: State,
     #[command(flatten)]
     scope: Scope,
-    /// Without a name, only objects with these labels: `a=b,c!=d,e in (x,y),!f`.
+    /// Without a name, describe only objects that match this label selector: `a=b,c!=d,e in (x,y),!f`.
     #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = labels::selector)]
     selector: Option<Selector>,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::ALL)]
     output: Output,
-    /// Show only what is wrong: policies that are not in force, routes and listeners that get no requests.
+    /// Show only problems: policies that are not enforced, and routes and listeners that get no requests.
     #[arg(long)]
     problems: bool,
-    /// Show long values whole.
+    /// Show long values in full.
     #[arg(long)]
     full: bool,
     #[command(flatten)]
@@ -148,9 +148,7 @@ fn asked(
         Some(name) if KIND_OF_KINDS.contains(&kind.to_lowercase().as_str()) => {
             Ok(Asked::Kind(opened.names.kind(name)?))
         }
-        Some(_) if all_namespaces => {
-            Err("-A cannot be used with a name: write the namespace with -n".into())
-        }
+        Some(_) if all_namespaces => Err("-A cannot be used with a name; use -n NAMESPACE".into()),
         Some(name) => Ok(Asked::One(opened.place(kind, name)?)),
         None => Ok(Asked::All(opened.names.kind(kind)?)),
     }

@@ -16,20 +16,20 @@ use crate::engine::state::snapshot::Snapshot;
 /// Arguments of `attache explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where the request goes: a URL (http, https, tls, tcp or udp), or HOST/PATH. The scheme says the
-    /// protocol and, where no port is written, the port.
+    /// The URL of the request (http, https, tls, tcp or udp), or HOST/PATH. The scheme sets the protocol and, if the
+    /// URL has none, the port.
     #[arg(value_name = "URL")]
     url: Option<String>,
-    /// The host. A port in it is ignored, as Gateways ignore it: give --port.
+    /// The host. A port in it is ignored, as Gateways do; use --port.
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// The server name of TLS, where it is another than the host.
+    /// The TLS server name, if it differs from the host.
     #[arg(long, value_name = "NAME")]
     sni: Option<String>,
-    /// The path, with query parameters or without.
+    /// The path; may include query parameters.
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
-    /// The method; GET where it is not said.
+    /// The method; GET by default.
     #[arg(short = 'X', long, value_name = "METHOD")]
     method: Option<String>,
     /// A header of the request; can be repeated.
@@ -38,13 +38,13 @@ pub struct Args {
     /// A query parameter, not encoded; can be repeated.
     #[arg(long = "query", value_name = "NAME=VALUE")]
     query: Vec<String>,
-    /// The port of the listener, or of the Service with --service.
+    /// The port of the listener, or with --service of the Service.
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// Look at this Gateway only.
+    /// Use only this Gateway.
     #[arg(long, value_name = "[NAMESPACE/]NAME", conflicts_with = "service")]
     gateway: Option<String>,
-    /// The request goes to a Service of a mesh instead of a Gateway.
+    /// Send the request to this Service in a mesh instead of a Gateway.
     #[arg(long, value_name = "[NAMESPACE/]NAME")]
     service: Option<String>,
     /// The namespace of the clients that call the Service.
@@ -54,10 +54,10 @@ pub struct Args {
     scope: Scope,
     #[command(flatten)]
     state: State,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::NO_NAMES)]
     output: Output,
-    /// Show long values whole.
+    /// Show long values in full.
     #[arg(long)]
     full: bool,
 }
@@ -134,7 +134,7 @@ impl Args {
         let host = one("host", host, of_header.map(|(_, host)| host.clone()))?;
         let port = self.port.or(url.port);
         if host.is_none() && port.is_none() && self.service.is_none() {
-            return Err("say where the request goes: a URL, --host, --port or --service".into());
+            return Err("specify a URL, or --host, --port or --service".into());
         }
         let pairs = self.query.iter().map(|text| pair(text));
         let pairs: Vec<(String, String)> = pairs.collect::<Result<_, _>>()?;
@@ -159,7 +159,9 @@ impl Args {
 /// The value of `what`, if both sources agree or only one has it.
 fn one(what: &str, a: Option<String>, b: Option<String>) -> Result<Option<String>, String> {
     match (a, b) {
-        (Some(a), Some(b)) if a != b => Err(format!("two values for the {what}: {a:?} and {b:?}")),
+        (Some(a), Some(b)) if a != b => Err(format!(
+            "conflicting values for the {what}: {a:?} and {b:?}"
+        )),
         (a, b) => Ok(a.or(b)),
     }
 }

@@ -29,17 +29,18 @@ const READABLE: usize = 400;
 /// Arguments of `attache graph`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// An object, and what is above and below it: `gateway/edge`, `httproute/cart#checkout`, `retrypolicy/slow`.
+    /// Show only this object and what is above and below it: `gateway/edge`, `httproute/cart#checkout`,
+    /// `retrypolicy/slow`.
     #[arg(value_name = "KIND/NAME[#SECTION]", num_args = 0..=2, add = ArgValueCompleter::new(complete::objects))]
     object: Vec<String>,
     #[command(flatten)]
     scope: Scope,
     #[command(flatten)]
     state: State,
-    /// How many steps above and below the object to show.
+    /// The number of levels to show above and below the object.
     #[arg(long, value_name = "STEPS")]
     depth: Option<usize>,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "tree")]
     output: Output,
 }
@@ -47,17 +48,17 @@ pub struct Args {
 /// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
-    /// Lines for the terminal.
+    /// A tree for the terminal.
     Tree,
-    /// For Graphviz.
+    /// Graphviz DOT.
     Dot,
-    /// A flowchart for Markdown.
+    /// A Mermaid flowchart for Markdown.
     Mermaid,
-    /// A picture.
+    /// An SVG picture.
     Svg,
-    /// A page to look around in: move, zoom, search, effective values.
+    /// An interactive HTML page: pan, zoom, search, effective policies.
     Html,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
@@ -159,7 +160,7 @@ fn nothing(snapshot: &Snapshot, focus: &Focus) -> String {
         let labels = snapshot.get(object).map(|object| section::labels(object));
         let labels = labels.unwrap_or_default();
         let names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
-        return format!("{place} is not there; {object} has {}", quoted(&names));
+        return format!("{place} does not exist; {object} has {}", quoted(&names));
     }
     let objects: Vec<&ObjectKey> = snapshot.objects(&object.gk).map(|o| &o.key).collect();
     let mut elsewhere: Vec<&str> = objects

@@ -10,7 +10,7 @@ use crate::engine::model::hint::nearest;
 /// Arguments of `attache help`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A command, or the code of a finding; without it all commands.
+    /// A command or the code of a finding; lists all commands if omitted.
     #[arg(value_name = "COMMAND|CODE")]
     topic: Option<String>,
 }

@@ -30,34 +30,34 @@ const STDIN: &str = "-";
 /// Arguments of `attache impact`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Manifests that would be applied: files, directories, or - for the standard input. All are one change.
+    /// Manifests to apply: files, directories, or - for standard input. All are one change.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The same, as kubectl takes it.
+    /// Same as PATH, for kubectl users.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Objects that would be deleted; without a name those of the manifests.
+    /// Objects to delete; without a value, the objects in the manifests.
     #[arg(long, value_name = "KIND/NAME", num_args = 0.., default_missing_value = "", add = ArgValueCompleter::new(complete::one_object))]
     delete: Vec<String>,
     #[command(flatten)]
     scope: Scope,
-    /// End with 1 when there is something of this.
+    /// Exit with code 1 if the change has this effect.
     #[arg(long, value_name = "WHAT")]
     fail_on: Option<FailOn>,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::OF_CHANGES)]
     output: Output,
-    /// Show long values whole.
+    /// Show long values in full.
     #[arg(long)]
     full: bool,
     #[command(flatten)]
     at: State,
 }
 
-/// What ends the command with 1.
+/// Effects that cause exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// An effective policy changes, comes or goes.
+    /// An effective policy is added, changed or removed.
     Change,
 }
 
@@ -197,7 +197,10 @@ fn usable(loaded: &directory::Loaded) -> Result<(), Failure> {
         return Ok(());
     }
     let all = problems.join("\nattache: ");
-    Err(format!("{all}\nattache: nothing can be said of a change that is not read whole").into())
+    Err(format!(
+        "{all}\nattache: the effect of a change cannot be computed unless all of it can be read"
+    )
+    .into())
 }
 
 // === impl Args ===
@@ -229,7 +232,7 @@ impl Args {
                 .as_ref()
                 .is_some_and(|from| from.as_os_str() == STDIN)
         {
-            return Err("the manifests and --from cannot both read the standard input".into());
+            return Err("the manifests and --from cannot both read standard input".into());
         }
         for file in named {
             if !file.exists() {
@@ -257,7 +260,7 @@ impl Args {
         all.objects.extend(built.objects);
         all.problems.extend(built.problems);
         if self.deletes_files() && is_none {
-            return Err("--delete: say what, by KIND/NAME or with manifests".into());
+            return Err("--delete: specify KIND/NAME or manifests".into());
         }
         Ok(all)
     }
@@ -270,7 +273,7 @@ impl Args {
         for (kind, name) in each(&words)? {
             let name = name.ok_or_else(|| format!("--delete {kind:?}: write KIND/NAME"))?;
             if self.scope.all_namespaces {
-                return Err("-A cannot be used with a name: write the namespace with -n".into());
+                return Err("-A cannot be used with a name; use -n NAMESPACE".into());
             }
             let place = opened.place(kind, name)?;
             if place.section.is_some() {

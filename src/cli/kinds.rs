@@ -12,15 +12,15 @@ use crate::answer::kinds::{Kind, kinds};
 /// Arguments of `attache kinds`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// One kind with every fact: `AuthPolicy`, or `AuthPolicy.kuadrant.io` where there are several.
+    /// Show all facts about one kind: `AuthPolicy`, or `AuthPolicy.kuadrant.io` if several kinds have that name.
     #[arg(value_name = "KIND[.GROUP]", add = ArgValueCompleter::new(complete::kinds))]
     kind: Option<String>,
     #[command(flatten)]
     state: State,
-    /// Also the kinds that attache knows and that are not there.
+    /// Also list known kinds that are not installed.
     #[arg(long)]
     all: bool,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::ALL)]
     output: Output,
 }

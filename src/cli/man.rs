@@ -11,7 +11,7 @@ use super::{Cli, Failure};
 /// Arguments of `attache man`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder to write the pages into; without it the page of attache itself is printed.
+    /// The directory for the pages; prints the page of attache itself if omitted.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

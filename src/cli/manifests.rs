@@ -30,25 +30,25 @@ pub struct Args {
     /// The name of the webhook configurations.
     #[arg(long, value_name = "NAME", default_value = "attache")]
     name: String,
-    /// The namespace that attache runs in; it is never asked about.
+    /// The namespace that attache runs in; excluded from the webhooks.
     #[arg(long, value_name = "NAMESPACE", default_value = "attache-system")]
     namespace: String,
     /// The Service in front of attache.
     #[arg(long, value_name = "NAME", default_value = "attache")]
     service: String,
-    /// Where attache is when it runs outside of the cluster: https://HOST:PORT.
+    /// The URL of attache if it runs outside the cluster: https://HOST:PORT.
     #[arg(long, value_name = "URL", conflicts_with = "service", value_parser = url)]
     url: Option<String>,
-    /// The CA that the API server is to trust, a PEM file; without it caBundle is left out.
+    /// The CA that the API server trusts, a PEM file; without it, caBundle is omitted.
     #[arg(long, value_name = "FILE")]
     ca_bundle: Option<PathBuf>,
-    /// What the API server does without an answer.
+    /// What the API server does if the webhook does not answer.
     #[arg(long, value_name = "POLICY", default_value = "Ignore")]
     failure_policy: FailurePolicy,
-    /// How long a request waits for an answer.
+    /// How long the API server waits for the webhook.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u8).range(1..=30))]
     timeout_seconds: u8,
-    /// A namespace that is never asked about, beside that of attache and kube-system; can be repeated.
+    /// Exclude this namespace from the webhooks, in addition to kube-system and that of attache; can be repeated.
     #[arg(long = "exclude-namespace", value_name = "NAMESPACE")]
     excluded: Vec<String>,
 }
@@ -68,7 +68,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     for crd in crds.iter().filter(|crd| !is_nameable(crd)) {
         let name = escape(&format!("{}.{}", crd.plural, crd.gk.group));
-        eprintln!("attache: left out {name}: no API server takes a definition of this name");
+        eprintln!("attache: skipped {name}: the API server does not accept a CRD of this name");
     }
     let documents = documents(&args.terms()?, &policies);
     let texts: Result<Vec<String>, _> = documents.iter().map(serde_saphyr::to_string).collect();
@@ -87,7 +87,7 @@ fn documents(terms: &Terms, policies: &Policies) -> [Value; 3] {
 /// Reports a kind without a CRD: webhook rules need the plural, which only the CRD has.
 fn say_left_out(gk: &GroupKind) {
     let gk = escape(&gk.to_string());
-    eprintln!("attache: left out {gk}: there are policies of it, but no definition");
+    eprintln!("attache: skipped {gk}: it has policies, but its CRD was not found");
 }
 
 // === impl Args ===

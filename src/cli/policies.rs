@@ -28,31 +28,31 @@ use crate::engine::state::snapshot::Snapshot;
 /// Arguments of `attache policies`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only policies of this kind: `retrypolicies`, `RetryPolicy.policies.example.com`.
+    /// List only policies of this kind: `retrypolicies`, `RetryPolicy.policies.example.com`.
     #[arg(value_name = "KIND[.GROUP]", add = ArgValueCompleter::new(complete::kinds))]
     kind: Option<String>,
     #[command(flatten)]
     scope: Scope,
-    /// Only policies with these labels: `a=b,c!=d,e in (x,y),!f`.
+    /// List only policies that match this label selector: `a=b,c!=d,e in (x,y),!f`.
     #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = labels::selector)]
     selector: Option<Selector>,
-    /// Only policies that act on this object, wherever they are; -n says where the object is.
+    /// List only policies that apply to this object, in any namespace; -n is the namespace of the object.
     #[arg(long, value_name = "KIND/NAME[#SECTION]", add = ArgValueCompleter::new(complete::one_object))]
     acting_on: Option<String>,
-    /// Only policies in these states.
+    /// List only policies in these states.
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true,
           value_parser = PossibleValuesParser::new(PolicyState::ALL.map(PolicyState::as_str)).map(|word| state(&word)))]
     state: Vec<PolicyState>,
-    /// The order: by kind, namespace and name; the oldest first; or those that act on most first.
+    /// Sort order: by kind, namespace and name; oldest first; or by the number of objects, most first.
     #[arg(long, value_name = "BY", default_value = "name")]
     sort: Sort,
-    /// How many there are by namespace and kind, in place of the policies themselves.
+    /// Show the number of policies by namespace and kind instead of the policies.
     #[arg(long)]
     summary: bool,
-    /// No headings and no totals.
+    /// Omit headings and totals.
     #[arg(long)]
     no_headers: bool,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::ALL)]
     output: Output,
     #[command(flatten)]
@@ -177,7 +177,7 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     let such = if narrowed { "such " } else { "" };
     if let Some(place) = &asked.acting_on {
         let place = escape(&place.to_string());
-        return format!("no {such}{of} act on {place}");
+        return format!("no {such}{of} apply to {place}");
     }
     let Some(namespace) = &asked.namespace else {
         return format!("there are no {such}{of}");
@@ -189,7 +189,7 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     let elsewhere = policies(snapshot, &all).policies.len();
     let hint = match elsewhere {
         0 => String::new(),
-        some => format!("; {some} in all namespaces: write -A"),
+        some => format!("; {some} in all namespaces: use -A"),
     };
     let namespace = escape(namespace);
     format!("there are no {such}{of} in namespace {namespace}{hint}")
@@ -214,8 +214,8 @@ fn is_policy_kind(snapshot: &Snapshot, kind: &GroupKind) -> Result<(), String> {
         .collect();
     let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
     Err(match nearest(&kind.kind, &kinds) {
-        Some(near) => format!("{kind} is no policy kind; did you mean {near}?"),
-        None => format!("{kind} is no policy kind; attache kinds lists those that are"),
+        Some(near) => format!("{kind} is not a policy kind; did you mean {near}?"),
+        None => format!("{kind} is not a policy kind; attache kinds lists them"),
     })
 }
 

@@ -6,16 +6,16 @@ use crate::cache::files;
 use crate::cache::manifest::Manifests;
 use crate::cache::repository;
 
-/// The arguments.
+/// Manifests rendered by kustomize or Helm.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Rendered {
-    /// Build a kustomization, with kustomize or kubectl, and read what comes of it; can be repeated.
+    /// Build this kustomization, with kustomize or kubectl, and read the result; can be repeated.
     #[arg(short, long, value_name = "DIR")]
     pub(super) kustomize: Vec<PathBuf>,
-    /// Render a Helm chart, with helm, and read what comes of it; can be repeated.
+    /// Render this Helm chart, with helm, and read the result; can be repeated.
     #[arg(long, value_name = "DIR")]
     pub(super) helm: Vec<PathBuf>,
-    /// A file of values for --helm; can be repeated.
+    /// A values file for --helm; can be repeated.
     #[arg(long, value_name = "FILE", requires = "helm")]
     pub(super) values: Vec<PathBuf>,
 }

@@ -18,32 +18,32 @@ use crate::engine::kinds::profile::file::File;
 /// Arguments of `attache schema`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Of what.
+    /// The file or output.
     of: Of,
 }
 
-/// What has a schema.
+/// Files and outputs that have a schema.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Of {
     /// The configuration file.
     Config,
-    /// A file of profiles.
+    /// A file with profiles of policy kinds.
     Profiles,
-    /// What `check -o json` prints.
+    /// The output of `check -o json`.
     Report,
-    /// What `describe -o json` prints of one object.
+    /// The output of `describe -o json` for one object.
     Description,
-    /// What `describe -o json` prints of many.
+    /// The output of `describe -o json` for several objects.
     Descriptions,
-    /// What `impact -o json` prints.
+    /// The output of `impact -o json`.
     Impact,
-    /// What `graph -o json` prints.
+    /// The output of `graph -o json`.
     Graph,
-    /// What `policies -o json` prints.
+    /// The output of `policies -o json`.
     Policies,
-    /// What `explain -o json` prints.
+    /// The output of `explain -o json`.
     Explanation,
-    /// What `kinds -o json` prints.
+    /// The output of `kinds -o json`.
     Kinds,
 }
 

@@ -30,48 +30,48 @@ const DEFAULT_NAMESPACE: &str = "default";
 /// The path of standard input.
 const STDIN: &str = "-";
 
-/// The arguments that say where.
+/// The state to read: a cluster or manifests.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct State {
-    /// Look at manifests instead of a cluster: a directory, a file, or - for the standard input.
+    /// Read manifests instead of a cluster: a directory, a file, or - for standard input.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context", "user", "groups", "request_timeout"])]
     pub(super) from: Option<PathBuf>,
-    /// The cluster's kubeconfig; without it the usual places.
+    /// The kubeconfig file; by default $KUBECONFIG or ~/.kube/config.
     #[arg(long, value_name = "FILE")]
     pub(super) kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig.
+    /// The kubeconfig context.
     #[arg(long, value_name = "NAME")]
     pub(super) context: Option<String>,
-    /// Read the cluster as this user, who may see less or more.
+    /// Impersonate this user.
     #[arg(long = "as", value_name = "USER")]
     pub(super) user: Option<String>,
-    /// Read the cluster as a member of this group; can be repeated.
+    /// Impersonate this group; can be repeated.
     #[arg(long = "as-group", value_name = "GROUP", requires = "user")]
     pub(super) groups: Vec<String>,
-    /// How long to wait for each answer of the API server: 10s, 1m, or 0 for as long as it takes.
+    /// Timeout of each request to the API server: 10s, 1m, or 0 for none.
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub(super) request_timeout: Option<Duration>,
-    /// The configuration file; with --from, attache.yaml of the directory when it has one.
+    /// The configuration file; with --from, defaults to attache.yaml in that directory, if it exists.
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Follow links in directories wherever they lead, not only within the directory.
+    /// Also follow symbolic links that lead out of a directory.
     #[arg(long)]
     pub(super) follow_links: bool,
     #[command(flatten)]
     pub(super) rendered: Rendered,
-    /// Whether kustomizations are read as they are written, without running a program.
+    /// Whether to read the files of kustomizations without building them.
     #[arg(skip)]
     pub(super) as_written: bool,
 }
 
-/// Which namespaces; the same for all commands.
+/// The namespaces to read; the same for all commands.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Scope {
-    /// Only this namespace; names and manifests that say none are of it. Without it that of the context; of files all, and
-    /// default for manifests that say none.
+    /// Read only this namespace; also the namespace of names and manifests that do not set one. Defaults to the
+    /// namespace of the context; for files, to all namespaces, and `default` for manifests that do not set one.
     #[arg(short, long, value_name = "NAMESPACE", add = ArgValueCompleter::new(complete::namespaces))]
     pub(super) namespace: Option<String>,
-    /// All namespaces.
+    /// Read all namespaces.
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     pub(super) all_namespaces: bool,
 }
@@ -354,7 +354,7 @@ impl Opened {
             Found::Files(loaded) => loaded,
         };
         if state.from.as_deref() == Some(Path::new(STDIN)) {
-            return Err("the standard input is read once: name a directory to watch".into());
+            return Err("standard input cannot be watched: use a directory".into());
         }
         let wants = wants.clone();
         // The files that were just read need not be read and built again.

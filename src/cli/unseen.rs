@@ -19,13 +19,11 @@ pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> 
         match what {
             Unseen::Definitions(kinds) => lines.push(no_definitions(&why.to_string(), kinds)),
             Unseen::Definition(name) => {
-                lines.push(format!(
-                    "not all is shown: the definition {name} cannot be used: {why}"
-                ));
+                lines.push(format!("incomplete: the CRD {name} cannot be used: {why}"));
             }
             Unseen::GatewayApi => lines.push(no_gateway_api(policies)),
             Unseen::Object(key) => {
-                lines.push(format!("not all is shown: {key} cannot be read: {why}"));
+                lines.push(format!("incomplete: {key} cannot be read: {why}"));
             }
             Unseen::Kind(gk) => kinds.entry(why.to_string()).or_default().push(gk),
             Unseen::Elsewhere(namespace, gk) => {
@@ -36,14 +34,15 @@ pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> 
     }
     lines.extend(elsewhere.into_iter().map(|((namespace, why), kinds)| {
         let kinds = named(&kinds);
-        format!("not all is shown: of {kinds} only those in namespace {namespace} are looked at: {why} list others")
-    }));
-    lines.extend(kinds.into_iter().map(|(why, kinds)| {
         format!(
-            "not all is shown: {} cannot be listed: {why}",
-            named(&kinds)
+            "incomplete: of {kinds} only those in namespace {namespace} are read: {why} list others"
         )
     }));
+    lines.extend(
+        kinds
+            .into_iter()
+            .map(|(why, kinds)| format!("incomplete: {} cannot be listed: {why}", named(&kinds))),
+    );
     lines.iter().map(|line| escape(line)).collect()
 }
 
@@ -53,7 +52,7 @@ fn no_definitions(why: &str, unexplained: &[GroupKind]) -> String {
         kinds => format!(", not {}", named(&kinds.iter().collect::<Vec<_>>())),
     };
     format!(
-        "not all is shown: definitions cannot be listed: {why}; only policy kinds that attache or its configuration knows are looked at{left_out}"
+        "incomplete: CRDs cannot be listed: {why}; only policy kinds that attache or its configuration knows are read{left_out}"
     )
 }
 
@@ -64,7 +63,7 @@ fn no_gateway_api(policies: &[GroupKind]) -> String {
         policies => format!("only policy kinds: {}", named(policies)),
     };
     format!(
-        "Gateway API is not installed in this cluster; there are {found}. Install its definitions, or name another cluster with --context"
+        "Gateway API is not installed in this cluster; there are {found}. Install its CRDs, or select another cluster with --context"
     )
 }
 
@@ -77,7 +76,7 @@ pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
     };
     let kinds = named(kinds);
     Some(escape(&format!(
-        "no definition (CRD) of {kinds} here: {its} fields are not checked, {used}"
+        "no CRD found for {kinds}: {its} fields are not checked, {used}"
     )))
 }
 

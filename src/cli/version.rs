@@ -8,7 +8,7 @@ use super::output::{self, Output};
 /// Arguments of `attache version`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::PLAIN)]
     output: Output,
 }

@@ -31,10 +31,10 @@ const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
 /// Between two answers if the output is not a terminal.
 const SEPARATOR: &str = "---\n";
 
-/// The argument that says so.
+/// The argument of commands that can watch.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct Watching {
-    /// Go on, and print again when the answer changes.
+    /// Keep running, and print again when the answer changes.
     #[arg(short, long)]
     pub(super) watch: bool,
 }

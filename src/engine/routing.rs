@@ -173,20 +173,20 @@ pub struct Missed {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "At")]
 pub enum Stage {
-    /// There is no such Gateway or Service.
+    /// The Gateway or Service does not exist.
     #[serde(rename = "entrance")]
     Front,
-    /// No listener, or port of the Service, fits port and protocol.
+    /// No listener, or port of the Service, has this port and protocol.
     Port,
-    /// No listener has the hostname.
+    /// No listener matches the hostname.
     ListenerHostname,
-    /// The listeners with the hostname are in conflict, so none of them is accepted.
+    /// The listeners that match the hostname conflict, so none of them is accepted.
     ListenerConflict,
     /// No route is attached to the listener.
     Route,
-    /// No route has the hostname.
+    /// No route matches the hostname.
     RouteHostname,
-    /// No rule takes the request.
+    /// No rule matches the request.
     Rule,
 }
 

@@ -40,7 +40,7 @@ pub use route_paths::RoutePaths;
 /// An ancestor path: everything above the routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AncestorPath {
-    /// The places, from the least to the most specific; empty for a route that is attached to nothing.
+    /// The places, from the least to the most specific; empty for a route that is not attached.
     pub steps: Vec<Step>,
     /// The only namespace whose requests take this path (mesh, consumer scope; ruling 22).
     pub consumer: Option<Arc<str>>,

@@ -12,42 +12,41 @@ use crate::telemetry::LogFormat;
 /// Arguments of `attache serve`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Answer from this directory of manifests instead of a cluster; it is read again when it changes.
+    /// Use this directory of manifests instead of a cluster; reloaded when it changes.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context"])]
     pub from: Option<PathBuf>,
-    /// The cluster's kubeconfig; without it the usual places, then the pod's service account.
+    /// The kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account of the pod.
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig.
+    /// The kubeconfig context.
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
-    /// The configuration file; with --from, attache.yaml of the directory when it has one.
+    /// The configuration file; with --from, defaults to attache.yaml in that directory, if it exists.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// With --from, follow links in the directory wherever they lead, not only within it.
+    /// With --from, also follow symbolic links that lead out of the directory.
     #[arg(long, requires = "from")]
     pub follow_links: bool,
-    /// Where the API server calls; port 0 takes a free one.
+    /// The address of the webhook endpoint (HTTPS); port 0 selects a free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8443")]
     pub listen: SocketAddr,
-    /// Where probes and metrics are, in plain HTTP; port 0 takes a free one.
+    /// The address of probes and metrics (HTTP); port 0 selects a free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9090")]
     pub admin: SocketAddr,
-    /// The serving certificate, a PEM file; it is read again when it changes.
+    /// The serving certificate, a PEM file; reloaded when it changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
-    /// The key of the serving certificate, a PEM file.
+    /// The private key of the serving certificate, a PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// Take calls only from clients with a certificate of this CA, a PEM file; it is read again when it changes.
+    /// Accept only clients with a certificate from this CA, a PEM file; reloaded when it changes.
     #[arg(long, value_name = "FILE")]
     pub client_ca: Option<PathBuf>,
-    /// Of these, only clients whose certificate has this common or alternative name; can be repeated.
+    /// Accept only client certificates with this common name or subject alternative name; can be repeated.
     #[arg(long = "client-subject", value_name = "NAME", requires = "client_ca")]
     pub client_subjects: Vec<String>,
-    /// Keep the rules of attache's own webhook configurations current as policy kinds come and go; it needs the
-    /// rights of manifests/manage-webhooks.
-    /// With `=validating` or `=mutating` only that one; can be repeated.
+    /// Update the rules of attache's webhook configurations when policy kinds are added or removed; requires the
+    /// permissions in manifests/manage-webhooks. Use `=validating` or `=mutating` to update only one; can be repeated.
     #[arg(
         long,
         value_name = "WHICH",
@@ -58,7 +57,7 @@ pub struct Args {
         conflicts_with = "from"
     )]
     pub manage_webhooks: Vec<Managed>,
-    /// The name of these configurations.
+    /// The name of the webhook configurations.
     #[arg(
         long,
         value_name = "NAME",
@@ -66,26 +65,26 @@ pub struct Args {
         requires = "manage_webhooks"
     )]
     pub webhook_name: String,
-    /// Keep their caBundle as this PEM file is; without it caBundle is left to others.
+    /// Update their caBundle from this PEM file; without this option, attache does not write caBundle.
     #[arg(long, value_name = "FILE", requires = "manage_webhooks")]
     pub ca_cert: Option<PathBuf>,
-    /// How long to go on answering after SIGTERM, until all endpoints have forgotten this pod; with --from not at all.
+    /// How long to accept requests after SIGTERM, until the pod is removed from all endpoints; 0s with --from.
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("from", ArgPredicate::IsPresent, "0s"), value_parser = duration)]
     pub drain_delay: Duration,
-    /// How long requests under way may take after that.
+    /// How long to wait after that for requests in progress.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub drain_timeout: Duration,
-    /// How log lines look.
+    /// Log format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
 
-/// Which webhook configurations are kept.
+/// Which webhook configurations to update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Managed {
-    /// The validating one.
+    /// The validating webhook configuration.
     Validating,
-    /// The mutating one.
+    /// The mutating webhook configuration.
     Mutating,
     /// Both.
     Both,

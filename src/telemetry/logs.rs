@@ -27,13 +27,13 @@ const LIBRARIES: &str = "warn";
 /// of their tries, the cache says once.
 const NEVER: [&str; 2] = ["kube_client", "kube_runtime"];
 
-/// How a log line looks.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 

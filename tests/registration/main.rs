@@ -133,7 +133,8 @@ spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge
     let run = run(&["--from", folder.path().to_str().unwrap()]);
     assert!(run.status.success());
     let said = String::from_utf8(run.stderr).unwrap();
-    let expected = "left out SecurityPolicy.gateway.envoyproxy.io: there are policies of it, but no definition";
+    let expected =
+        "skipped SecurityPolicy.gateway.envoyproxy.io: it has policies, but its CRD was not found";
     assert!(said.contains(expected), "{said}");
     let role = &documents(&String::from_utf8(run.stdout).unwrap())[0];
     assert_eq!(role["rules"], serde_json::json!([]));

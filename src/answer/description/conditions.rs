@@ -16,24 +16,24 @@ const NAMES: [&str; 2] = ["Accepted", "Programmed"];
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Condition {
-    /// `Accepted` or `Programmed`. A policy that is not accepted has the first alone.
+    /// `Accepted` or `Programmed`. A policy that is not accepted has only `Accepted`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// `True` or `False`.
     pub status: &'static str,
-    /// One word: `Accepted`, `Conflicted`, `Invalid`, `TargetNotFound`; `Programmed`, `PartiallyProgrammed`, `Reconciling`,
-    /// `Overridden`, `NoEffect`.
+    /// The reason: `Accepted`, `Conflicted`, `Invalid`, `TargetNotFound`; `Programmed`, `PartiallyProgrammed`,
+    /// `Reconciling`, `Overridden`, `NoEffect`.
     pub reason: &'static str,
-    /// One line.
+    /// The message, on one line.
     pub message: String,
 }
 
 /// The conditions that a policy should have for one ancestor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Ancestor {
-    /// The Gateway, or the target itself where no Gateway can lead to it.
+    /// The Gateway, or the target itself if no Gateway can be its ancestor.
     pub ancestor: Named,
-    /// The controller that answers for it; null where that is not known.
+    /// The controller that writes the entry; null if unknown.
     pub controller: Option<String>,
     /// Its conditions.
     pub conditions: Vec<Condition>,

@@ -15,7 +15,7 @@ use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment, listeners_of};
 
-/// Of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
+/// Listeners and routes of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
@@ -33,12 +33,12 @@ pub struct Overview {
     pub listeners: Vec<ListenerAbout>,
     /// The routes that are attached.
     pub routes: Vec<Named>,
-    /// Routes below it to which requests do not come, or that do not reach a backend.
+    /// Routes below it that get no requests or do not reach a backend.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub broken_routes: Vec<BrokenRoute>,
 }
 
-/// A listener and how many routes it takes.
+/// A listener and the number of its routes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ListenerAbout {
     /// Its name.
@@ -47,19 +47,19 @@ pub struct ListenerAbout {
     pub protocol: String,
     /// Its port.
     pub port: u16,
-    /// Its hostname; any where there is none.
+    /// Its hostname; absent for any hostname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hostname: Option<String>,
-    /// How many routes are attached to it.
+    /// The number of attached routes.
     pub routes: usize,
 }
 
-/// A route with what is wrong with it.
+/// A route and its problems.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BrokenRoute {
     /// The route.
     pub route: Named,
-    /// What is wrong.
+    /// Its problems.
     pub problems: Vec<Problem>,
 }
 

@@ -10,7 +10,7 @@ use crate::engine::model::wording::shortened;
 use crate::engine::routing::{MatchSpec, Matching, Text};
 use crate::engine::topology::{listeners_of, why_unaccepted};
 
-/// What a node says of itself; nothing of it where it has no such fields.
+/// Facts about a node. A field that the node does not have is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Facts {
@@ -23,10 +23,10 @@ pub struct Facts {
     /// Of a listener or of a port of a Service: its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Of a route or a listener: its hostnames; empty where it takes any.
+    /// Of a route or a listener: its hostnames; empty for any hostname.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hostnames: Vec<String>,
-    /// Of a rule: what it matches, one text for each of its matches: `PathPrefix /cart, method GET`.
+    /// Of a rule: one text for each of its matches: `PathPrefix /cart, method GET`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
     /// Of a listener: why it is not accepted.

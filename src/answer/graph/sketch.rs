@@ -191,7 +191,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Sets the reason why a policy is attached to nothing.
+    /// Sets the reason why a policy is not attached.
     pub(super) fn say(&mut self, node: Index, reason: &str) {
         if let Some(spot) = self.spots.get_mut(node) {
             spot.reason = Some(reason.to_owned());

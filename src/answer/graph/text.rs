@@ -1,4 +1,4 @@
-//! Why a policy is attached to nothing, in words.
+//! Texts that say why a policy is not attached.
 
 pub(super) use crate::answer::policies::reason::not_attached;
 use crate::answer::policies::reason::{selecting_nothing, unusable};

@@ -11,17 +11,17 @@ use crate::engine::merge::{Effective, Setting, SettingPath};
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::wording;
 
-/// A setting that differs.
+/// A setting that changes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Field {
     /// Its path: `retry.codes`, `rules[name=a].limit`; `spec` for a policy that counts without settings.
     pub field: String,
-    /// Its value before; null where it had none.
+    /// Its value before the change; null if it had none.
     pub before: Option<Value>,
-    /// Its value afterwards; null where it has none.
+    /// Its value after the change; null if it has none.
     pub after: Option<Value>,
-    /// The policy that gives the value afterwards, or removes it, or gave it before. It can be the
-    /// target itself, of a setting that it has too.
+    /// The policy that sets the value after the change, or removes it, or had set it before. It is the target itself if
+    /// the target has that setting in its own spec.
     pub source: Named,
     /// Whether `source` removes the setting.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

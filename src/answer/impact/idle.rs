@@ -80,15 +80,12 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
             format!("it {verb} not in force: its controller rejects it ({why})")
         }
         (Accepted::TargetNotFound, _) => match status.targets.first() {
-            Some(target) => format!(
-                "it {verb} attached to nothing: there is no {}",
-                target.target
-            ),
-            None => format!("it {verb} attached to nothing"),
+            Some(target) => format!("it {verb} not attached: there is no {}", target.target),
+            None => format!("it {verb} not attached"),
         },
         (Accepted::Conflicted(with), _) => {
             format!(
-                "it {verb} in conflict: {} has its target for itself",
+                "it {verb} not attached: {} is already attached to its target and takes precedence",
                 name(with)
             )
         }
@@ -99,7 +96,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
         (Accepted::Accepted, Some(State::NoEffect(why))) => {
             format!("it {verb} without effect: {why}")
         }
-        (Accepted::Accepted, None) => format!("it {verb} attached to nothing"),
+        (Accepted::Accepted, None) => format!("it {verb} not attached"),
         (Accepted::Accepted, Some(_)) if done == Done::Deleted => {
             "the same stays in force".to_owned()
         }
@@ -110,9 +107,9 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
 
 fn of_target(resolver: &mut Resolver<'_>, key: &ObjectKey) -> String {
     if attached_at_or_above(resolver, key).is_empty() {
-        "no policy acts on it".to_owned()
+        "no policy applies to it".to_owned()
     } else {
-        "the same policies act on it in the same way".to_owned()
+        "the same policies apply to it in the same way".to_owned()
     }
 }
 

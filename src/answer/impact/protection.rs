@@ -14,19 +14,19 @@ use crate::engine::model::ids::GroupKind;
 use crate::engine::model::wording;
 use crate::engine::state::snapshot::Snapshot;
 
-/// A protection that requests to an object had before the change, and have not after it.
+/// A protection that requests to an object lose with the change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LostProtection {
     /// The effective target.
     pub object: Named,
-    /// What the profile of the kind calls it: `authentication`.
+    /// Its name in the profile of the kind: `authentication`.
     pub protection: String,
-    /// The kind of policy that gave it.
+    /// The policy kind that provided it.
     pub policy_kind: KindName,
-    /// The policies that gave it.
+    /// The policies that provided it.
     pub from: Vec<Named>,
-    /// The settings that gave it; empty where only the kind's own controller knows them.
+    /// The settings that provided it; empty if only the controller of the kind knows them.
     pub settings: Vec<String>,
 }
 

@@ -11,51 +11,51 @@ use crate::engine::effective::traffic;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
-/// What a change does to the requests of routes that stay.
+/// The effect of a change on requests to the remaining routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Traffic {
-    /// Routes that lose their only listener: no request reaches them any more.
+    /// Routes that lose their only listener and get no more requests.
     pub detached: Vec<Named>,
     /// Routes that lose one of several listeners.
     pub reduced: Vec<Reduced>,
-    /// Listeners that take routes as before, at another port or for another hostname.
+    /// Listeners that keep their routes and change their port or hostname.
     pub moved: Vec<Moved>,
-    /// Routes to which requests come through listeners that did not take them.
+    /// Routes that get requests through listeners that they were not attached to.
     pub gained: Vec<Gained>,
     /// Backends that lose the requests of a route.
     pub backends: Vec<Cut>,
 }
 
-/// A listener at which requests come in otherwise than before.
+/// A listener whose port or hostname changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Moved {
     /// The listener.
     pub listener: Named,
-    /// The routes that it takes before and afterwards.
+    /// The routes attached to it before and after the change.
     pub routes: Vec<Named>,
-    /// Where requests came in.
+    /// Port and hostname before the change.
     pub before: Entry,
-    /// Where they come in afterwards.
+    /// Port and hostname after the change.
     pub after: Entry,
-    /// The same in words.
+    /// The change as a text.
     pub change: String,
 }
 
-/// Where requests come in.
+/// The port and hostname of a listener.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Entry {
     /// The port.
     pub port: u16,
-    /// The hostname; null for every host.
+    /// The hostname; null for any hostname.
     pub hostname: Option<String>,
 }
 
-/// A route to which requests come through listeners that did not take it.
+/// A route that gets requests through listeners that it was not attached to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gained {
     /// The route.
     pub route: Named,
-    /// The listeners that take it from then on.
+    /// The listeners that it becomes attached to.
     pub listeners: Vec<Named>,
 }
 
@@ -64,7 +64,7 @@ pub struct Gained {
 pub struct Reduced {
     /// The route.
     pub route: Named,
-    /// The listeners that take it no more.
+    /// The listeners that it is no longer attached to.
     pub listeners: Vec<Named>,
 }
 
@@ -75,7 +75,7 @@ pub struct Cut {
     pub route: Named,
     /// The backend.
     pub backend: Named,
-    /// Why it counts no more.
+    /// Why it gets no more requests from the route.
     pub reason: String,
 }
 

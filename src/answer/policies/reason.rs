@@ -143,10 +143,16 @@ pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy)
     };
     if !unseen.is_empty() {
         let kinds = names(unseen, " or ");
-        return Some(format!("nobody looks here whether it selects any {kinds}"));
+        return Some(format!(
+            "its selector was not evaluated: no {kinds} is looked up"
+        ));
     }
-    (!seen.is_empty())
-        .then(|| format!("it selects no {} that it may name", names(seen, " and no ")))
+    (!seen.is_empty()).then(|| {
+        format!(
+            "its selector matches no {} that it may target",
+            names(seen, " and no ")
+        )
+    })
 }
 
 /// The fault in the strategy of a policy.

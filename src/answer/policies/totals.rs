@@ -8,11 +8,11 @@ use serde::Serialize;
 use super::{KindName, Listed};
 use crate::answer::state::PolicyState;
 
-/// How many policies, by state.
+/// The number of policies, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct Count {
-    /// In any state.
+    /// All policies.
     #[serde(rename = "total")]
     pub total: usize,
     enforced: usize,
@@ -25,7 +25,7 @@ pub struct Count {
     no_effect: usize,
 }
 
-/// How many policies of one kind there are in one namespace.
+/// The number of policies of one kind in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Total {
@@ -33,19 +33,19 @@ pub struct Total {
     pub namespace: String,
     /// The kind.
     pub policy_kind: KindName,
-    /// How many.
+    /// The number of policies.
     #[serde(flatten)]
     pub count: Count,
 }
 
-/// How many policies are listed, in all and by namespace and kind.
+/// The number of listed policies, in total and by namespace and kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// In all.
+    /// All listed policies.
     #[serde(flatten)]
     pub count: Count,
-    /// In each namespace, kind by kind.
+    /// The policies of each namespace, by kind.
     pub by_namespace: Vec<Total>,
 }
 

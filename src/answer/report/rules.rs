@@ -24,16 +24,16 @@ pub fn rule(code: Code) -> Rule {
             "A policy has one strategy. Keep one of the fields and move the others to a second policy.",
         ),
         Code::SectionUnknown => (
-            "A section that the target does not have",
+            "The target does not have this section",
             "Correct sectionName, or add the listener, rule or port. If it comes later, annotate the policy with attache.dev/pending: \"true\".",
         ),
         Code::SectionUnsupported => (
-            "A section of a target that has none, or of which the kind takes none",
+            "The target has no sections, or the policy kind does not support them",
             "Remove sectionName.",
         ),
         Code::SectionAmbiguous => (
             "Two sections of the target have this name",
-            "Give the sections of the target names of their own.",
+            "Give each section of the target a unique name.",
         ),
         Code::TargetMissingRef => (
             "No target, or one without kind or name",
@@ -45,7 +45,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::TargetDuplicate => ("The same target twice", "Remove one of the two."),
         Code::TargetLimit => (
-            "More targets than the kind takes",
+            "More targets than the kind allows",
             "Split the policy, or target what the objects have in common.",
         ),
         Code::TargetGroupVersioned => (
@@ -53,11 +53,11 @@ pub fn rule(code: Code) -> Rule {
             "Write the group alone, without the slash and the version.",
         ),
         Code::TargetNotFound => (
-            "A target that is not there",
+            "The target does not exist",
             "Correct the name or the namespace, or apply the target too.",
         ),
         Code::TargetNamespaceForbidden => (
-            "A namespace on a target of a kind that stays in its own",
+            "A namespace on a target, although the kind only targets its own namespace",
             "Remove the namespace, or put the policy where its target is.",
         ),
         Code::TargetNotGranted => (
@@ -65,12 +65,12 @@ pub fn rule(code: Code) -> Rule {
             "Add a ReferenceGrant in the namespace of the target.",
         ),
         Code::TargetClusterScoped => (
-            "A policy with a namespace on an object that has none",
-            "Target what is in the namespace of the policy; this one has no effect.",
+            "A namespaced policy that targets a cluster-scoped object",
+            "Target an object in the namespace of the policy; this target has no effect.",
         ),
         Code::TargetSpelling => (
-            "A kind or group that is not written to the letter",
-            "Write it as the API server knows it: it compares to the letter.",
+            "A kind or group that is not spelled exactly",
+            "Spell it as the API server does; names are compared exactly.",
         ),
         Code::TargetBothForms => (
             "Two ways of naming targets in one policy or target",
@@ -86,22 +86,22 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::VersionUnknown => (
             "A version that the kind does not have",
-            "Write a version that is served. The API server takes no such object.",
+            "Use a served version. The API server does not accept the object.",
         ),
         Code::FieldUnknown => (
-            "A field that the definition does not have",
+            "The CRD does not define this field",
             "Correct its name, or remove it. The API server drops it, so it has no effect.",
         ),
         Code::FieldInvalid => (
-            "A rule of the definition that the object breaks",
-            "Change the object as the rule says. The API server refuses it.",
+            "The object violates a validation rule of its CRD",
+            "Change the object to satisfy the rule. The API server refuses it.",
         ),
         Code::FieldConflict => (
-            "Another policy sets the same field of the same target otherwise",
+            "Another policy sets the same field of the same target to another value",
             "Set the field in one of the two.",
         ),
         Code::Conflicted => (
-            "Another policy has the target for itself",
+            "Another policy is already attached to the target and takes precedence",
             "Remove one of the two, or let them target different sections.",
         ),
         Code::Rejected => (
@@ -109,35 +109,35 @@ pub fn rule(code: Code) -> Rule {
             "Nothing of it is in force. The message has the reason: change what it names, or the objects that clash with it.",
         ),
         Code::Overridden => (
-            "Other policies win everywhere",
-            "Nothing of the policy is in force. Change the policy that wins, or remove this one.",
+            "Other policies override the policy everywhere",
+            "Nothing of the policy is in force. Change the policy that overrides it, or remove this one.",
         ),
         Code::PartlyOverridden => (
-            "Other policies win somewhere",
-            "Part of the policy is not in force. Compare it with the policy that wins.",
+            "Other policies override the policy somewhere",
+            "Part of the policy is not in force. Compare it with the policy that overrides it.",
         ),
         Code::Affects => (
-            "What the policy acts on beyond its target",
-            "Nothing is wrong. Look whether these are the objects that you mean.",
+            "The policy applies to objects beyond its target",
+            "For information. Check that these are the objects that you intend.",
         ),
         Code::AffectedBy => (
-            "A policy that acts on the object",
-            "Nothing is wrong. Look whether you count on these settings.",
+            "A policy applies to the object",
+            "For information. Check that you expect these settings.",
         ),
         Code::ProtectionLost => (
             "The change leaves requests without a protection that they had",
-            "Set the protection in the policy that is in force from now on, or let it merge with the one that gives it.",
+            "Set the protection in the policy that is in force from now on, or let it merge with the policy that provides it.",
         ),
         Code::RouteDetached => (
-            "The change takes routes off their listeners",
+            "The change detaches routes from listeners",
             "Requests that the routes served fail from then on. Keep the listener, or change the parentRefs of the routes first.",
         ),
         Code::RouteAttached => (
-            "The change brings requests to routes",
-            "Nothing is wrong. Look whether these routes are to serve requests through these listeners.",
+            "The change attaches routes to listeners",
+            "For information. Check that these routes should serve requests through these listeners.",
         ),
         Code::RouteNotAttached => (
-            "A parent that does not take the route",
+            "A parent that does not accept the route",
             "Correct the parentRef or the hostnames, or let the listener allow the route; if the parent comes later, apply it.",
         ),
         Code::BackendNotUsable => (
@@ -145,15 +145,15 @@ pub fn rule(code: Code) -> Rule {
             "Correct the backendRef, apply the backend, or add a ReferenceGrant in its namespace.",
         ),
         Code::EffectiveChange => (
-            "The change alters what is in force",
-            "Nothing is wrong. Look whether these are the changes that you mean.",
+            "The change alters effective policies",
+            "For information. Check that these are the changes that you intend.",
         ),
         Code::SectionOrphaned => (
-            "The change takes a section from under a policy",
+            "The change removes a section that a policy targets",
             "Change the policy too, or keep the section.",
         ),
         Code::TargetOrphaned => (
-            "The change takes the target from under a policy",
+            "The change removes the target of a policy",
             "Change or remove the policy too, or keep the target.",
         ),
         Code::GrantClosed => (
@@ -162,18 +162,18 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::GrantOpened => (
             "A ReferenceGrant covers a reference from now on",
-            "Nothing is wrong. Look whether this is the reference that you mean to allow.",
+            "For information. Check that you intend to allow this reference.",
         ),
         Code::CrdLabel => (
-            "The definition of a policy kind has no label",
+            "The CRD of a policy kind has no policy label",
             "Add the label gateway.networking.k8s.io/policy with the value Direct or Inherited.",
         ),
         Code::CrdLabelMismatch => (
             "The label says direct and the schema has merge strategies or targets of several levels",
-            "Direct policies act on their target alone and do not merge. Write Inherited, or remove the strategies.",
+            "Direct policies apply only to their target and do not merge. Write Inherited, or remove the strategies.",
         ),
         Code::CrdStatus => (
-            "The status does not say what became of a policy",
+            "The status does not report the outcome of a policy",
             "Add status.ancestors as PolicyStatus of Gateway API has it, and the status subresource.",
         ),
         Code::CrdConditions => (
@@ -199,28 +199,28 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::CrdName => (
             "The kind does not end in Policy",
-            "Let the name end in Policy, so that the kind is told from others.",
+            "Choose a name that ends in Policy, as GEP-713 asks.",
         ),
         Code::CrdSpecEmpty => (
             "There is nothing to set",
             "Add settings beside the targets.",
         ),
         Code::PendingOver => (
-            "A policy that waits for a section that is there",
+            "A policy is marked as waiting for a section that exists",
             "Remove the annotation attache.dev/pending.",
         ),
         Code::ControllerMismatch => (
             "Only other controllers run the Gateways that the policy reaches",
-            "Target a Gateway of the controller that acts on the kind, or use a kind of the other.",
+            "Target a Gateway of the controller that acts on the kind, or use a policy kind of the controller that runs the Gateway.",
         ),
         Code::StatusDisagrees => (
-            "The status of the policy says something else than attache expects",
-            "Look at the condition that the finding names: what the controller reports counts.",
+            "The status of the policy differs from what attache expects",
+            "Look at the condition that the finding names: the report of the controller is authoritative.",
         ),
         Code::OrderDecides => (
             "Only the order of documents decides which of two policies wins",
-            "Let only one of the two be there, or expect in a cluster that the older one wins, and of two of one age the \
-             first by namespace and name.",
+            "Keep only one of the two. In a cluster the older one wins; if both have the same age, the \
+             first by namespace and name wins.",
         ),
         Code::Unverified => (
             "Something could not be checked",
@@ -231,19 +231,19 @@ pub fn rule(code: Code) -> Rule {
             "Correct it at the place that the finding names. Nothing in the document was checked.",
         ),
         Code::TargetSchema => (
-            "A field of a target that the API server does not take",
-            "Write the fields of a target as texts: group, kind, name, namespace, sectionName.",
+            "A field of a target that the API server does not accept",
+            "Write the fields of a target as strings: group, kind, name, namespace, sectionName.",
         ),
         Code::ObjectDuplicate => (
-            "An object that stands twice",
-            "Remove one of the two; the later one counts.",
+            "An object that is defined twice",
+            "Remove one of the two; the last definition wins.",
         ),
         Code::KindUnknown => (
             "A kind that looks like a policy kind and is not known",
-            "Add the definition of the kind to the files, or a profile to the configuration.",
+            "Add the CRD of the kind to the files, or a profile to the configuration.",
         ),
         Code::SuppressionInvalid => (
-            "An annotation that leaves out findings and is not in order",
+            "A malformed annotation that suppresses findings",
             "Write attache.dev/ignore: \"<code>[,<code>] [until YYYY-MM-DD]: <reason>\". The reason is required.",
         ),
     };

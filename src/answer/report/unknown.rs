@@ -33,7 +33,7 @@ pub(super) fn kinds<'a>(
         };
         let remedy = match meant(snapshot, kind) {
             Some(near) => format!("did you mean {near}?"),
-            None => "add its definition to the files, or a profile to the configuration".to_owned(),
+            None => "add its CRD to the files, or a profile to the configuration".to_owned(),
         };
         let message =
             format!("{kind} looks like a policy kind and is not known, so {unchecked}; {remedy}");

@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
     let why = |why: String| {
         let why = Some(why).filter(|_| !reading::leads_out(path));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        format!("the baseline {shown} is no report of check -o json{why}")
+        format!("the baseline {shown} is not a report of check -o json{why}")
     };
     let file: File = serde_json::from_str(&text).map_err(|error| why(error.to_string()))?;
     if file.kind != "Report" {

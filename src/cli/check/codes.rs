@@ -12,10 +12,10 @@ const OF_CLOSED_SETS: [Code; 2] = [Code::TargetNotFound, Code::KindUnknown];
 /// Codes for objects that were not checked. `--only` keeps them on.
 const OF_GAPS: [Code; 2] = [Code::Unverified, Code::Unreadable];
 
-/// The arguments.
+/// Arguments that select findings and change their severity.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Codes {
-    /// Leave out findings of this code.
+    /// Omit findings with this code.
     #[arg(
         long,
         value_name = "CODE",
@@ -23,7 +23,7 @@ pub(super) struct Codes {
         hide_possible_values = true
     )]
     ignore: Vec<Code>,
-    /// Leave out all other findings, but not those that say what could not be checked.
+    /// Report only findings with this code, and findings about what could not be checked.
     #[arg(
         long,
         value_name = "CODE",
@@ -31,7 +31,7 @@ pub(super) struct Codes {
         hide_possible_values = true
     )]
     only: Vec<Code>,
-    /// Let findings of this code fail the check.
+    /// Treat findings with this code as deny.
     #[arg(
         long,
         value_name = "CODE",
@@ -39,7 +39,7 @@ pub(super) struct Codes {
         hide_possible_values = true
     )]
     deny: Vec<Code>,
-    /// Let findings of this code warn.
+    /// Treat findings with this code as warn.
     #[arg(
         long,
         value_name = "CODE",

@@ -19,11 +19,10 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
     let skipped = inputs.iter().flat_map(|input| &input.skipped);
     let skipped: BTreeSet<&str> = skipped.map(|skipped| &*skipped.file).collect();
     let found = match skipped.len() {
-        0 => "there are none".to_owned(),
-        1 => "the one that is there is no manifest (--allow-empty --show-skipped says what it is)"
-            .to_owned(),
+        0 => "none were found".to_owned(),
+        1 => "the only one is not a manifest (--allow-empty --show-skipped shows why)".to_owned(),
         many => format!(
-            "the {many} that are there are no manifests (--allow-empty --show-skipped says what they are)"
+            "{many} were found that are not manifests (--allow-empty --show-skipped shows why)"
         ),
     };
     let places = args.places();
@@ -35,7 +34,7 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
         };
         format!("nothing was checked: there is no Gateway, route, Service or policy in {where_}")
     } else if piped && places.len() == 1 {
-        "nothing was checked: there is no Kubernetes object on the standard input: look whether the command before the pipe failed".to_owned()
+        "nothing was checked: there is no Kubernetes object on standard input; check whether the command before the pipe failed".to_owned()
     } else {
         let names = places.iter().map(|path| shown(path)).collect::<Vec<_>>();
         format!(
@@ -43,7 +42,7 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
             names.join(", ")
         )
     };
-    Err(format!("{message}. If there is nothing to check here, add --allow-empty").into())
+    Err(format!("{message}. To accept that, add --allow-empty").into())
 }
 
 fn shown(path: &Path) -> String {

@@ -216,7 +216,7 @@ fn paths(args: &Args) -> Result<Vec<PathBuf>, Failure> {
     let dashes = paths.iter().filter(dash).count();
     let below = args.state.from.as_ref().filter(|_| args.has_state());
     if dashes + below.iter().filter(|path| dash(path)).count() > 1 {
-        return Err("the standard input can be read once: name - once".into());
+        return Err("standard input can be read only once: use - once".into());
     }
     let missing = paths
         .iter()

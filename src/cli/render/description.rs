@@ -57,7 +57,7 @@ fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
     };
     let listed = Policies::of(about.policies.clone());
     if listed.policies.is_empty() {
-        text.push_str("\nThere are no policies of it.\n");
+        text.push_str("\nThere are no policies of this kind.\n");
     } else {
         text.push('\n');
         text.push_str(&lines(&listed, &form, now));
@@ -82,9 +82,9 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
     if about.policies.is_empty() && about.overview.is_some() {
         text.push_str("\nNo policy targets it.\n");
     } else if about.policies.is_empty() && about.on_routes.is_empty() {
-        text.push_str("\nNo policy acts on it.\n");
+        text.push_str("\nNo policy applies to it.\n");
     } else if about.policies.is_empty() {
-        text.push_str("\nNo policy acts on it; in force on routes to it:\n");
+        text.push_str("\nNo policy applies to it; in force on routes to it:\n");
     } else {
         let mut table = Table::new(&["POLICY", "", "FROM", "STATE", "STRATEGY", "REASON"])
             .sentences(&["REASON"])
@@ -158,7 +158,7 @@ fn heading(about: &OfTarget, style: Style) -> String {
     let mut parts = vec![(Some(Tone::Heading), about.object.0.to_string())];
     let mut part = |text: String| parts.push((Some(Tone::Faint), text));
     if about.not_looked_up {
-        part("not looked up: policies may name it".to_owned());
+        part("not looked up: policies may target it".to_owned());
     }
     if let Some(overview) = &about.overview {
         if let Some(class) = &overview.class {
@@ -229,7 +229,7 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
     let mut pieces = vec![(Some(Tone::Heading), about.object.0.to_string())];
     if about.services.is_empty() {
         let mut text = beside(style, &pieces, "   ", "  ");
-        text.push_str("\nNo Service selects it, so no policy reaches it through one.\n");
+        text.push_str("\nNo Service selects it, so no policy applies to it through a Service.\n");
         return text;
     }
     let names = about

@@ -33,7 +33,7 @@ pub(in crate::cli) fn text(explanation: &Explanation, style: Style) -> String {
     if several {
         let n = explanation.steps.len();
         let line =
-            format!("{n} ways: nothing in the request tells them apart; --port or --gateway does");
+            format!("{n} paths: the request fits several; choose one with --port or --gateway");
         text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
     }
     for (i, step) in explanation.steps.iter().enumerate() {
@@ -277,12 +277,12 @@ fn backend_row(step: &Step, backend: &Backend, table: &mut Table) {
 fn why_unused(state: State, port: Option<u16>) -> String {
     match state {
         State::Used => String::new(),
-        State::NotLooked => "objects of its kind are not looked at".to_owned(),
-        State::Missing => "it is not there".to_owned(),
+        State::NotLooked => "objects of its kind are not looked up".to_owned(),
+        State::Missing => "it does not exist".to_owned(),
         State::NotGranted => "no ReferenceGrant covers the reference".to_owned(),
         State::NoSuchPort => format!("it has no port {}", port.unwrap_or_default()),
         State::PortUnsaid => "the reference names no port".to_owned(),
-        State::NoBackend => "objects of its kind are no backends".to_owned(),
+        State::NoBackend => "objects of its kind cannot be backends".to_owned(),
     }
 }
 

@@ -148,7 +148,9 @@ fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let listeners: BTreeSet<String> = listeners.collect();
         let route = kinds.place(&reduced.route.0);
         let listeners = wording::first(&listeners);
-        lines.push(format!("{route} gets no more requests through {listeners}"));
+        lines.push(format!(
+            "{route} no longer gets requests through {listeners}"
+        ));
     }
     for moved in &traffic.moved {
         let routes: BTreeSet<ObjectKey> = moved.routes.iter().map(|r| r.0.object.clone()).collect();
@@ -208,10 +210,10 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object));
     let what = match (changed.len(), added.len(), removed.len()) {
-        (0, 0, 0) if !found.traffic.is_empty() => "no policy that is in force".to_owned(),
+        (0, 0, 0) if !found.traffic.is_empty() => "no effective policy".to_owned(),
         (0, 0, 0) => "nothing".to_owned(),
-        (0, _, 0) => "nothing that is in force".to_owned(),
-        (0, ..) => "nothing that stays".to_owned(),
+        (0, _, 0) => "no existing effective policy".to_owned(),
+        (0, ..) => "no other object".to_owned(),
         _ => count(&changed, kinds),
     };
     let mut text = match (is_whole, &*what) {
@@ -219,7 +221,10 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
         (true, "nothing") => format!("{subject}. Nothing else changes"),
         (true, _) => format!("{subject}. That changes {what}"),
     };
-    for (word, objects) in [("new on", added), ("gone from", removed)] {
+    for (word, objects) in [
+        ("adds policies to", added),
+        ("removes policies from", removed),
+    ] {
         if !objects.is_empty() {
             text = format!("{text}; {word} {}", count(&objects, kinds));
         }

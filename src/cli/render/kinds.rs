@@ -63,7 +63,7 @@ pub(crate) fn details(kind: &Kind, style: Style) -> String {
 fn about(kind: &Kind) -> String {
     match kind.scope {
         Some(scope) => format!(" ({}; {scope:?})", kind.versions.join(", ")),
-        None => " (no definition here)".to_owned(),
+        None => " (no CRD found)".to_owned(),
     }
 }
 

@@ -47,22 +47,22 @@ pub struct Mirrored {
     pub state: State,
 }
 
-/// Whether requests get to a backend.
+/// Whether a backend gets requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub enum State {
-    /// They do, as far as routes say.
+    /// It gets requests, according to the routes.
     Used,
-    /// Objects of its kind are not looked at.
+    /// Objects of its kind are not looked up.
     NotLooked,
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// It is in another namespace and no `ReferenceGrant` covers it.
+    /// It is in another namespace and no `ReferenceGrant` allows the reference.
     NotGranted,
-    /// It has no such port.
+    /// It does not have this port.
     NoSuchPort,
-    /// It is a Service, and no port is named.
+    /// It is a Service, and the reference has no port.
     PortUnsaid,
-    /// Objects of its kind are no backends.
+    /// Objects of its kind cannot be backends.
     NoBackend,
 }
 

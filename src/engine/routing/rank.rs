@@ -12,7 +12,7 @@ use super::spec::MatchSpec;
 use crate::engine::model::object::Object;
 use crate::engine::policy::Precedence;
 
-/// By what a rule loses against the one that takes the request.
+/// Why a rule loses to the one that takes the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Criterion {
@@ -20,9 +20,9 @@ pub enum Criterion {
     Listener,
     /// Its listener has the same port, protocol and hostname as another.
     ListenerConflict,
-    /// Routes of two kinds do not share a hostname of a listener, or a Service.
+    /// Routes of two kinds cannot share a hostname of a listener, or a Service.
     RouteKind,
-    /// Routes of the namespace that the request comes from go before those of the Service's.
+    /// Routes in the namespace of the client take precedence over those in the namespace of the Service.
     Consumer,
     /// The hostname is less specific.
     Hostname,
@@ -32,21 +32,21 @@ pub enum Criterion {
     GrpcService,
     /// The gRPC method has fewer characters.
     GrpcMethod,
-    /// It does not name the method.
+    /// It does not match on the method.
     Method,
-    /// It names fewer headers.
+    /// It matches on fewer headers.
     Headers,
-    /// It names fewer query parameters.
+    /// It matches on fewer query parameters.
     QueryParams,
     /// The route is younger.
     Age,
-    /// The route comes later by `namespace/name`.
+    /// The route comes later in the order of `namespace/name`.
     Name,
     /// The rule comes later in the route.
     RuleOrder,
-    /// The listener does not take the route.
+    /// The listener does not accept the route.
     NotAttached,
-    /// It holds something that cannot be read here, so it might win.
+    /// It contains a match that attache cannot evaluate, so it might win.
     NotEvaluated,
 }
 

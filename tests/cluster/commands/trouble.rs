@@ -83,12 +83,12 @@ fn one_broken_kind_hides_no_other() {
     apply(&cluster, &format!("{converted}{CONVERTED}"));
     apply(&cluster, UNSERVED);
     apply(&cluster, DEAD_API);
-    let broken = "attache: not all is shown: BrokenPolicy.trouble.example.com cannot be listed: conversion webhook for \
+    let broken = "attache: incomplete: BrokenPolicy.trouble.example.com cannot be listed: conversion webhook for \
                   trouble.example.com/v1, Kind=BrokenPolicy failed";
     let policies = eventually("the conversion fails", || {
         attache("policies -A").ok().has_warned(broken)
     });
-    let unserved = "attache: not all is shown: UnservedPolicy.trouble.example.com cannot be listed: the API server \
+    let unserved = "attache: incomplete: UnservedPolicy.trouble.example.com cannot be listed: the API server \
                     does not serve it\n";
     let policies = policies.warns(unserved);
     assert_eq!(policies.err.lines().count(), 2, "{policies}");

@@ -71,7 +71,7 @@ fn one_who_stands_for_another_sees_what_that_one_sees() {
             said.out.is_empty() && said.err.lines().count() == 1,
             "{said}"
         );
-        said.warns("does not let you ask in the name of another: ")
+        said.warns("does not allow impersonation: ")
             .warns("User \"alice\" cannot impersonate");
     }
 }

@@ -271,13 +271,13 @@ fn the_report_ends_with_what_failed_and_why() {
         end.into_iter().rev().collect::<Vec<_>>(),
         [
             "65 objects, 27 policies: 8 deny, 10 warn",
-            "40 notices hidden: what is in force; --notices shows them",
-            "8 files are no manifests; --show-skipped lists them",
+            "40 notices hidden; use --notices to show them",
+            "8 files are not manifests; --show-skipped lists them",
             "attache help target-not-found explains that finding",
-            "no definition (CRD) of BackendTrafficPolicy.gateway.envoyproxy.io, ClientTrafficPolicy.gateway.envoyproxy.io, \
-             SecurityPolicy.gateway.envoyproxy.io, BackendTLSPolicy and 3 more kinds here: their fields are not checked, \
+            "no CRD found for BackendTrafficPolicy.gateway.envoyproxy.io, ClientTrafficPolicy.gateway.envoyproxy.io, \
+             SecurityPolicy.gateway.envoyproxy.io, BackendTLSPolicy and 3 more kinds: their fields are not checked, \
              only their profiles are used",
-            "what these manifests name and do not hold is denied; --from DIR or --cluster adds what exists beside them",
+            "references to objects outside these manifests are denied; use --from DIR or --cluster to add existing objects",
             "failed (exit code 1): 8 findings deny",
         ],
         "{text}"
@@ -394,7 +394,7 @@ fn nothing_checked_is_not_green() {
     let output = check_alone(dir.path(), &["-"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("on the standard input"), "{said}");
+    assert!(said.contains("on standard input"), "{said}");
     let output = check_alone(dir.path(), &["--helm", "empty"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(

@@ -119,7 +119,7 @@ impl<'a> Part<'a> {
             let at_listeners = !listeners.all(|at| at.0.object.gk.is_core("Service"));
             if first.not_attached && at_listeners {
                 let kind = &first.effective.policy_kind.0.kind;
-                parts.push(format!("{kind} does not act there"));
+                parts.push(format!("{kind} does not apply there"));
             } else if first.not_attached {
                 parts.push("not attached to a Gateway".to_owned());
             }

@@ -59,7 +59,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
         text.push_str(&table.show(style, "  "));
         if !target.overridden_on.is_empty() {
             let names = target.overridden_on.iter().map(|on| on.0.to_string());
-            let line = format!("replaced whole on {}", phrases::list(names));
+            let line = format!("overridden as a whole on {}", phrases::list(names));
             text.push_str(&paragraph(style, Tone::Faint, "  ", &line, "    "));
         }
     }
@@ -105,7 +105,7 @@ fn settings(about: &OfPolicy, style: Style) -> String {
 
 fn targets(about: &OfPolicy, style: Style) -> String {
     if about.targets.is_empty() {
-        return "\nIt names no target that is there.\n".to_owned();
+        return "\nNone of its targets exist.\n".to_owned();
     }
     let mut table = Table::new(&["TARGET", "STATE", "OBJECTS", "REASON"]).sentences(&["REASON"]);
     for target in &about.targets {
@@ -145,8 +145,8 @@ fn changes(about: &OfPolicy, style: Style) -> String {
         let _ = writeln!(text, "\nand {more} more changes: -o json has all");
     }
     if !groups.is_empty() {
-        let heading = style.paint(Tone::Heading, "CHANGES");
-        let from = style.paint(Tone::Faint, "(before is without it)");
+        let heading = style.paint(Tone::Heading, "EFFECT");
+        let from = style.paint(Tone::Faint, "(compared with not having this policy)");
         text = format!("\n{heading}  {from}\n{text}");
     }
     text

@@ -190,7 +190,7 @@ fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
 /// The policies that are not, or not wholly, in force.
 fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
     let mut table =
-        Table::new(&["NOT IN FORCE", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
+        Table::new(&["NOT ENFORCED", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
     for standing in policies {
         let tone = match standing.state {
             PolicyOutcome::Enforced => continue,

@@ -207,7 +207,7 @@ impl<'a> Cell<'a> {
 
     fn of_idle(writer: &Writer<'a, '_>, policies: &[usize]) -> Self {
         let mut cell = Self::empty(0);
-        cell.add(vec![writer.heading("attached to nothing")]);
+        cell.add(vec![writer.heading("not attached")]);
         for policy in policies {
             cell.add(writer.idle(*policy));
         }

@@ -53,7 +53,7 @@ pub(crate) enum Content<'a> {
 #[derive(Debug)]
 pub(crate) struct Chip<'a> {
     pub node: &'a Node,
-    /// The edge to its target. `None` if it is attached to nothing.
+    /// The edge to its target. `None` if it is not attached.
     pub step: Option<Step<'a>>,
     /// The short name of its kind.
     pub badge: String,
@@ -232,7 +232,7 @@ impl<'a, 'p> Writer<'a, 'p> {
         self.chip(step.node, Some(step), &note)
     }
 
-    /// A policy that is attached to nothing, and the reason.
+    /// A policy that is not attached, and the reason.
     pub(crate) fn idle(&self, number: usize) -> Vec<Row<'a>> {
         let why = self
             .picture

@@ -65,12 +65,7 @@ pub(crate) fn look(state: PolicyState) -> Look {
             "its strategy cannot be used, or it may not name its target",
         ),
         PolicyState::TargetNotFound => ("broken", CROSS, "✗", "its target does not exist"),
-        PolicyState::NoEffect => (
-            "no-effect",
-            RING,
-            "○",
-            "it is attached and nothing comes of it",
-        ),
+        PolicyState::NoEffect => ("no-effect", RING, "○", "it is attached and has no effect"),
     };
     Look {
         state,

@@ -87,7 +87,7 @@ impl Tree<'_> {
         }
         let mut pieces = self.title(node);
         if node.role == Role::Route {
-            pieces.push((Some(Tone::Warning), "attached to nothing".to_owned()));
+            pieces.push((Some(Tone::Warning), "not attached".to_owned()));
         }
         self.object(number, pieces, ("", ""));
     }
@@ -201,7 +201,7 @@ impl Tree<'_> {
         }
         self.line(
             ("", ""),
-            &[(Some(Tone::Heading), "Attached to nothing".to_owned())],
+            &[(Some(Tone::Heading), "Not attached".to_owned())],
         );
         for (i, node) in idle.iter().enumerate() {
             let (own, rest) = if i + 1 == idle.len() { LAST } else { BRANCH };
@@ -226,7 +226,7 @@ impl Tree<'_> {
             pieces.push((Some(Tone::Faint), "(as called in the mesh)".to_owned()));
         }
         if node.missing {
-            pieces.push((Some(Tone::Bad), "(not there)".to_owned()));
+            pieces.push((Some(Tone::Bad), "(does not exist)".to_owned()));
         }
         pieces
     }

@@ -67,8 +67,8 @@ pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Styl
     let kind = kinds.name(&group.like.policy_kind.0);
     let how = match group.like.change {
         What::Changed => "on",
-        What::Added => "comes to",
-        What::Removed => "goes with",
+        What::Added => "now applies to",
+        What::Removed => "no longer applies to",
     };
     let targets = group.all.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<ObjectKey> = targets.cloned().collect();
@@ -198,7 +198,7 @@ fn side(spec: Option<&Value>, from: &[Named], style: Style) -> Shown {
     match spec {
         _ if names.is_empty() => Shown::Here("nothing".to_owned()),
         None => Shown::Here(format!(
-            "what the kind's controller makes of {}",
+            "known only to the controller, from {}",
             names.join(", ")
         )),
         Some(spec) => shown(spec, style),

@@ -20,7 +20,7 @@ pub(crate) fn markdown(found: &Impact) -> String {
         let lost = found.lost_protection.iter().map(|lost| {
             let from: Vec<String> = lost.from.iter().map(|by| kinds.place(&by.0)).collect();
             format!(
-                "{}: no more {}, which was set by {}",
+                "{}: loses {}, which was set by {}",
                 text(&kinds.place(&lost.object.0)),
                 text(&lost.protection),
                 text(&from.join(", "))

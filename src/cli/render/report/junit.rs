@@ -153,7 +153,7 @@ fn line(finding: &ReportedFinding, file: &str) -> String {
         message(finding)
     );
     match &finding.suppressed {
-        Some(reason) => format!("{said} (left out: {reason})"),
+        Some(reason) => format!("{said} (suppressed: {reason})"),
         None if finding.known => format!("{said} (in the baseline)"),
         None => said,
     }

@@ -158,7 +158,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     let left_out = count(summary.suppressed, "finding", "findings");
     more(
         summary.suppressed,
-        format!("{left_out} left out by annotations"),
+        format!("{left_out} suppressed by annotations"),
     );
     let known = count(summary.known, "finding", "findings");
     more(summary.known, format!("{known} in the baseline"));
@@ -166,7 +166,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
         let told = count(summary.notices, "notice", "notices");
         more(
             summary.notices,
-            format!("{told} hidden: what is in force; --notices shows them"),
+            format!("{told} hidden; use --notices to show them"),
         );
     }
     let files: BTreeSet<&str> = report
@@ -175,8 +175,8 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
         .map(|skipped| &*skipped.file)
         .collect();
     let skipped = match files.len() {
-        1 => "1 file is no manifest".to_owned(),
-        many => format!("{many} files are no manifests"),
+        1 => "1 file is not a manifest".to_owned(),
+        many => format!("{many} files are not manifests"),
     };
     let how = if closing.show_skipped {
         ""
@@ -197,7 +197,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     let of_closed = closing.is_closed && report.findings.iter().any(rests_on_the_set);
     more(
         usize::from(of_closed),
-        "what these manifests name and do not hold is denied; --from DIR or --cluster adds what exists beside them"
+        "references to objects outside these manifests are denied; use --from DIR or --cluster to add existing objects"
             .to_owned(),
     );
     lines.push(ending(closing.reason));

@@ -123,7 +123,7 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
     ))
 }
 
-/// Why a route is attached to nothing, according to its first parentRef.
+/// Why a route is not attached, according to its first parentRef.
 fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let route = snapshot.get(&target.object)?;
     let Node::Route { parents, .. } = &route.node else {

@@ -67,7 +67,7 @@ fn accepted(accepted: &Accepted) -> Condition {
         Accepted::Conflicted(with) => (
             false,
             "Conflicted",
-            format!("{with} has the target for itself"),
+            format!("{with} is already attached to the target and takes precedence"),
         ),
     };
     Condition {

@@ -138,13 +138,13 @@ function cellsOf(model) {
     return cellOf(`n${number}`, number, rows, place);
   }
 
-  /** A box for policies that are attached to nothing. */
+  /** A box for policies that are not attached. */
   function idleCell(numbers) {
     const rows = numbers.flatMap((number) => {
       const why = nodes[number].about.why ?? nodes[number].reason;
       return [policyRow(number, undefined), ...(why ? problemRows(nodes[number], [why]) : [])];
     });
-    const words = 'attached to nothing';
+    const words = 'not attached';
     return cellOf(`i${numbers[0]}`, null, [{ type: 'line', node: null, words, font: 'small', height: 22, width: measure(words, 'small') }, ...rows], 'problems');
   }
 

@@ -135,7 +135,7 @@ function drawing(model, plan, found, wires, now) {
     const { x, y, width, height, counted, open } = one;
     const header = shape('g', {
       class: 'toggle', 'data-ns': one.namespace, tabindex: 0, role: 'button', 'aria-expanded': String(open), 'aria-label': `Problems: ${counted}`,
-    }, shape('title', null, `Targets that do not exist, and policies that are attached to nothing\n${open ? 'Click to collapse' : 'Click to expand'}`),
+    }, shape('title', null, `Targets that do not exist, and policies that are not attached\n${open ? 'Click to collapse' : 'Click to expand'}`),
     shape('rect', { class: 'toggle-area', width, height: open ? 32 : height, rx: 10 }),
     shape('path', { class: 'caret', d: open ? OPEN : CLOSED }), words('frame-name', 26, 21, 'Problems'),
     open ? words('kind', 34 + text.measure('Problems', 'title'), 21, counted) : words('kind', 26, 41, counted));
