@@ -1,6 +1,6 @@
 // Records what the own translator of a project says of generated scenarios.
 //
-// Every project has its `project`, `gatewayClass`, `common`, `themes`, `translate` and `stored`. The program is built
+// Every project has its `project`, `gatewayClass`, `common`, `samples`, `themes`, `translate` and `stored`. The program is built
 // inside the source tree of the release (see ../record.sh), since the translators are internal to it.
 //
 //	record DIR RELEASE    write the scenarios and what was said of them into DIR

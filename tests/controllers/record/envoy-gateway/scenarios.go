@@ -27,42 +27,12 @@ func routes(name, kind string, routeKinds []string, more int) theme {
 		{"settings", []string{"same", "apart", "both"}},
 		{"others", []string{"none", "sibling", "companion", "sibling-and-companion"}},
 	}
-	plans := pairwise(factors, more)
-	out := theme{name: name, about: fmt.Sprintf("%s on Gateways, ListenerSets, their listeners, routes and their rules, every two circumstances together at least once.", kind)}
-	for i, p := range plans {
-		state := newEstate(kind, p, i)
-		out.scenarios = append(out.scenarios, scenario{
-			name: fmt.Sprintf("%s-%03d", name, i+1), about: p.String(factors), state: state.objects,
-		})
-	}
-	return out
-}
-
-// The objects of a plan; policies are numbered as they come.
-type estate struct {
-	kind    string
-	plan    plan
-	first   int
-	number  int
-	objects []object
-}
-
-func newEstate(kind string, p plan, first int) *estate {
-	e := &estate{kind: kind, plan: p, first: first}
-	e.topology()
-	e.upper()
-	e.lower()
-	e.companion()
-	return e
-}
-
-func (e *estate) is(factor string, values ...string) bool {
-	for _, v := range values {
-		if e.plan[factor] == v {
-			return true
-		}
-	}
-	return false
+	return combined(name, fmt.Sprintf("%s on Gateways, ListenerSets, their listeners, routes and their rules", kind), kind, factors, more, func(e *estate) {
+		e.topology()
+		e.upper()
+		e.lower()
+		e.companion()
+	})
 }
 
 func (e *estate) topology() {
@@ -72,12 +42,12 @@ func (e *estate) topology() {
 	if protocol != "HTTP" {
 		main = append(main, listener{"plain", 8003, "HTTP", ""})
 	}
-	e.objects = append(e.objects, aged(labelled(gateway("infra", "public", main), "tier", "public"), 1))
+	e.add(aged(labelled(gateway("infra", "public", main), "tier", "public"), 1))
 	if e.is("parents", "two-gateways") {
-		e.objects = append(e.objects, aged(gateway("infra", "internal", []listener{{"web", 8001, protocol, ""}}), 2))
+		e.add(aged(gateway("infra", "internal", []listener{{"web", 8001, protocol, ""}}), 2))
 	}
 	if e.is("parents", "set", "set-listener", "gateway-and-set") || e.is("upper", "set", "set-listener", "set-and-listener", "gateway-and-set", "all") {
-		e.objects = append(e.objects, aged(listenerSet("shop", "extra", "infra", "public", []listener{
+		e.add(aged(listenerSet("shop", "extra", "infra", "public", []listener{
 			{"web", 8011, protocol, ""}, {"side", 8012, protocol, ""},
 		}), 3))
 	}
@@ -94,13 +64,13 @@ func (e *estate) topology() {
 	if protocol != "HTTP" {
 		rules = []string{"buy"}
 	}
-	e.objects = append(e.objects, aged(labelled(route(kind, "shop", "cart", parents, rules), "app", "cart"), 4))
+	e.add(aged(labelled(route(kind, "shop", "cart", parents, rules), "app", "cart"), 4))
 	if e.is("others", "sibling", "sibling-and-companion") {
 		over, kind := parents, kind
 		if protocol != "HTTP" {
 			over, kind = []string{"Gateway/infra/public#plain"}, "HTTPRoute"
 		}
-		e.objects = append(e.objects, aged(route(kind, "shop", "blog", over, []string{"buy", ""}), 5))
+		e.add(aged(route(kind, "shop", "blog", over, []string{"buy", ""}), 5))
 	}
 }
 
@@ -112,7 +82,7 @@ func (e *estate) policy(namespace, name string, day int, empty bool, refs ...obj
 		set = e.settings(e.number)
 	}
 	p := aged(on(policy(e.kind, namespace, name, set), refs...), day)
-	e.objects = append(e.objects, p)
+	e.add(p)
 	return p
 }
 
@@ -229,7 +199,7 @@ func (e *estate) refer(p object, namespace, kind, key, value string) {
 		spec["targetSelectors"] = list{selector}
 		p["metadata"].(object)["namespace"] = "pay"
 		if e.is("refs", "selectors-granted") {
-			e.objects = append(e.objects, grant(namespace, e.kind, "pay", kind))
+			e.add(grant(namespace, e.kind, "pay", kind))
 		}
 	}
 }
@@ -244,13 +214,13 @@ func (e *estate) companion() {
 		other = "SecurityPolicy"
 	}
 	e.number++
-	e.objects = append(e.objects, aged(on(policy(other, "infra", "companion", settings(other, "same", 0, e.number)), targetRef("Gateway", "public", "")), 6))
+	e.add(aged(on(policy(other, "infra", "companion", settings(other, "same", 0, e.number)), targetRef("Gateway", "public", "")), 6))
 	kind := e.plan["route"]
 	if kind != "HTTPRoute" && kind != "GRPCRoute" {
 		return
 	}
 	e.number++
-	e.objects = append(e.objects, aged(on(policy(other, "shop", "companion", settings(other, "same", 1, e.number)), targetRef(kind, "cart", "")), 6))
+	e.add(aged(on(policy(other, "shop", "companion", settings(other, "same", 1, e.number)), targetRef(kind, "cart", "")), 6))
 }
 
 // ClientTrafficPolicies on Gateways, ListenerSets and their listeners.
@@ -265,16 +235,10 @@ func clients(name string, more int) theme {
 		{"settings", []string{"same", "apart", "both"}},
 		{"refs", []string{"targetRefs", "targetRef", "several"}},
 	}
-	out := theme{name: name, about: "ClientTrafficPolicy on Gateways, ListenerSets and their listeners, every two circumstances together at least once."}
-	for i, p := range pairwise(factors, more) {
-		e := &estate{kind: "ClientTrafficPolicy", plan: p, first: i}
+	return combined(name, "ClientTrafficPolicy on Gateways, ListenerSets and their listeners", "ClientTrafficPolicy", factors, more, func(e *estate) {
 		e.clientTopology()
 		e.clientPolicies()
-		out.scenarios = append(out.scenarios, scenario{
-			name: fmt.Sprintf("%s-%03d", name, i+1), about: p.String(factors), state: e.objects,
-		})
-	}
-	return out
+	})
 }
 
 func (e *estate) clientTopology() {

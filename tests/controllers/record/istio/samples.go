@@ -60,12 +60,3 @@ func allowsPath(i int) object {
 func jwtRule(i int) object {
 	return object{"issuer": fmt.Sprintf("https://p%d.example.org", i), "jwks": `{"keys":[]}`}
 }
-
-// Settings of policy `i`: `same` for all of a scenario, or `apart`, from one policy to the next.
-func settings(kind, how string, first, i int) object {
-	all := samples[kind]
-	if how == "apart" {
-		return all[(first+i)%len(all)](i)
-	}
-	return all[first%len(all)](i)
-}

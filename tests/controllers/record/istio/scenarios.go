@@ -80,29 +80,10 @@ func policies(name, kind string, where, actions []string) theme {
 		{"settings", []string{"same", "apart"}},
 		{"refs", []string{"targetRefs", "targetRefs", "targetRef"}},
 	}
-	out := theme{name: name, about: fmt.Sprintf("%s by where it stands and what it names, every two circumstances together at least once.", kind)}
-	for i, p := range pairwise(factors, 0) {
-		e := &estate{kind: kind, plan: p, first: i}
+	return combined(name, fmt.Sprintf("%s by where it stands and what it names", kind), kind, factors, 0, func(e *estate) {
 		e.topology()
 		e.policies()
-		out.scenarios = append(out.scenarios, scenario{
-			name: fmt.Sprintf("%s-%03d", name, i+1), about: p.String(factors), state: e.objects,
-		})
-	}
-	return out
-}
-
-// The objects of a plan; policies are numbered as they come.
-type estate struct {
-	kind    string
-	plan    plan
-	first   int
-	number  int
-	objects []object
-}
-
-func (e *estate) add(o object, day int) {
-	e.objects = append(e.objects, aged(o, day))
+	})
 }
 
 func (e *estate) topology() {
@@ -127,17 +108,17 @@ func (e *estate) topology() {
 	if of := e.plan["waypoint-for"]; of != "unset" {
 		waypoint = labelled(waypoint, "istio.io/waypoint-for", of)
 	}
-	e.add(waypoint, 4)
+	e.add(aged(waypoint, 4))
 	from := "All"
 	if e.plan["binding"] == "central-closed" {
 		from = "Same"
 	}
-	e.add(meshGateway("mesh", "central", "istio-waypoint", from), 5)
+	e.add(aged(meshGateway("mesh", "central", "istio-waypoint", from), 5))
 	if e.plan["binding"] == "other-class" || e.plan["first"] == "other-class" {
-		e.add(meshGateway("shop", "foreign", "other", ""), 6)
+		e.add(aged(meshGateway("shop", "foreign", "other", ""), 6))
 	}
-	e.add(service("shop", "backend", "10.96.0.11", ofService), 7)
-	e.add(serviceEntry("shop", "rates", ofService), 8)
+	e.add(aged(service("shop", "backend", "10.96.0.11", ofService), 7))
+	e.add(aged(serviceEntry("shop", "rates", ofService), 8))
 }
 
 func (e *estate) policies() {
@@ -185,7 +166,7 @@ func (e *estate) policy(name, where string, day int) {
 	} else if len(refs) > 0 {
 		spec["targetRefs"] = refs
 	}
-	e.add(p, day)
+	e.add(aged(p, day))
 }
 
 func selectorOf(kind string) string {

@@ -103,24 +103,3 @@ func inDefault(name string, value any) object {
 func extensionRef(name string, i int) object {
 	return object{"extensionRef": object{"name": fmt.Sprintf(name, i%providers)}}
 }
-
-// Settings number i of a kind: one that all have (`same`), another for each (`apart`), or both.
-func settings(kind, how string, first, i int) object {
-	all := samples[kind]
-	at := func(n int) func(int) object { return all[n%len(all)] }
-	switch how {
-	case "same":
-		return at(first)(i)
-	case "apart":
-		return at(first + i)(i)
-	case "both":
-		out := at(first)(i)
-		for key, value := range at(first + 1 + i%(len(all)-1))(i) {
-			if _, there := out[key]; !there {
-				out[key] = value
-			}
-		}
-		return out
-	}
-	return object{}
-}

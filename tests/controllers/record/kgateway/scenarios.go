@@ -16,26 +16,6 @@ func themes() []theme {
 	}
 }
 
-// The objects of a plan; policies are numbered as they come.
-type estate struct {
-	kind    string
-	plan    plan
-	first   int
-	number  int
-	objects []object
-}
-
-func (e *estate) is(factor string, values ...string) bool {
-	for _, v := range values {
-		if e.plan[factor] == v {
-			return true
-		}
-	}
-	return false
-}
-
-func (e *estate) add(objects ...object) { e.objects = append(e.objects, objects...) }
-
 // One more policy; the settings are those of the next number, or none, or what turns the first setting off.
 func (e *estate) policy(namespace, name string, day int, how string, refs ...object) object {
 	e.number++
@@ -83,17 +63,11 @@ func traffic(name string, more int) theme {
 		{"refs", []string{"targetRefs", "several", "selectors", "selectors-elsewhere"}},
 		{"settings", []string{"same", "apart", "both"}},
 	}
-	out := theme{name: name, about: "TrafficPolicy on Gateways, XListenerSets, their listeners, HTTPRoutes and their rules, every two circumstances together at least once."}
-	for i, p := range pairwise(factors, more) {
-		e := &estate{kind: "TrafficPolicy", plan: p, first: i}
+	return combined(name, "TrafficPolicy on Gateways, XListenerSets, their listeners, HTTPRoutes and their rules", "TrafficPolicy", factors, more, func(e *estate) {
 		e.topology()
 		e.upper()
 		e.lower()
-		out.scenarios = append(out.scenarios, scenario{
-			name: fmt.Sprintf("%s-%03d", name, i+1), about: p.String(factors), state: e.objects,
-		})
-	}
-	return out
+	})
 }
 
 func (e *estate) topology() {
@@ -237,15 +211,9 @@ func delegation(name string, more int) theme {
 		{"child-parents", []string{"none", "route"}},
 		{"settings", []string{"same", "apart", "both"}},
 	}
-	out := theme{name: name, about: "HTTPRoutes that delegate to others, and TrafficPolicies on both, every two circumstances together at least once."}
-	for i, p := range pairwise(factors, more) {
-		e := &estate{kind: "TrafficPolicy", plan: p, first: i}
+	return combined(name, "HTTPRoutes that delegate to others, and TrafficPolicies on both", "TrafficPolicy", factors, more, func(e *estate) {
 		e.delegate()
-		out.scenarios = append(out.scenarios, scenario{
-			name: fmt.Sprintf("%s-%03d", name, i+1), about: p.String(factors), state: e.objects,
-		})
-	}
-	return out
+	})
 }
 
 const priority = "kgateway.dev/inherited-policy-priority"
@@ -323,15 +291,9 @@ func listenersOf(name, kind string, more int) theme {
 	if kind != "ListenerPolicy" {
 		factors = append(factors[:5], factors[6:]...)
 	}
-	out := theme{name: name, about: kind + " on Gateways, every two circumstances together at least once."}
-	for i, p := range pairwise(factors, more) {
-		e := &estate{kind: kind, plan: p, first: i}
+	return combined(name, kind+" on Gateways", kind, factors, more, func(e *estate) {
 		e.listeners()
-		out.scenarios = append(out.scenarios, scenario{
-			name: fmt.Sprintf("%s-%03d", name, i+1), about: p.String(factors), state: e.objects,
-		})
-	}
-	return out
+	})
 }
 
 func (e *estate) listeners() {
@@ -407,15 +369,9 @@ func backends(name string, more int) theme {
 		{"weight", []string{"none", "second"}},
 		{"settings", []string{"same", "apart", "both"}},
 	}
-	out := theme{name: name, about: "BackendConfigPolicy on Services, every two circumstances together at least once."}
-	for i, p := range pairwise(factors, more) {
-		e := &estate{kind: "BackendConfigPolicy", plan: p, first: i}
+	return combined(name, "BackendConfigPolicy on Services", "BackendConfigPolicy", factors, more, func(e *estate) {
 		e.backend()
-		out.scenarios = append(out.scenarios, scenario{
-			name: fmt.Sprintf("%s-%03d", name, i+1), about: p.String(factors), state: e.objects,
-		})
-	}
-	return out
+	})
 }
 
 func (e *estate) backend() {
