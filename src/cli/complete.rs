@@ -131,17 +131,18 @@ pub(super) fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Kinds, and the names of a kind's objects: `httproute/ca`, `httproute ca`.
 pub(super) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
-    let kind = Line::typed().and_then(|line| line.kind());
-    of_kind(kind, current)
+    let line = Line::typed();
+    let kind = line.as_ref().and_then(Line::kind);
+    of_kind(line.as_ref(), kind, current)
 }
 
 /// Completes `KIND/NAME` in one word: `httproute/ca`.
 pub(super) fn one_object(current: &OsStr) -> Vec<CompletionCandidate> {
-    of_kind(None, current)
+    of_kind(Line::typed().as_ref(), None, current)
 }
 
-fn of_kind(said: Option<String>, current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(opened) = Line::typed().and_then(|line| line.opened()) else {
+fn of_kind(line: Option<&Line>, said: Option<String>, current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(opened) = line.and_then(Line::opened) else {
         return Vec::new();
     };
     let text = current.to_string_lossy().into_owned();

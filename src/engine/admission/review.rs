@@ -120,8 +120,8 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     Verdict::new(findings, evidence)
 }
 
-/// The findings about an object in the snapshot of a resolver: those of [`review`] on its creation, whoever created
-/// it. One resolver serves many objects.
+/// The findings about an object in the snapshot of a resolver: those of [`review`] on its creation, for any
+/// user. One resolver serves many objects.
 pub fn inspect(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     let snapshot = resolver.snapshot();
     let Some(object) = snapshot.get(key).filter(|object| !object.meta.deleting) else {

@@ -9,7 +9,7 @@ use super::states::look;
 use super::{Picture, Step, is_said_by_name, name};
 use crate::answer::graph::{Link, Node, Role};
 use crate::answer::state::PolicyState;
-use crate::cli::render::phrases::list;
+use crate::cli::render::phrases::{list, tone};
 use crate::cli::render::style::{Style, Tone};
 use crate::engine::admission::verdict::escape;
 
@@ -296,13 +296,8 @@ fn mark(state: Option<PolicyState>, is_attached: bool) -> (&'static str, Tone) {
         };
     };
     let tone = match state {
-        PolicyState::Enforced => Tone::Good,
-        PolicyState::PartiallyEnforced | PolicyState::NoEffect => Tone::Warning,
         PolicyState::Overridden => Tone::Faint,
-        PolicyState::Conflicted
-        | PolicyState::Rejected
-        | PolicyState::Invalid
-        | PolicyState::TargetNotFound => Tone::Bad,
+        other => tone(other),
     };
     (look(state).sign, tone)
 }

@@ -73,7 +73,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     findings
 }
 
-/// Findings on a policy as it is in the snapshot, whoever created it.
+/// Findings on a policy as it is in the snapshot, for any user.
 pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy) -> Vec<Finding> {
     let mut findings = validate(resolver.snapshot(), policy);
     if is_refused(&findings) {
